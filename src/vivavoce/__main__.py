@@ -1,0 +1,5 @@
+"""`python -m vivavoce` is `viva`."""
+
+from vivavoce.cli import main
+
+main()

@@ -1,0 +1,138 @@
+"""A user's own exam in a jsonl or csv file: no code, columns named like the record's fields or mapped."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vivavoce.errors import InputError
+from vivavoce.records import Card, Item
+from vivavoce.registry import benchmark
+from vivavoce.tables import Line, read_lines, rename
+
+_TEXT = ("variant", "alias", "group", "category", "format", "question", "context", "source")
+_LISTS = ("options", "answer", "references")
+
+
+def _card(name: str, path: Path) -> Card:
+    return Card(
+        name=name,
+        description="An exam of the user's own.",
+        source=str(path),
+        revision_note="a file; its hash stands in the signature",
+        licence="not stated",
+        access="own",
+        citation="none",
+    )
+
+
+def _columns(words: tuple[str, ...]) -> dict[str, str]:
+    """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`."""
+    known = ("item", "id", *_TEXT, *_LISTS)
+    pairs = {}
+    for word in words:
+        ours, colon, theirs = word.partition(":")
+        if not colon or not theirs or ours not in known:
+            raise InputError(
+                f"columns=[{word}]: write ours:theirs, with one of {', '.join(known)} before the colon."
+            )
+        pairs["item" if ours == "id" else ours] = theirs
+    return pairs
+
+
+def _items(path: Path, name: str, columns: tuple[str, ...], form: str | None) -> Iterator[Item]:
+    pairs = _columns(columns)
+    for line in read_lines(path):
+        row = rename(line, pairs)
+        if "id" in row and "item" not in row:
+            row["item"] = row.pop("id")
+        row.setdefault("format", form)
+        yield _item(Line(line.where, row), name)
+
+
+def _item(line: Line, benchmark: str) -> Item:
+    row = line.row
+    for needed in ("item", "question", "format"):
+        if row.get(needed) in (None, ""):
+            word = "id" if needed == "item" else needed
+            also = " (or format=… in the spec, for all)" if needed == "format" else ""
+            raise InputError(
+                f"{line.where}: no {word}. Every item needs a column {word!r}{also}; "
+                f"columns=[{word}:theirs] maps another name."
+            )
+    texts: dict[str, Any] = {name: _text(row[name]) for name in _TEXT if row.get(name) not in (None, "")}
+    lists: dict[str, Any] = {
+        name: _list(row[name], f"{line.where}, {name}") for name in _LISTS if row.get(name) is not None
+    }
+    known = {"item", *_TEXT, *_LISTS}
+    return Item(
+        benchmark=benchmark,
+        item=_text(row["item"]),
+        **texts,
+        **lists,
+        meta={k: v for k, v in row.items() if k not in known},
+    )
+
+
+def _text(value: Any) -> str:
+    """Text as it is; a JSON number or boolean as JSON and Python write it (5, 2.5, True)."""
+    return value if isinstance(value, str) else str(value)
+
+
+def _list(value: Any, where: str) -> tuple[str, ...]:
+    """A list, a JSON array written as text (csv has no lists), or one text."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError):  # a text may begin with a bracket, such as '[18F]FDG'
+            value = json.loads(value)
+    if isinstance(value, list):
+        if not all(isinstance(v, str | int | float | bool) for v in value):
+            raise InputError(f"{where}: a list of texts is needed.")
+        return tuple(_text(v) for v in value)
+    if isinstance(value, dict):
+        raise InputError(f"{where}: a text or a list of texts is needed, not an object.")
+    return (_text(value),) if value != "" else ()
+
+
+@benchmark("jsonl")
+class JSONLines:
+    """`path`: a .jsonl file, one item a line. `name`: the benchmark's name, else the file's stem.
+
+    `columns=[id:qid, question:prompt]` maps columns; `format` is the format of items that state none.
+    """
+
+    path: Path
+    name: str | None = None
+    columns: tuple[str, ...] = ()
+    format: str | None = None
+
+    @property
+    def card(self) -> Card:
+        """What is known of a user's file."""
+        return _card(self.name or self.path.stem, self.path)
+
+    def items(self) -> Iterator[Item]:
+        """The file's items in its order."""
+        return _items(self.path, self.name or self.path.stem, self.columns, self.format)
+
+
+@benchmark("csv")
+class CSV:
+    """`path`: a .csv file with a header; `options`, `answer` and `references` may be JSON arrays.
+
+    `name`, `columns` and `format` as for `jsonl`.
+    """
+
+    path: Path
+    name: str | None = None
+    columns: tuple[str, ...] = ()
+    format: str | None = None
+
+    @property
+    def card(self) -> Card:
+        """What is known of a user's file."""
+        return _card(self.name or self.path.stem, self.path)
+
+    def items(self) -> Iterator[Item]:
+        """The file's items in its order."""
+        return _items(self.path, self.name or self.path.stem, self.columns, self.format)

@@ -1,0 +1,59 @@
+"""Token F1: overlap of the words of answer and reference, as multisets, order aside.
+
+Precision = common / words of the answer, recall = common / words of the reference, F1 their harmonic mean
+(Rajpurkar et al. 2016, SQuAD). With several references the best F1 counts.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from vivavoce.metrics import Lab
+from vivavoce.records import Criterion, Row, Value
+from vivavoce.registry import metric
+from vivavoce.text import clinical_tokens, squad_tokens
+
+_TOKENS = {"clinical": clinical_tokens, "squad": squad_tokens}
+
+
+@metric("token_f1")
+class TokenF1:
+    """`tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published
+    recipe.
+
+    It falls with length and knows no synonyms: a complete answer that is longer than the reference scores
+    low.
+    """
+
+    tokens: Literal["clinical", "squad"] = "clinical"
+
+    criteria = (Criterion(criterion="f1"),)
+    formats = ("short", "longform")
+    needs = ("references",)
+
+    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+        """F1 in 0 to 1; no word in common gives 0; `parts` hold precision and recall."""
+        tokens = _TOKENS[self.tokens]
+        return [
+            {
+                "f1": max(
+                    (
+                        f1(lab.once(tokens, ref), lab.once(tokens, row.reading.parsed))
+                        for ref in row.item.references
+                    ),
+                    key=lambda v: v.value or 0.0,
+                )
+            }
+            for row in rows
+        ]
+
+
+def f1(reference: tuple[str, ...], answer: tuple[str, ...]) -> Value:
+    """Multiset F1 of two token sequences. Both empty: equal, 1 (as in SQuAD's script); one empty: 0."""
+    if not reference or not answer:
+        same = float(reference == answer)
+        return Value(same, {"precision": same, "recall": same})
+    common = sum((Counter(reference) & Counter(answer)).values())
+    precision, recall = common / len(answer), common / len(reference)
+    value = 2 * precision * recall / (precision + recall) if common else 0.0
+    return Value(value, {"precision": precision, "recall": recall})

@@ -1,0 +1,51 @@
+"""Prompts as Markdown files with strict variables.
+
+The text is our own wording; `load` also takes a path to a user's file. `{{ name }}` marks a variable.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from vivavoce.errors import InputError
+
+__all__ = ["Prompt", "load"]
+
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+class Prompt(NamedTuple):
+    """A prompt's name and text."""
+
+    name: str
+    text: str
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the text, in order of appearance."""
+        return tuple(dict.fromkeys(_VARIABLE.findall(self.text)))
+
+    def fill(self, **values: str) -> str:
+        """The text with every variable replaced, once: marks inside the values stay as they are.
+
+        Raises `InputError` naming all missing variables.
+        """
+        missing = [name for name in self.variables if name not in values]
+        if missing:
+            raise InputError(f"the prompt {self.name!r} needs a value for: {', '.join(missing)}.")
+        return _VARIABLE.sub(lambda mark: values[mark[1]], self.text)
+
+
+def load(name: str) -> Prompt:
+    """The shipped prompt `name`, or the file at that path if `name` ends in `.md`.
+
+    Raises `InputError` when there is none.
+    """
+    path = Path(name) if name.endswith(".md") else Path(__file__).with_name(f"{name}.md")
+    try:
+        return Prompt(path.stem, path.read_text(encoding="utf-8").strip())
+    except FileNotFoundError:
+        shipped = sorted(p.stem for p in Path(__file__).parent.glob("*.md"))
+        raise InputError(
+            f"no prompt {name!r}: give the path of a .md file or one of {', '.join(shipped)}."
+        ) from None

@@ -1,0 +1,243 @@
+"""The vocabulary: what was asked, what was answered, who marked it, what was found.
+
+Records are frozen. Their field names are the column names of the tables, and the tables' schemas are derived
+from them (`vivavoce.tables.schema`).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+__all__ = [
+    "Candidate",
+    "Card",
+    "Criterion",
+    "Finding",
+    "Item",
+    "Measure",
+    "Reading",
+    "Response",
+    "Role",
+    "Row",
+    "Score",
+    "ScoreStatus",
+    "Unit",
+    "Value",
+]
+
+Role = Literal["candidate", "floor", "ceiling"]
+ResponseStatus = Literal["ok", "filtered", "failed"]
+ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed"]
+IfUnanswered = Literal["worst", "set_aside", "correct"]
+Direction = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question of a benchmark, as a candidate sees it and an examiner marks it.
+
+    `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
+    where that differs. `group` names what must be resampled together and defaults to the base id.
+    `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
+    'False'.
+    """
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    alias: str | None = None
+    group: str = ""
+    category: str | None = None
+    format: str
+    question: str
+    options: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    context: str | None = None
+    source: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.group:
+            object.__setattr__(self, "group", self.item)
+
+    @property
+    def name(self) -> str:
+        """The id a person knows the item by: its alias, else 'item' or 'item [variant]'."""
+        return self.alias or (f"{self.item} [{self.variant}]" if self.variant else self.item)
+
+    @property
+    def hash(self) -> str:
+        """First 16 hex digits of SHA-256 over what candidate or examiner sees.
+
+        Category, group, source and meta may change without making another item of it. Empty fields are left
+        out, so that a field added to the record later changes no hash.
+        """
+        seen = {
+            "format": self.format,
+            "question": self.question,
+            "options": self.options,
+            "answer": self.answer,
+            "references": self.references,
+            "context": self.context,
+        }
+        text = json.dumps({k: v for k, v in seen.items() if v}, ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A model or system under examination: its label, verbatim, and the part it plays."""
+
+    candidate: str
+    role: Role = "candidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a candidate answered to an item, raw and kept for ever.
+
+    `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
+    withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
+    `cost` (in the provider's currency) may be null.
+    """
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    candidate: str
+    repeat: int = 1
+    edit: str = ""
+    status: ResponseStatus = "ok"
+    text: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A piece of a response or an item that is marked by itself: a fact, a rubric point, a step."""
+
+    unit: str
+    text: str
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One column of a metric: its range (null = no limit), direction, and what silence is worth.
+
+    `if_unanswered`: `worst` for quality, `set_aside` for harm, bias and precision, `correct` where
+    refusing is right. `pool` names how rows combine. `smallest_difference` is the least difference that
+    matters, in the criterion's units; null leaves the margin to the user.
+    """
+
+    criterion: str
+    low: float | None = 0.0
+    high: float | None = 1.0
+    direction: Direction = "higher"
+    if_unanswered: IfUnanswered = "worst"
+    pool: str = "mean"
+    smallest_difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A criterion of a metric with settings, marked by a rater: what a score is a value of."""
+
+    metric: str
+    signature: str
+    rater: str = ""
+    criterion: Criterion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one rater said in one pass about one thing. `value` is null unless `status` is `ok`."""
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    candidate: str
+    repeat: int = 1
+    edit: str = ""
+    metric: str
+    criterion: str
+    rater: str = ""
+    pass_no: int = 1
+    unit: str = ""
+    ballot: str = ""
+    position: int | None = None
+    value: float | None = None
+    status: ScoreStatus = "ok"
+    parts: Mapping[str, float] | None = None
+    note: str | None = None
+
+
+class Reading(NamedTuple):
+    """What a format made of an answer.
+
+    `parsed` is an option's text (mcq), a bool (true_false), a tuple of option texts (list), or the
+    answer's text (open formats); null unless `status` is `ok`. `stray` holds the entries of a list that
+    are no option. `reason` says why an answer was not read.
+    """
+
+    status: Literal["ok", "unanswered", "unreadable"]
+    parsed: Any = None
+    stray: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Row(NamedTuple):
+    """What a metric gets to mark: a readable answer beside its item."""
+
+    item: Item
+    response: Response
+    reading: Reading
+
+
+class Value(NamedTuple):
+    """A metric's mark for one row and criterion; null with `status='failed'` and a note when it has none."""
+
+    value: float | None
+    parts: Mapping[str, float] | None = None
+    note: str | None = None
+    status: ScoreStatus = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a study found: rows with named columns, and the sentences that say it."""
+
+    study: str
+    rows: tuple[Mapping[str, Any], ...]
+    text: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.text, *self.notes]) if self.notes else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a benchmark is, where it comes from, and what is wrong with it.
+
+    `revision` is null only together with `revision_note`, which says why it is unknown. `access`: `open`,
+    `registered` or `credentialed`.
+    """
+
+    name: str
+    description: str
+    source: str
+    revision: str | None = None
+    revision_note: str | None = None
+    licence: str
+    access: Literal["open", "registered", "credentialed", "own"] = "open"
+    citation: str
+    faults: tuple[str, ...] = ()

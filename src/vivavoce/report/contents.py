@@ -1,0 +1,279 @@
+"""What stands in a report, as plain rows: the template only lays them out."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce._version import __version__
+from vivavoce.records import Measure
+from vivavoce.store.read import Benchmark
+from vivavoce.text import is_blank
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MOST_ANSWERS", "Contents", "rows"]
+
+MOST_ANSWERS = 60
+LONGEST_TEXT = 4_000
+_THOUGHT_MARK = re.compile(r"<unused\d+>")
+
+
+class Contents(NamedTuple):
+    """Everything a report draws on: the tables, estimates and comparisons of one run."""
+
+    name: str
+    items: "pl.DataFrame"
+    responses: "pl.DataFrame"
+    scores: "pl.DataFrame"
+    measures: Mapping[int, Measure]
+    estimates: Sequence[Mapping[str, Any]]
+    comparisons: Sequence[Mapping[str, Any]]
+    benchmarks: Sequence[Benchmark]
+    provenance: Sequence[Mapping[str, Any]]
+    selection: str | None
+
+
+def rows(contents: Contents) -> dict[str, Any]:
+    """The template's variables."""
+    c = contents
+    boards = _boards(c)
+    identical = _identical(c)
+    comparisons = _comparisons(c)
+    return {
+        "name": c.name,
+        "version": __version__,
+        "made_at": c.provenance[-1]["made_at"][:10] if c.provenance else None,
+        "selection": c.selection,
+        "totals": _totals(c),
+        "boards": boards,
+        "comparisons": comparisons,
+        "compliance": _compliance(c),
+        "identical": identical,
+        "answers": _answers(c),
+        "n_answers": c.responses.height,
+        "signatures": list(dict.fromkeys(m.signature for m in c.measures.values())),
+        "cards": c.benchmarks,
+        "provenance": c.provenance,
+        "limitations": _limitations(c, boards, identical, len(comparisons)),
+    }
+
+
+def _totals(c: Contents) -> list[tuple[str, int]]:
+    r = c.responses
+    return [
+        ("candidates", r.n_unique("candidate") if r.height else 0),
+        ("questions", r.select("benchmark", "item", "variant").n_unique() if r.height else 0),
+        ("independent cases", r.select("benchmark", "group").n_unique() if r.height else 0),
+        ("answers", r.height),
+        ("blank", sum(is_blank(text) for text in r["text"].drop_nulls())),
+        ("never arrived", r.filter(r["status"] == "failed").height),
+    ]
+
+
+def _boards(c: Contents) -> list[dict[str, Any]]:
+    """A leaderboard per benchmark and criterion: the candidates by estimate, bounds of the exam last."""
+    ranges = {(m.metric, m.criterion.criterion): m.criterion for m in c.measures.values()}
+    made = []
+    for (benchmark, metric, criterion), part in groupby(
+        c.estimates, key=lambda r: (r["benchmark"], r["metric"], r["criterion"])
+    ):
+        lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
+        declared = ranges[metric, criterion]
+        sizes = {(r["n_items"], r["n_groups"]) for r in lines}
+        made.append(
+            {
+                "benchmark": benchmark,
+                "metric": metric,
+                "criterion": criterion,
+                "direction": declared.direction,
+                "if_unanswered": declared.if_unanswered,
+                "range": (declared.low, declared.high),
+                "scale": _scale(lines),
+                "size": sizes.pop() if len(sizes) == 1 else None,
+                "rows": lines,
+                "any_failed": any(r["n_failed"] for r in lines),
+            }
+        )
+    return made
+
+
+def _scale(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The axis of a board: from the lowest to the highest end of its intervals, at a round step outside."""
+    ends = [
+        r[k]
+        for r in lines
+        for k in ("estimate", "low", "high", "bound_low", "bound_high")
+        if r[k] is not None
+    ]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
+    return {"low": math.floor(low / step) * step, "high": math.ceil(high / step + 1e-9) * step}
+
+
+def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
+    """The last word on each pair, metric and criterion that was ever compared, in the order of asking."""
+    latest: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for finding in c.comparisons:
+        for row in finding["rows"]:
+            pair = (row["benchmark"], frozenset((row["a"], row["b"])), row["metric"], row["criterion"])
+            latest.pop(pair, None)
+            latest[pair] = row | {
+                "made_at": finding["made_at"][:10],
+                "items": finding["settings"].get("items"),
+            }
+    return list(latest.values())
+
+
+def _compliance(c: Contents) -> list[dict[str, Any]]:
+    """By candidate and format: answers that could be read, could not, and were not given. Reading is not
+    skill.
+    """
+    import polars as pl
+
+    if not c.scores.height:
+        return []
+    # The reading of an answer is the same for whatever marks it: one row per answer is enough.
+    answers = c.scores.filter(
+        (pl.col("edit") == "") & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
+    )
+    answers = answers.unique(["benchmark", "item", "variant", "candidate", "repeat"], maintain_order=True)
+    counted = answers.group_by("candidate", "format").agg(
+        *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
+    )
+    return [
+        row
+        | {"readable": row["ok"] / (row["ok"] + row["unreadable"]) if row["ok"] + row["unreadable"] else None}
+        for row in counted.sort("format", "candidate").iter_rows(named=True)
+    ]
+
+
+def _identical(c: Contents) -> list[str]:
+    """Candidates whose repeats of every item say the same."""
+    import polars as pl
+
+    key = ("candidate", "benchmark", "item", "variant")
+    repeated = (
+        c.responses.filter(pl.col("edit") == "")
+        .group_by(key)
+        .agg(n=pl.len(), texts=pl.col("text").n_unique())
+        .filter(pl.col("n") > 1)
+        .group_by("candidate")
+        .agg(same=(pl.col("texts") == 1).all())
+    )
+    return sorted(repeated.filter(pl.col("same"))["candidate"])
+
+
+def _answers(c: Contents) -> list[dict[str, Any]]:
+    """The worst answer of each candidate to each item, worst first, beside its references, with every score.
+
+    Worst is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; what was not
+    answered or could not be read counts 0, what failed to be marked is left out.
+    """
+    import polars as pl
+
+    parts = [_goodness(c.scores, key, m) for key, m in c.measures.items()]
+    parts = [part for part in parts if part.height]
+    if not parts:
+        return []
+    key = ["benchmark", "item", "variant", "candidate", "repeat"]
+    worst = (
+        pl.concat(parts)
+        .group_by(key)
+        .agg(pl.col("goodness").mean())
+        .filter(pl.col("goodness").is_not_null())
+        .sort("goodness", *key)
+        .unique(["benchmark", "item", "variant", "candidate"], keep="first", maintain_order=True)
+        .head(MOST_ANSWERS)
+    )
+    full = worst.join(c.responses, on=key, how="left", maintain_order="left").join(
+        c.items.select("benchmark", "item", "variant", "question", "options", "answer", "references"),
+        on=["benchmark", "item", "variant"],
+        how="left",
+        maintain_order="left",
+    )
+    marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in c.scores.join(worst, on=key, how="semi").iter_rows(named=True):
+        marks.setdefault(tuple(row[k] for k in key), []).append(row)
+    return [
+        row
+        | {
+            "name": row["alias"] or " ".join(filter(None, (row["item"], row["variant"]))),
+            "marks": marks[tuple(row[k] for k in key)],
+            "shown": (row["text"] or "")[:LONGEST_TEXT],
+            "cut": max(0, len(row["text"] or "") - LONGEST_TEXT),
+        }
+        for row in full.iter_rows(named=True)
+    ]
+
+
+def _goodness(scores: "pl.DataFrame", key: int, measure: Measure) -> "pl.DataFrame":
+    """Answers of candidates (not of floor or ceiling) by one criterion, 0 worst to 1 best."""
+    import polars as pl
+
+    c = measure.criterion
+    own = scores.filter(
+        (pl.col("measure_id") == key) & (pl.col("role") == "candidate") & (pl.col("edit") == "")
+    )
+    if c.low is None or c.high is None or c.high == c.low:
+        return own.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_GOODNESS)
+    scaled = (pl.col("value") - c.low) / (c.high - c.low)
+    good = scaled if c.direction == "higher" else 1 - scaled
+    silent = pl.col("status").is_in(["unanswered", "unreadable"])
+    return own.with_columns(goodness=pl.when(silent).then(0.0).otherwise(good)).select(*_GOODNESS)
+
+
+_GOODNESS = ("benchmark", "item", "variant", "candidate", "repeat", "goodness")
+
+
+def _limitations(
+    c: Contents, boards: Sequence[Mapping[str, Any]], identical: Sequence[str], n_compared: int
+) -> list[str]:
+    """What a reader must know before believing a figure."""
+    import polars as pl
+
+    said = [
+        "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
+        "show "
+        "clinical benefit, and nothing here is for clinical use.",
+        "No examiner in this run has been checked against people's marks.",
+    ]
+    few = {b["benchmark"] for b in boards if any(r["n_groups"] < 10 for r in b["rows"])}
+    if few:
+        said.append(f"Fewer than 10 cases on {', '.join(sorted(few))}: too few to tell candidates apart.")
+    for benchmark in c.benchmarks:
+        own = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
+        n, groups = own.height, own.n_unique("group")
+        if groups < n:
+            said.append(
+                f"{benchmark.benchmark} has {n} questions on {groups} independent cases: for intervals "
+                "and comparisons, "
+                "questions on one case count as one."
+            )
+        said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+    if identical:
+        said.append(
+            f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
+        )
+    for name, n in _thinking_aloud(c):
+        said.append(f"{n} answers of {name} hold thinking (marks such as <unused95>), marked as answer.")
+    missing = sum(row["n_failed"] for board in boards for row in board["rows"])
+    if missing:
+        said.append(f"{missing} marks failed; the bounds say what they could change.")
+    if len({finding["made_at"] for finding in c.comparisons}) > 1:
+        said.append(
+            f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
+        )
+    if not n_compared:
+        said.append("No candidates were compared: intervals that overlap, or do not, are no comparison.")
+    return said
+
+
+def _thinking_aloud(c: Contents) -> list[tuple[str, int]]:
+    """Candidates whose answers hold thinking between marks other than <think>, with how many do."""
+    import polars as pl
+
+    marked = c.responses.filter(pl.col("text").str.contains(_THOUGHT_MARK.pattern))
+    return sorted(marked.group_by("candidate").len().iter_rows())

@@ -1,0 +1,269 @@
+r"""Specs: names that run.
+
+    spec  = name [ "(" key "=" value { "," key "=" value } ")" ]
+    value = bare | 'quoted, with \' and \\ inside' | [list] | spec
+    bare  = letters, digits and _ . / : @ + ~ -
+
+Bare words are `true`, `false`, `null`, a JSON number, or else text; `name()` is a spec, `name` is text.
+`str(spec)` is canonical: keys sorted, one space after each comma, quotes only where they are needed; and
+`parse(str(spec)) == spec` for every spec. Keys to services never stand in a spec.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from vivavoce.errors import SpecError
+
+__all__ = ["Setting", "Spec", "matches", "parse", "parse_many", "select", "show"]
+
+Setting: TypeAlias = "str | int | float | bool | tuple[Setting, ...] | Spec | None"
+
+_BARE = re.compile(r"[A-Za-z0-9_./:@+~-]+")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WORDS = {"true": True, "false": False, "null": None}
+_SECRET_NAME = re.compile(r"api[_-]?key|secret|password|passwd|authorization", re.IGNORECASE)
+# Prefixes that providers give their keys; a path such as data/sk-learn-v2.jsonl is none.
+_SECRET_SHAPE = re.compile(
+    r"(?<![\w/.-])(?:(?:sk-|gh[opsu]_|hf_|xox[bp]-)(?=[\w-]*\d)|AKIA|AIza)[\w-]{16,}|Bearer\s+\S"
+)
+_MAX_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name and its settings, by keyword only.
+
+    Settings are text, numbers, booleans, null, tuples of these, and specs. Two specs are equal when they name
+    the same thing with the same settings, in any order; `1`, `1.0` and `true` are three different values.
+    """
+
+    name: str
+    settings: "Mapping[str, Setting]" = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _BARE.fullmatch(self.name):
+            raise SpecError(f"{self.name!r} is no name for a spec: use letters, digits and _./:@+~-")
+        for key in self.settings:
+            if not _BARE.fullmatch(key):
+                raise SpecError(f"{key!r} is no name for a setting: use letters, digits and _./:@+~-")
+            _refuse_secret(key, self.settings[key])
+        object.__setattr__(self, "settings", dict(sorted(self.settings.items())))
+
+    def __str__(self) -> str:
+        return f"{self.name}({_inside(self)})" if self.settings else self.name
+
+    def __eq__(self, other: object) -> bool:
+        # By text, because Python takes 1, 1.0 and True for equal and a spec does not.
+        return isinstance(other, Spec) and show(self) == show(other)
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+def _inside(spec: Spec) -> str:
+    return ", ".join(f"{key}={show(value)}" for key, value in spec.settings.items())
+
+
+def show(value: "Setting") -> str:
+    """A setting as it stands in a canonical spec."""
+    match value:
+        case Spec():
+            return f"{value.name}({_inside(value)})"  # brackets even when empty: `name` alone is text
+        case tuple() | list():
+            return f"[{', '.join(show(v) for v in value)}]"
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[value]
+        case int():
+            return str(value)
+        case float():
+            if not math.isfinite(value):
+                raise SpecError(f"a spec cannot hold the number {value}.")
+            return json.dumps(value)
+        case str():
+            plain = _BARE.fullmatch(value) and value not in _WORDS and not _NUMBER.fullmatch(value)
+            quoted = value.replace("\\", "\\\\").replace("'", "\\'")
+            return value if plain else f"'{quoted}'"
+    raise SpecError(f"a spec cannot hold {value!r}.")
+
+
+class _Reader:
+    """One pass over the text of a spec."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def fail(self, wanted: str) -> SpecError:
+        here = self.text[self.at : self.at + 12]
+        found = repr(here) if here else "the end"
+        return SpecError(
+            f"cannot read the spec {self.text!r}: at position {self.at + 1} it needs {wanted}, not {found}."
+        )
+
+    def peek(self) -> str:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+        return self.text[self.at : self.at + 1]
+
+    def take(self, mark: str) -> bool:
+        found = self.peek() == mark
+        self.at += found
+        return found
+
+    def word(self, wanted: str) -> str:
+        self.peek()
+        found = _BARE.match(self.text, self.at)
+        if not found:
+            raise self.fail(wanted)
+        self.at = found.end()
+        return found[0]
+
+    def spec(self, depth: int = 0) -> Spec:
+        name = self.word("a name")
+        return Spec(name, self.settings(depth)) if self.take("(") else Spec(name)
+
+    def settings(self, depth: int) -> "dict[str, Setting]":
+        settings: dict[str, Setting] = {}
+        if self.take(")"):
+            return settings
+        while True:
+            start = self.at
+            key = self.word("key=value")
+            if not self.take("="):
+                self.at = start
+                raise self.fail("key=value (settings go by keyword only)")
+            if key in settings:
+                raise SpecError(f"the spec {self.text!r} sets {key!r} twice.")
+            settings[key] = self.value(depth + 1)
+            if self.take(")"):
+                return settings
+            if not self.take(","):
+                raise self.fail("a comma or a closing bracket")
+
+    def value(self, depth: int) -> "Setting":
+        if depth > _MAX_DEPTH:
+            raise SpecError(f"the spec {self.text[:40]!r} … is nested more than {_MAX_DEPTH} deep.")
+        if self.take("["):
+            return self.list(depth)
+        if self.peek() == "'":
+            return self.quoted()
+        word = self.word("a value")
+        if self.take("("):
+            return Spec(word, self.settings(depth))
+        if word in _WORDS:
+            return _WORDS[word]
+        return _number(word) if _NUMBER.fullmatch(word) else word
+
+    def list(self, depth: int) -> "tuple[Setting, ...]":
+        values: list[Setting] = []
+        if self.take("]"):
+            return ()
+        while True:
+            values.append(self.value(depth + 1))
+            if self.take("]"):
+                return tuple(values)
+            if not self.take(","):
+                raise self.fail("a comma or a closing square bracket")
+
+    def quoted(self) -> str:
+        out: list[str] = []
+        start, self.at = self.at, self.at + 1
+        while self.at < len(self.text):
+            mark = self.text[self.at]
+            if mark == "'":
+                self.at += 1
+                return "".join(out)
+            if mark == "\\" and self.text[self.at + 1 : self.at + 2] in ("'", "\\"):
+                self.at += 1  # only these two are escaped: C:\data stays what it is
+                mark = self.text[self.at]
+            out.append(mark)
+            self.at += 1
+        self.at = start
+        raise self.fail("a closing quote")
+
+
+def _number(word: str) -> int | float:
+    try:
+        number = json.loads(word)
+    except ValueError:  # Python refuses integers of more than 4,300 digits
+        number = math.inf
+    if isinstance(number, float) and not math.isfinite(number):
+        raise SpecError(f"the number {word[:20]} in a spec is too large; quote it if it is meant as text.")
+    return number  # type: ignore[no-any-return]
+
+
+def _refuse_secret(key: str, value: "Setting") -> None:
+    texts = value if isinstance(value, tuple) else (value,)
+    if _SECRET_NAME.search(key) or any(isinstance(t, str) and _SECRET_SHAPE.search(t) for t in texts):
+        raise SpecError(
+            f"the setting {key!r} looks like a secret: keys come from the environment, never from a spec."
+        )
+
+
+def parse(text: str) -> Spec:
+    """The spec that `text` writes.
+
+    Raises `SpecError` naming the position and what was expected there; a secret is refused without being
+    shown.
+    """
+    if _SECRET_SHAPE.search(text):
+        raise SpecError(
+            "this spec holds what looks like a key: keys come from the environment, never a spec."
+        )
+    reader = _Reader(text)
+    spec = reader.spec()
+    if reader.peek():
+        raise reader.fail("the end")
+    return spec
+
+
+def parse_many(texts: Iterable[str]) -> list[Spec]:
+    """Specs from the command line: each a spec, or `@file` with one spec a line (`#` starts a comment line).
+
+    Raises one `SpecError` that collects every mistake.
+    """
+    specs: list[Spec] = []
+    wrong: list[str] = []
+    for text in texts:
+        lines = [text]
+        if text.startswith("@"):
+            try:
+                lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                wrong.append(f"cannot read the spec file {text[1:]!r} ({error}).")
+                continue
+            lines = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        for line in lines:
+            try:
+                specs.append(parse(line))
+            except SpecError as error:
+                wrong.append(str(error))
+    if wrong:
+        raise SpecError("\n".join(wrong))
+    return specs
+
+
+def matches(partial: Spec, whole: Spec) -> bool:
+    """True if `whole` has the name of `partial` and every setting that `partial` states."""
+    return partial.name == whole.name and all(
+        key in whole.settings and show(whole.settings[key]) == show(value)
+        for key, value in partial.settings.items()
+    )
+
+
+def select(text: str, names: Iterable[str], wholes: Mapping[str, Spec]) -> list[str]:
+    """The names that `text` selects: the one it spells exactly, else all that it matches as a partial spec.
+
+    `wholes` gives for each canonical name the spec with its defaults filled in. An empty list means no match.
+    """
+    known = list(dict.fromkeys(names))
+    if text in known:
+        return [text]
+    partial = parse(text)
+    if str(partial) in known:
+        return [str(partial)]
+    return [name for name in known if matches(partial, wholes[name])]

@@ -1,0 +1,255 @@
+"""Two candidates on the same items: difference, interval and p from one standard error.
+
+t(G - 1) on CR1 by group gives both, so they cannot contradict each other. Where few groups differ at all,
+that error is not to be trusted: p is then an exact sign test, and margins are judged by Agresti-Min.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from vivavoce.stats._arrays import ROUNDING, Floats, finite, group_codes, proportion
+from vivavoce.stats.estimate import Interval, cluster_mean, t_interval
+from vivavoce.stats.signs import sign_test
+
+__all__ = [
+    "FEW_DIFFERENT",
+    "Paired",
+    "PairedP",
+    "agresti_min",
+    "group_sums",
+    "margin_interval",
+    "paired",
+    "paired_p",
+]
+
+FEW_DIFFERENT = 10  # below this many groups that differ, the sign test decides
+
+
+class Paired(NamedTuple):
+    """A - B over common items, in the metric's units, oriented so that above 0 favours A.
+
+    Attributes
+    ----------
+    difference : float
+    se : float or None
+        CR1 by group; null with one group.
+    df : int
+        G - 1.
+    p : float
+        For this pair alone, two-sided: that of `test`.
+    test : {"t", "sign"}
+        "sign" if fewer than 10 groups differ or the SE is 0 or null.
+    direction : {1, 0, -1}
+        Whom p speaks for: 1 is A. 0 if nobody: no difference, or most groups differ one way and the mean
+        the other (under the sign test); then p must not be read as "A is better".
+    n_items, n_higher, n_lower : int
+        Items in common; those where A is higher, lower. The rest are equal to 1e-9.
+    n_groups, n_different, n_groups_higher, n_groups_lower : int
+        Groups; those whose sum of differences is not 0, is above 0, is below 0.
+    """
+
+    difference: float
+    se: float | None
+    df: int
+    p: float
+    test: Literal["t", "sign"]
+    direction: Literal[1, 0, -1]
+    n_items: int
+    n_higher: int
+    n_lower: int
+    n_groups: int
+    n_different: int
+    n_groups_higher: int
+    n_groups_lower: int
+
+    def interval(self, *, level: float = 0.95) -> Interval | None:
+        """Interval of the difference by t; null with one group. Margins are judged on `margin_interval`."""
+        return None if self.se is None else t_interval(self.difference, self.se, self.df, level=level)
+
+
+def group_sums(differences: ArrayLike, groups: ArrayLike) -> Floats:
+    """Sum of the item differences in each group, each rounded to 1e-9: what `sign_flips` takes.
+
+    Parameters
+    ----------
+    differences, groups : arrays of shape (n,)
+        As in `paired`.
+
+    Returns
+    -------
+    array of shape (G,)
+        In the order of the sorted labels.
+
+    Raises
+    ------
+    ValueError
+        As `paired`.
+    """
+    d = _rounded(differences)
+    codes, n_groups = group_codes(groups, length=len(d))
+    return np.round(np.bincount(codes, weights=d, minlength=n_groups), 9)
+
+
+def paired(differences: ArrayLike, groups: ArrayLike) -> Paired:
+    """Compare two candidates by the mean of item differences, groups being the unit.
+
+    Parameters
+    ----------
+    differences : array of shape (n,)
+        y_A - y_B per common item, repeats averaged before. Rounded to 1e-9 first: averages of the same
+        marks in another order differ in the 16th digit, and would be false differences.
+    groups : array of shape (n,)
+        What is drawn together; any labels.
+
+    Raises
+    ------
+    ValueError
+        If there is no item, a difference is NaN or infinite, a group is missing, or lengths differ.
+
+    Distrust it at a ceiling with few groups: type I error was 16 % there with 14 groups, 6 to 7 % with 42.
+    """
+    d = _rounded(differences)
+    sums = group_sums(d, groups)
+    mean = cluster_mean(d, groups)
+    # Of sums rounded like the differences: what cancels is 0, not 1e-17 in somebody's favour.
+    difference = round(float(sums.sum()), 9) / len(d)
+    up, down = int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0))
+    p_t = None
+    if mean.se:
+        p_t = 2 * float(stdtr(mean.n_groups - 1, -abs(difference) / mean.se))
+    p, test = paired_p(p_t, up, down)
+    direction = _sign(difference)
+    if test == "sign" and _sign(up - down) != direction:
+        direction = 0
+    return Paired(
+        difference=difference,
+        se=mean.se,
+        df=mean.n_groups - 1,
+        p=p,
+        test=test,
+        direction=direction,
+        n_items=mean.n,
+        n_higher=int(np.count_nonzero(d > 0)),
+        n_lower=int(np.count_nonzero(d < 0)),
+        n_groups=mean.n_groups,
+        n_different=up + down,
+        n_groups_higher=up,
+        n_groups_lower=down,
+    )
+
+
+class PairedP(NamedTuple):
+    """A p value and the test it is from."""
+
+    p: float
+    test: Literal["t", "sign"]
+
+
+def paired_p(p_t: float | None, positive: int, negative: int) -> PairedP:
+    """The p that decides: the t test's, or the sign test's over groups if fewer than 10 groups differ.
+
+    Parameters
+    ----------
+    p_t : float or None
+        p of the t test; null where the SE is 0 or not estimable, and then the sign test decides too.
+    positive, negative : int
+        Groups whose sum of differences is above, below 0.
+    """
+    if p_t is None or positive + negative < FEW_DIFFERENT:
+        return PairedP(sign_test(positive, negative), "sign")
+    return PairedP(p_t, "t")
+
+
+def agresti_min(differences: ArrayLike, groups: ArrayLike, *, span: float, level: float = 0.95) -> Interval:
+    """Interval of a paired difference that stays honest when almost nothing differs.
+
+    To the G group means, weighted w_g = n_g G / n, come pseudo-groups +span and -span of weight 1/2 each
+    and a 0 of weight 1: theta = sum w d / (G + 2), SE^2 = sum w' (d - theta)^2 / (G + 2)^2 with w' = w^2 for
+    real and w for pseudo-groups; theta -/+ t(G - 1) SE, clipped to -/+ span.
+
+    Parameters
+    ----------
+    differences, groups : arrays of shape (n,)
+        As in `paired`; every difference within -/+ span.
+    span : float
+        Width of the metric's range, above 0.
+    level : float
+        0.95 by default; for a family `bonferroni_level`.
+
+    Returns
+    -------
+    Interval
+        For yes/no items, one to a group, it is Agresti & Min's (with t for z). For graded scores too
+        wide, never too narrow.
+
+    Raises
+    ------
+    ValueError
+        As `paired`; if there are fewer than 2 groups, or a difference is wider than the span.
+
+    Agresti & Min (2005), Statistics in Medicine 24, 729-740.
+    """
+    d = _rounded(differences)
+    if not (math.isfinite(span) and span > 0):
+        raise ValueError(f"span must be a finite number above 0, but is {span}")
+    wide = np.abs(d) > span + ROUNDING
+    if wide.any():
+        at = int(np.argmax(wide))
+        raise ValueError(f"differences holds {d[at]} at position {at}, wider than the metric's span, {span}")
+    codes, n_groups = group_codes(groups, length=len(d))
+    if n_groups < 2:
+        raise ValueError(f"groups has {n_groups} label, at least 2 are needed: one group has no interval")
+    proportion("level", level)
+    sums = np.bincount(codes, weights=d, minlength=n_groups)
+    weights = np.bincount(codes, minlength=n_groups) * (n_groups / len(d))
+    total = n_groups + 2
+    theta = float(sums.sum()) * n_groups / len(d) / total
+    residuals = sums * (n_groups / len(d)) - weights * theta
+    pseudo = 0.5 * (span - theta) ** 2 + 0.5 * (span + theta) ** 2 + theta**2
+    half = (
+        float(stdtrit(n_groups - 1, 0.5 + level / 2))
+        * math.sqrt(float(residuals @ residuals) + pseudo)
+        / total
+    )
+    return Interval(max(-span, theta - half), min(span, theta + half))
+
+
+def margin_interval(
+    differences: ArrayLike, groups: ArrayLike, *, span: float | None, level: float = 0.95
+) -> Interval | None:
+    """The interval on which a margin is judged: t, or Agresti-Min where the sign test decides p.
+
+    Parameters
+    ----------
+    differences, groups, span, level
+        As in `agresti_min`. A span of None: the metric has no two limits.
+
+    Returns
+    -------
+    Interval or None
+        Null with one group, and where Agresti-Min is needed but the metric has no span: no margin can
+        be judged then.
+
+    Raises
+    ------
+    ValueError
+        As `agresti_min`.
+    """
+    result = paired(differences, groups)
+    if result.n_groups < 2:
+        return None
+    if result.test == "t":
+        return result.interval(level=level)
+    return None if span is None else agresti_min(differences, groups, span=span, level=level)
+
+
+def _rounded(differences: ArrayLike) -> Floats:
+    return np.round(finite("differences", differences), 9)
+
+
+def _sign(number: float) -> Literal[1, 0, -1]:
+    return 1 if number > 0 else -1 if number < 0 else 0

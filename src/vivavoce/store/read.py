@@ -1,0 +1,279 @@
+"""Reading tables: what is in a run, as Polars frames in the words of the records."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Response
+from vivavoce.store.schema import STATUSES
+from vivavoce.tables import ITEMS, RESPONSES, SCORES, schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Benchmark",
+    "KeyedMeasure",
+    "Pending",
+    "benchmarks",
+    "candidates",
+    "count_pending",
+    "findings",
+    "items",
+    "looks",
+    "measures",
+    "pending",
+    "provenance",
+    "responses",
+    "scores",
+    "stock",
+]
+
+CHUNK = 50_000
+
+
+def _frame(
+    db: sqlite3.Connection, sql: str, columns: "pl.Schema", values: Sequence[Any] = ()
+) -> "pl.DataFrame":
+    """A query's rows, read in chunks so that Python objects of a million rows never stand beside the
+    frame.
+    """
+    import polars as pl
+
+    cursor = db.execute(sql, values)
+    chunks = [pl.DataFrame(schema=columns)]
+    while rows := cursor.fetchmany(CHUNK):
+        chunks.append(pl.DataFrame(rows, schema=columns, orient="row"))
+    return pl.concat(chunks)
+
+
+def items(db: sqlite3.Connection) -> "pl.DataFrame":
+    """The current items, one row each; lists as lists, `meta` as JSON text."""
+    import polars as pl
+
+    wanted = schema(ITEMS)
+    lists = [name for name, kind in wanted.items() if isinstance(kind, pl.List)]
+    raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in wanted.items()})
+    frame = _frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
+    return frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
+
+
+def responses(db: sqlite3.Connection) -> "pl.DataFrame":
+    """The responses to current items, raw."""
+    sql = "SELECT * FROM response_rows ORDER BY benchmark, item, variant, candidate, repeat, edit"
+    return _frame(db, sql, schema(RESPONSES))
+
+
+class KeyedMeasure(NamedTuple):
+    """A measure of the run under its key."""
+
+    key: int
+    measure: Measure
+
+
+def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
+    """The measures that have scores, in the order they came."""
+    sql = (
+        "SELECT measure_id, metric, signature, rater, criterion, low, high, direction, if_unanswered, pool, "
+        "smallest_difference FROM measures ORDER BY measure_id"
+    )
+    names = [f.name for f in fields(Criterion)]
+    return [
+        KeyedMeasure(
+            key,
+            Measure(
+                metric=metric,
+                signature=signature,
+                rater=rater,
+                criterion=Criterion(**dict(zip(names, declared, strict=True))),
+            ),
+        )
+        for key, metric, signature, rater, *declared in db.execute(sql)
+    ]
+
+
+def scores(
+    db: sqlite3.Connection,
+    *,
+    measures: Sequence[int] | None = None,
+    candidates: Sequence[str] | None = None,
+    details: bool = False,
+) -> "pl.DataFrame":
+    """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
+
+    `details` adds `measure_id`, `category`, `format`, `parts` and `note`. Facts are read as integers and
+    joined to the dimensions in Polars, each join checked to add no row.
+    """
+    import polars as pl
+
+    i64, text = pl.Int64(), pl.String()
+    extra = ("parts", "note") if details else ()
+    where, values = "", []
+    if measures is not None:
+        where, values = " WHERE measure_id IN (SELECT value FROM json_each(?))", [json.dumps(list(measures))]
+    facts = _frame(
+        db,
+        "SELECT measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id"
+        + "".join(f", {name}" for name in extra)
+        + f" FROM scores{where}",
+        pl.Schema(
+            {
+                "measure_id": i64, "response_id": i64, "unit_id": i64, "ballot_id": i64, "pass_no": i64,
+                "position": i64, "value": pl.Float64(), "status_id": i64, **dict.fromkeys(extra, text),
+            }
+        ),
+        values,
+    )  # fmt: skip
+
+    def dimension(sql: str, *names: str, key: str, values: Sequence[Any] = ()) -> pl.DataFrame:
+        return _frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
+
+    some = "" if candidates is None else " WHERE candidate IN (SELECT value FROM json_each(?))"
+    people = dimension(
+        f"SELECT candidate_id, candidate, role FROM candidates{some}",
+        "candidate",
+        "role",
+        key="candidate_id",
+        values=[] if candidates is None else [json.dumps(list(candidates))],
+    )
+    things = dimension(
+        'SELECT item_id, benchmark, item, variant, alias, "group", category, format FROM items '
+        "JOIN benchmarks USING (benchmark_id) WHERE current = 1",
+        *("benchmark", "item", "variant", "alias", "group", "category", "format"),
+        key="item_id",
+    )
+    answers = _frame(
+        db,
+        "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses",
+        pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
+    )
+    edits = dimension("SELECT edit_id, edit FROM edits", "edit", key="edit_id")
+    answers = (
+        answers.join(things, on="item_id", validate="m:1")
+        .join(people, on="candidate_id", validate="m:1")
+        .join(edits, on="edit_id", validate="m:1")
+    )
+    words = ("metric", "criterion", "rater")
+    marks = dimension(f"SELECT measure_id, {', '.join(words)} FROM measures", *words, key="measure_id")
+    units = dimension("SELECT unit_id, unit FROM units", "unit", key="unit_id")
+    ballots = dimension("SELECT ballot_id, ballot FROM ballots", "ballot", key="ballot_id")
+    frame = (
+        facts.join(answers, on="response_id", validate="m:1")
+        .join(marks, on="measure_id", validate="m:1")
+        .join(units, on="unit_id", validate="m:1")
+        .join(ballots, on="ballot_id", validate="m:1")
+        .with_columns(
+            status=pl.col("status_id").replace_strict(
+                list(range(len(STATUSES))), list(STATUSES), return_dtype=text
+            )
+        )
+        .sort("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit", "pass_no")
+    )
+    return frame.select(*SCORES, *(("measure_id", "category", "format", *extra) if details else ()))
+
+
+def stock(db: sqlite3.Connection) -> dict[int, Item]:
+    """The current items as records, under their keys."""
+    sql = """
+        SELECT item_id, benchmark, item, variant, alias, "group", category, format, question, options, answer,
+               "references", context, source, meta
+        FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 ORDER BY item_id
+    """
+    made = {}
+    for key, *row in db.execute(sql):
+        fields = dict(zip(ITEMS, row, strict=True))
+        lists = {name: tuple(json.loads(fields[name])) for name in ("options", "answer", "references")}
+        made[key] = Item(**fields | lists | {"meta": json.loads(fields["meta"])})
+    return made
+
+
+class Pending(NamedTuple):
+    """A response that a measure has not marked yet, under its key."""
+
+    key: int
+    item: Item
+    response: Response
+
+
+_UNSETTLED = """
+    FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
+    WHERE r.item_id IN (SELECT value FROM json_each(:items))
+      AND (SELECT count(*) FROM scores s WHERE s.response_id = r.response_id AND s.status_id != 3
+           AND s.measure_id IN (SELECT value FROM json_each(:measures))) < :n
+"""
+
+
+def count_pending(db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int]) -> int:
+    """How many responses to these items lack a settled score by one of the measures."""
+    (n,) = db.execute(f"SELECT count(*) {_UNSETTLED}", _unsettled(items, measures)).fetchone()
+    return int(n)
+
+
+def pending(db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int]) -> Iterator[Pending]:
+    """Those responses, item by item; a failed score is no settled one."""
+    sql = (
+        "SELECT r.response_id, r.item_id, c.candidate, r.repeat, e.edit, r.status, r.text, r.reasoning, "
+        f"r.finish_reason, r.tokens, r.seconds, r.cost, r.error {_UNSETTLED} "
+        "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
+    )
+    names = (
+        *("candidate", "repeat", "edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds"),
+        *("cost", "error"),
+    )
+    for key, item_id, *row in db.execute(sql, _unsettled(items, measures)):
+        item = items[item_id]
+        fields = dict(zip(names, row, strict=True))
+        response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
+        yield Pending(key, item, response)
+
+
+def _unsettled(items: Mapping[int, Item], measures: Sequence[int]) -> dict[str, Any]:
+    return {"items": json.dumps(list(items)), "measures": json.dumps(list(measures)), "n": len(measures)}
+
+
+class Benchmark(NamedTuple):
+    """A benchmark of the run: the spec it was read by, its signature and its card."""
+
+    benchmark: str
+    spec: str
+    signature: str
+    card: Card
+
+
+def benchmarks(db: sqlite3.Connection) -> list[Benchmark]:
+    """The benchmarks of the run."""
+    rows = db.execute("SELECT benchmark, spec, signature, card FROM benchmarks ORDER BY benchmark")
+    return [Benchmark(name, spec, mark, _card(card)) for name, spec, mark, card in rows]
+
+
+def _card(text: str) -> Card:
+    body = json.loads(text)
+    return Card(**body | {"faults": tuple(body["faults"])})
+
+
+def candidates(db: sqlite3.Connection) -> list[Candidate]:
+    """The candidates of the run in the order they came."""
+    rows = db.execute("SELECT candidate, role FROM candidates ORDER BY candidate_id")
+    return [Candidate(candidate=name, role=role) for name, role in rows]
+
+
+def looks(db: sqlite3.Connection) -> int:
+    """How often candidates of this run were compared before."""
+    (n,) = db.execute("SELECT count(*) FROM findings WHERE study = 'compare'").fetchone()
+    return int(n)
+
+
+def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
+    """What a study found in this run, oldest first: `made_at`, `settings`, `rows`."""
+    rows = db.execute(
+        "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY finding_id", (study,)
+    )
+    return [{"made_at": at, "settings": json.loads(s), "rows": json.loads(r)} for at, s, r in rows]
+
+
+def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
+    rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY provenance_id")
+    return [{"made_at": at, "verb": verb, **json.loads(body)} for at, verb, body in rows]

@@ -1,0 +1,176 @@
+"""Opening a run file: one transaction to read in, one to write in, and a clear sentence when it cannot be.
+
+Connections are short: each `reading` or `writing` block opens one and closes it, so a run object may cross
+threads and forks, and several processes may write. Writers wait for each other up to a minute.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from vivavoce.errors import RunNotFound, StoreError
+from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
+
+__all__ = ["RunFile"]
+
+WAIT_SECONDS = 60.0
+
+
+class RunFile:
+    """A run on disk. Naming a path creates nothing; the file appears when something is first written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def exists(self) -> bool:
+        """True if something lies at the path."""
+        return self.path.exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view of the run, which cannot be written through.
+
+        Raises `RunNotFound` if there is no file, `StoreError` if it is not a run of ours or is newer.
+        """
+        if not self.exists:
+            raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
+        with self._explained(), closing(self._connect()) as db:
+            if _version(db, self.path) < len(MIGRATIONS):
+                with self.writing():  # an older file, or one that is still empty, is brought up to date first
+                    pass
+            db.execute("PRAGMA query_only = ON")
+            db.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of the block is stored, or none of it."""
+        with self._explained(), closing(self._connect()) as db:
+            if _version(db, self.path) == 0:
+                _use_wal(db)
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                _migrate(db, self.path)
+                yield db
+            except BaseException:
+                if db.in_transaction:  # a full disk has rolled back already
+                    db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def copy(self, to: Path) -> None:
+        """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
+        if to.exists():
+            raise StoreError(f"{to} is there already: a copy never overwrites.")
+        if not self.exists:
+            raise RunNotFound(f"no run at {self.path} to copy.")
+        with self._explained(to), closing(self._connect()) as db:
+            _version(db, self.path)
+            db.execute("VACUUM INTO ?", (str(to),))
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.path.is_dir():
+            raise StoreError(f"{self.path} is a folder; a run is a file, such as {self.path / 'exam.viva'}.")
+        if not self.path.parent.is_dir():
+            raise StoreError(f"no folder {self.path.parent} to put the run in.")
+        address = f"file:{quote(str(self.path))}"
+        try:
+            db = _open(f"{address}?mode=rwc")
+            db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            if not self.exists or Path(f"{self.path}-wal").exists():
+                raise
+            # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
+            db = _open(f"{address}?mode=ro&immutable=1")
+        return db
+
+    @contextmanager
+    def _explained(self, written: Path | None = None) -> Iterator[None]:
+        """Turn SQLite's errors into one sentence that says what to do."""
+        path = written or self.path
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            words = str(error)
+            if "disk is full" in words or "disk I/O error" in words:
+                raise StoreError(
+                    f"the disk is full: nothing of this step was written to {path}, and what was there "
+                    "before "
+                    "is safe. Make room and run the same command again."
+                ) from error
+            if "readonly" in words or "unable to open" in words:
+                raise StoreError(
+                    f"cannot write {path}: the file or its folder is read-only. Copy the run to a folder "
+                    "that "
+                    "can be written and use it there."
+                ) from error
+            if "locked" in words or "busy" in words:
+                raise StoreError(
+                    f"{path} was kept locked by another process for {WAIT_SECONDS:.0f} s; try again later."
+                ) from error
+            if "not a database" in words or "malformed" in words:
+                raise StoreError(
+                    f"{path} is no readable run file ({words}): it is another kind of file, or it is "
+                    "damaged. "
+                    "Restore a copy, or give another path."
+                ) from error
+            raise
+
+
+def _open(address: str) -> sqlite3.Connection:
+    db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+    db.execute("PRAGMA foreign_keys = ON")
+    return db
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    # Changing the journal needs the file alone and does not wait for others by itself.
+    end = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """The number of migrations the file has had; 0 for an empty one. Refuses what is not ours, or is
+    newer.
+    """
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (application or tables):
+        raise StoreError(f"{path} is an SQLite file of another program, not a run: give another path.")
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{path} was written by a newer vivavoce (format {version}; this one knows {len(MIGRATIONS)}): "
+            "upgrade with `pip install -U vivavoce`."
+        )
+    return int(version)
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    version = _version(db, path)
+    for number, script in enumerate(MIGRATIONS[version:], version + 1):
+        for statement in _statements(script):
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {number}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script: `executescript` would commit the transaction that must hold them."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

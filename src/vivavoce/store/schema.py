@@ -1,0 +1,163 @@
+"""The tables of a run file, as numbered migrations. A released migration is never edited; a new one is added.
+
+Facts (scores) hold integer keys; text stands in the dimension tables. The three views spell the tables out
+in the words of the records: `sqlite3 run.viva 'select * from score_rows'` needs no program of ours.
+"""
+
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "STATUSES"]
+
+APPLICATION_ID = 0x76697661  # "viva"
+STATUSES = ("ok", "unanswered", "unreadable", "failed")  # the position is the key
+
+_FIRST = """
+CREATE TABLE benchmarks (
+    benchmark_id INTEGER PRIMARY KEY,
+    benchmark    TEXT NOT NULL UNIQUE,
+    spec         TEXT NOT NULL,
+    signature    TEXT NOT NULL,
+    card         TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE items (
+    item_id      INTEGER PRIMARY KEY,
+    benchmark_id INTEGER NOT NULL REFERENCES benchmarks,
+    item         TEXT NOT NULL,
+    variant      TEXT NOT NULL,
+    version      INTEGER NOT NULL,
+    current      INTEGER NOT NULL CHECK (current IN (0, 1)),
+    hash         TEXT NOT NULL,
+    alias        TEXT,
+    "group"      TEXT NOT NULL,
+    category     TEXT,
+    format       TEXT NOT NULL,
+    question     TEXT NOT NULL,
+    options      TEXT NOT NULL,
+    answer       TEXT NOT NULL,
+    "references" TEXT NOT NULL,
+    context      TEXT,
+    source       TEXT,
+    meta         TEXT NOT NULL,
+    UNIQUE (benchmark_id, item, variant, version)
+) STRICT;
+CREATE UNIQUE INDEX one_current_version ON items (benchmark_id, item, variant) WHERE current = 1;
+
+CREATE TABLE candidates (
+    candidate_id INTEGER PRIMARY KEY,
+    candidate    TEXT NOT NULL UNIQUE,
+    role         TEXT NOT NULL CHECK (role IN ('candidate', 'floor', 'ceiling'))
+) STRICT;
+
+CREATE TABLE edits (edit_id INTEGER PRIMARY KEY, edit TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO edits VALUES (0, '');
+
+CREATE TABLE responses (
+    response_id   INTEGER PRIMARY KEY,
+    item_id       INTEGER NOT NULL REFERENCES items,
+    candidate_id  INTEGER NOT NULL REFERENCES candidates,
+    repeat        INTEGER NOT NULL,
+    edit_id       INTEGER NOT NULL REFERENCES edits,
+    status        TEXT NOT NULL CHECK (status IN ('ok', 'filtered', 'failed')),
+    text          TEXT,
+    reasoning     TEXT,
+    finish_reason TEXT,
+    tokens        INTEGER,
+    seconds       REAL,
+    cost          REAL,
+    error         TEXT,
+    UNIQUE (item_id, candidate_id, repeat, edit_id),
+    CHECK ((status = 'ok') = (text IS NOT NULL))
+) STRICT;
+
+CREATE TABLE units (
+    unit_id INTEGER PRIMARY KEY,
+    unit    TEXT NOT NULL UNIQUE,
+    text    TEXT NOT NULL,
+    weight  REAL
+) STRICT;
+INSERT INTO units VALUES (0, '', '', NULL);
+
+CREATE TABLE ballots (ballot_id INTEGER PRIMARY KEY, ballot TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO ballots VALUES (0, '');
+
+CREATE TABLE measures (
+    measure_id          INTEGER PRIMARY KEY,
+    metric              TEXT NOT NULL,
+    signature           TEXT NOT NULL,
+    criterion           TEXT NOT NULL,
+    rater               TEXT NOT NULL,
+    low                 REAL,
+    high                REAL,
+    direction           TEXT NOT NULL CHECK (direction IN ('higher', 'lower')),
+    if_unanswered       TEXT NOT NULL CHECK (if_unanswered IN ('worst', 'set_aside', 'correct')),
+    pool                TEXT NOT NULL,
+    smallest_difference REAL,
+    UNIQUE (signature, criterion, rater)
+) STRICT;
+
+CREATE TABLE statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO statuses VALUES (0, 'ok'), (1, 'unanswered'), (2, 'unreadable'), (3, 'failed');
+
+CREATE TABLE scores (
+    measure_id  INTEGER NOT NULL REFERENCES measures,
+    response_id INTEGER NOT NULL REFERENCES responses,
+    unit_id     INTEGER NOT NULL REFERENCES units,
+    ballot_id   INTEGER NOT NULL REFERENCES ballots,
+    pass_no     INTEGER NOT NULL,
+    position    INTEGER,
+    value       REAL,
+    status_id   INTEGER NOT NULL REFERENCES statuses,
+    parts       TEXT,
+    note        TEXT,
+    PRIMARY KEY (measure_id, response_id, unit_id, ballot_id, pass_no),
+    CHECK ((status_id = 0) = (value IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events (
+    event_id INTEGER PRIMARY KEY,
+    made_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    kind     TEXT NOT NULL,
+    body     TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN
+    SELECT RAISE(ABORT, 'events are append-only');
+END;
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN
+    SELECT RAISE(ABORT, 'events are append-only');
+END;
+
+CREATE TABLE findings (
+    finding_id INTEGER PRIMARY KEY,
+    made_at    TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    study      TEXT NOT NULL,
+    settings   TEXT NOT NULL,
+    rows       TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE provenance (
+    provenance_id INTEGER PRIMARY KEY,
+    made_at       TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    verb          TEXT NOT NULL,
+    body          TEXT NOT NULL
+) STRICT;
+
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.options,
+       i.answer, i."references", i.context, i.source, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+
+CREATE VIEW response_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, c.candidate, c.role,
+       r.repeat, e.edit, r.status, r.text, r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error
+FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
+
+CREATE VIEW score_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", c.candidate, c.role, r.repeat, e.edit,
+       m.metric, m.criterion, m.rater, s.pass_no, u.unit, l.ballot, s.position, s.value, t.status
+FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
+     JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) JOIN units u USING (unit_id) JOIN ballots l USING (ballot_id)
+     JOIN statuses t USING (status_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST,)

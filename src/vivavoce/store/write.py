@@ -1,0 +1,246 @@
+"""Writing rows: each function works inside a transaction that its caller holds."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from vivavoce.errors import InputError
+from vivavoce.records import Card, Item, Measure, Response, Role, Value
+from vivavoce.store.schema import STATUSES
+
+__all__ = [
+    "Stored",
+    "put_benchmark",
+    "put_candidates",
+    "put_event",
+    "put_finding",
+    "put_measures",
+    "put_provenance",
+    "put_responses",
+    "put_scores",
+]
+
+ItemKey = tuple[str, str]
+"""Base id and variant."""
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def put_benchmark(
+    db: sqlite3.Connection,
+    card: Card,
+    items: Sequence[Item],
+    *,
+    spec: str,
+    signature: str,
+    new_version: bool = False,
+) -> dict[ItemKey, int]:
+    """Store the items of a benchmark and return the key of each; items that are there already stay.
+
+    Raises `InputError` if an item's content differs from what the run holds, unless `new_version`: then
+    the new content becomes the current version and what was answered to the old one is out of every table.
+    """
+    name = items[0].benchmark
+    db.execute(
+        "INSERT INTO benchmarks (benchmark, spec, signature, card) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+        "NOTHING",
+        (name, spec, signature, _json(asdict(card))),
+    )
+    (key,) = db.execute("SELECT benchmark_id FROM benchmarks WHERE benchmark = ?", (name,)).fetchone()
+    stored = {
+        (item, variant): (item_id, version, digest)
+        for item_id, item, variant, version, digest in db.execute(
+            "SELECT item_id, item, variant, version, hash FROM items WHERE benchmark_id = ? AND current = 1",
+            (key,),
+        )
+    }
+    changed = [i for i in items if (i.item, i.variant) in stored and stored[i.item, i.variant][2] != i.hash]
+    if changed and not new_version:
+        names = ", ".join(i.name for i in changed[:5]) + (" …" if len(changed) > 5 else "")
+        raise InputError(
+            f"{len(changed)} of the {name} items have changed since this run was made ({names}): answers "
+            "to the "
+            "old wording are no answers to the new one. Use another run, or --new-version to go on with "
+            "the new."
+        )
+    keys = {names: item_id for names, (item_id, _, _) in stored.items()}
+    for item in items:
+        there = stored.get((item.item, item.variant))
+        if there and there[2] == item.hash:
+            continue
+        if there:
+            db.execute("UPDATE items SET current = 0 WHERE item_id = ?", there[:1])
+        keys[item.item, item.variant] = _put_item(db, key, item, there[1] + 1 if there else 1)
+    return keys
+
+
+def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) -> int:
+    row = {
+        "benchmark_id": benchmark,
+        "version": version,
+        "current": 1,
+        "hash": item.hash,
+        **{
+            name: getattr(item, name)
+            for name in (
+                "item",
+                "variant",
+                "alias",
+                "group",
+                "category",
+                "format",
+                "question",
+                "context",
+                "source",
+            )
+        },
+        **{name: _json(getattr(item, name)) for name in ("options", "answer", "references")},
+        "meta": _json(dict(item.meta)),
+    }
+    names = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    cursor = db.execute(f"INSERT INTO items ({names}) VALUES ({marks})", tuple(row.values()))
+    return int(cursor.lastrowid or 0)
+
+
+def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
+    """Store candidates with their roles and return the key of each. A role given again replaces the old
+    one.
+    """
+    db.executemany(
+        "INSERT INTO candidates (candidate, role) VALUES (?, ?) "
+        "ON CONFLICT (candidate) DO UPDATE SET role = excluded.role",
+        roles.items(),
+    )
+    return dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
+
+
+class Stored(NamedTuple):
+    """How many responses were new, were there already with the same text, or replaced a failure."""
+
+    new: int
+    unchanged: int
+    replaced: int
+
+
+_PLAIN = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+
+
+def put_responses(
+    db: sqlite3.Connection,
+    responses: Iterable[Response],
+    *,
+    items: Mapping[ItemKey, int],
+    candidates: Mapping[str, int],
+) -> Stored:
+    """Store responses. The same text again changes nothing; an earlier failure is replaced, its scores
+    dropped.
+
+    Raises `InputError` where another text is there already for the same item, candidate, repeat and edit.
+    """
+    edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
+    new = unchanged = replaced = 0
+    for r in responses:
+        if r.edit not in edits:
+            edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
+        key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
+        values = tuple(getattr(r, name) for name in _PLAIN)
+        there = db.execute(
+            "SELECT response_id, status, text FROM responses "
+            "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
+            key,
+        ).fetchone()
+        if there is None:
+            db.execute(
+                f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(_PLAIN)}) "
+                f"VALUES ({', '.join('?' * (4 + len(_PLAIN)))})",
+                key + values,
+            )
+            new += 1
+        elif there[1:] == (r.status, r.text) or r.status == "failed":
+            unchanged += 1
+        elif there[1] == "failed":
+            db.execute("DELETE FROM scores WHERE response_id = ?", there[:1])
+            db.execute(
+                f"UPDATE responses SET {', '.join(f'{n} = ?' for n in _PLAIN)} WHERE response_id = ?",
+                (*values, there[0]),
+            )
+            replaced += 1
+        else:
+            raise InputError(
+                f"{r.candidate} has another answer to {r.item}{f' [{r.variant}]' if r.variant else ''} "
+                f"(repeat {r.repeat}) in this run already: answers are kept for ever. If these are further "
+                "answers, give them other repeat numbers; if they correct the old, start a new run."
+            )
+    return Stored(new, unchanged, replaced)
+
+
+def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[int]:
+    """Store measures and return their keys in order."""
+    keys = []
+    for m in measures:
+        c = m.criterion
+        db.execute(
+            "INSERT INTO measures (metric, signature, criterion, rater, low, high, direction, "
+            "if_unanswered, pool, "
+            "smallest_difference) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (m.metric, m.signature, c.criterion, m.rater, c.low, c.high, c.direction, c.if_unanswered, c.pool,
+             c.smallest_difference),
+        )  # fmt: skip
+        (key,) = db.execute(
+            "SELECT measure_id FROM measures WHERE (signature, criterion, rater) = (?, ?, ?)",
+            (m.signature, c.criterion, m.rater),
+        ).fetchone()
+        keys.append(key)
+    return keys
+
+
+def put_scores(
+    db: sqlite3.Connection, measure: int, values: Iterable[tuple[int, Value]], *, pass_no: int = 1
+) -> None:
+    """Store one value per response key for a measure. Only a failed score is ever replaced."""
+    db.executemany(
+        "INSERT INTO scores (measure_id, response_id, unit_id, ballot_id, pass_no, value, status_id, "
+        "parts, note) "
+        "VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no) DO UPDATE SET value = "
+        "excluded.value, "
+        "status_id = excluded.status_id, parts = excluded.parts, note = excluded.note WHERE "
+        "scores.status_id = 3",
+        (
+            (
+                measure,
+                response,
+                pass_no,
+                v.value,
+                STATUSES.index(v.status),
+                _json(dict(v.parts)) if v.parts else None,
+                v.note,
+            )
+            for response, v in values
+        ),
+    )
+
+
+def put_event(db: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> None:
+    """Append to the journal of what happened to the run; it is never edited."""
+    db.execute("INSERT INTO events (kind, body) VALUES (?, ?)", (kind, _json(dict(body))))
+
+
+def put_finding(
+    db: sqlite3.Connection, study: str, settings: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Keep what a study found, with the settings it was found under."""
+    db.execute(
+        "INSERT INTO findings (study, settings, rows) VALUES (?, ?, ?)",
+        (study, _json(dict(settings)), _json([dict(r) for r in rows])),
+    )
+
+
+def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any]) -> None:
+    """Record that a verb wrote to the run, with its settings, file hashes and versions."""
+    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(dict(body))))

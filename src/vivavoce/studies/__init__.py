@@ -1,0 +1,71 @@
+"""Studies: score rows in, findings out. A study knows no metric, no model and no store.
+
+`resolve` is the one place where a status becomes a number, by the criterion's own rule; everything above
+it works on one value per item.
+"""
+
+from typing import TYPE_CHECKING
+
+from vivavoce import stats
+from vivavoce.records import Criterion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ITEM", "resolve", "span"]
+
+ITEM = ("benchmark", "item", "variant", "group")
+
+
+def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
+    """One row per candidate and item, from the score rows of one criterion (`tables.SCORES`).
+
+    `observed` is the mean over passes, then repeats, of what is there; `low` and `high` the same with
+    every failed mark at the criterion's lower and upper limit. A silence under `set_aside` is left out of
+    all three; a column is null where nothing is left. `low` or `high` is NaN, and only there, where a
+    failed mark meets a side without a limit: `span` turns it into "no bound".
+    """
+    import polars as pl
+
+    worst, best = criterion.low, criterion.high
+    if criterion.direction == "lower":
+        worst, best = best, worst
+    silence = {"worst": worst, "correct": best, "set_aside": None}[criterion.if_unanswered]
+    silent = pl.col("status").is_in(["unanswered", "unreadable"])
+    failed = pl.col("status") == "failed"
+    observed = pl.when(silent).then(pl.lit(silence, pl.Float64)).otherwise(pl.col("value"))
+
+    def filling(limit: float | None) -> pl.Expr:
+        # Unlike a null, NaN swallows the mean: what nothing bounds must not drop out of a bound.
+        return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
+
+    columns = ("observed", "low", "high")
+    return (
+        rows.filter(pl.col("edit") == "")
+        .select(*ITEM, "candidate", "role", "repeat", observed.alias("observed"),
+                filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
+        .group_by(*ITEM, "candidate", "role", "repeat")
+        .agg(pl.col(*columns).mean())
+        .group_by(*ITEM, "candidate", "role")
+        .agg(pl.col(*columns).mean())
+        .sort(*ITEM, "candidate")
+    )  # fmt: skip
+
+
+def span(
+    lows: "pl.Series",
+    highs: "pl.Series",
+    groups: "pl.Series",
+    *,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> stats.Bounds:
+    """`stats.bounds` of the two fillings by item: null rows are set aside, a side that holds NaN has no
+    bound.
+    """
+    there = lows.is_not_null() & highs.is_not_null()
+    below, above = (None if side.is_nan().any() else side.filter(there).to_numpy() for side in (lows, highs))
+    if not there.any() or (below is None and above is None):
+        return stats.Bounds(None, None, None, None)
+    return stats.bounds(below, above, groups.filter(there).to_numpy(), low=low, high=high, level=level)

@@ -1,0 +1,59 @@
+"""Status: what is in a run, what is missing from it, and why."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.records import Finding, Measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["COLUMNS", "status"]
+
+COLUMNS = (
+    *(
+        "benchmark",
+        "candidate",
+        "metric",
+        "criterion",
+        "responses",
+        "ok",
+        "unanswered",
+        "unreadable",
+        "failed",
+    ),
+    "causes",
+)
+
+
+def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Finding:
+    """One row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null metric.
+
+    `causes` maps each reason for a row that is not ok to how often it occurred.
+    """
+    rows = [_row(key, part, "note") for key, part in _parts(scores, measures)]
+    marked = {(row["benchmark"], row["candidate"]) for row in rows}
+    for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
+        if key not in marked:
+            rows.append(_row((*key, None, None), part, "error"))
+    rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
+    return Finding(study="status", rows=tuple(rows))
+
+
+def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Any:
+    parts = scores.group_by("benchmark", "candidate", "measure_id", maintain_order=True)
+    for (benchmark, candidate, measure), part in parts:
+        m = measures[measure]
+        yield (benchmark, candidate, m.metric, m.criterion.criterion), part
+
+
+def _row(key: tuple[Any, ...], part: "pl.DataFrame", cause: str) -> dict[str, Any]:
+    import polars as pl
+
+    counts = dict(part.get_column("status").value_counts().iter_rows())
+    # A response withheld by the provider's filter is the candidate's silence, marked or not.
+    silent = counts.get("unanswered", 0) + counts.get("filtered", 0)
+    missing = part.filter(pl.col("status") != "ok").get_column(cause).fill_null("no reason recorded")
+    causes = sorted(missing.value_counts().iter_rows(), key=lambda c: (-c[1], c[0]))
+    figures = (part.height, counts.get("ok", 0), silent, counts.get("unreadable", 0), counts.get("failed", 0))
+    return dict(zip(COLUMNS, (*key, *figures, dict(causes)), strict=True))

@@ -1,0 +1,98 @@
+"""The sentences of a comparison. What may be said is decided in `stats.verdict`; this is how it is said.
+
+Words that promise more than an exam can show ("significant", "no difference", "as good as", "proven", "safe")
+have no place here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivavoce.records import Criterion
+from vivavoce.stats import Verdict
+
+__all__ = ["basis", "footnote", "number", "ordinal", "sentence"]
+
+
+def number(value: float) -> str:
+    """A figure for a sentence: three significant digits at least, no exponent, no trailing noise."""
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}"
+
+
+def plain(value: float) -> str:
+    """A figure the user gave, as they gave it."""
+    return f"{value:g}"
+
+
+def ordinal(n: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def count(n: int, thing: str) -> str:
+    """`1 question`, `63 questions`."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def basis(row: Mapping[str, Any], means: tuple[float, float], criterion: Criterion) -> str:
+    """What a verdict rests on: how many questions and cases, the two means, who was ahead how often."""
+    out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
+    ahead = "higher" if criterion.direction == "higher" else "lower (better)"
+    behind = "lower" if criterion.direction == "higher" else "higher"
+    return (
+        f"On {count(row['n_items'], 'question')} ({count(row['n_groups'], 'case')}): {row['a']} "
+        f"{number(means[0])}, "
+        f"{row['b']} {number(means[1])}{out_of}; {row['a']} {ahead} in {row['wins']}, equal in "
+        f"{row['ties']}, "
+        f"{behind} in {row['losses']}."
+    )
+
+
+def sentence(row: Mapping[str, Any], verdict: Verdict, failed: int) -> str:
+    """The verdict on a row of `compare.COLUMNS`, in words that hold for the whole family."""
+    a, b = (row["b"], row["a"]) if verdict.favours == "b" else (row["a"], row["b"])
+    m = "" if row["margin"] is None else plain(row["margin"])
+    important = "you called important" if row["margin_source"] == "--margin" else "the metric calls important"
+    match verdict.code:
+        case "incomparable":
+            return f"These two cannot be compared: {row['reason']}."
+        case "depends":
+            marks = "1 answer" if failed == 1 else f"{failed:,} answers"
+            them = "it" if failed == 1 else "them"
+            return f"It depends on the {marks} that could not be marked. Mark {them} again before deciding."
+        case "too_few":
+            return "Too few different cases to say."
+        case "better_by_margin":
+            return f"{a} is better, and by more than the {m} {important}."
+        case "better":
+            size = {
+                "smaller": f" The difference is smaller than {important}.",
+                "open": " Whether it matters is open.",
+            }
+            d, low, high = row["difference"], row["low_family"], row["high_family"]
+            if verdict.favours == "b":  # the difference as seen from the one who is better
+                d, low, high = -d, -high, -low
+            ends = f"{number(low)} to {number(high)}"
+            return f"{a} is better ({number(d)}, {ends}).{size.get(verdict.size or '', '')}"
+        case "equivalent":
+            return f"{a} and {b} are equivalent within {m}."
+        case "not_worse":
+            return f"{a} is not worse than {b} by more than {m}. It was not shown to be better."
+    found = row["mde_family"]
+    able = f" It would have found a difference of {number(found)} four times in five." if found else ""
+    needed = (
+        f" To tell {m} apart takes about {count(row['n_needed'], 'question')}." if row["n_needed"] else ""
+    )
+    return f"This exam cannot tell them apart.{able}{needed}"
+
+
+def footnote(family: int, looks: int, margin: float | None) -> str:
+    """What the words were corrected for, and when the margin was set."""
+    several = (
+        f"{count(family, 'comparison')} made together: p by Holm, intervals in the sentences by Bonferroni"
+        if family > 1
+        else "1 comparison made"
+    )
+    earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier look')}"
+    set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
+    return f"{several}. This is the {ordinal(looks)} look at this run.{set_when}"

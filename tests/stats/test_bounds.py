@@ -1,0 +1,101 @@
+"""What failed marks could have done. Golden values: docs/statistics.md, section 1."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce.stats import Bounds, bounds, cluster_mean, t_interval
+
+
+def near(expected, decimals=4):
+    """Half a unit of the last printed decimal."""
+    return pytest.approx(expected, abs=0.5 * 10**-decimals)
+
+
+def test_golden_med42_with_its_unparsed_rows_as_failed(items):
+    worst, best = items("Med42-70B", unparsed=0), items("Med42-70B", unparsed=5)
+    b = bounds(worst.values, best.values, worst.groups, low=0, high=5)
+    assert (near(3.4794), near(3.7016), near(3.1170), near(4.0086)) == tuple(b)
+
+
+def test_golden_gemini_minus_med42_with_the_same_failures(items, common):
+    gemini = items("Gemini 2.5 Pro")
+    low = common(gemini, items("Med42-70B", unparsed=5))
+    high = common(gemini, items("Med42-70B", unparsed=0))
+    b = bounds(low.differences, high.differences, low.groups, low=-5, high=5)
+    assert (near(0.4397), near(0.6619), near(0.1909), near(0.9986)) == tuple(b)
+    assert near(0.1232) == cluster_mean(low.differences, low.groups).se
+    assert near(0.1667) == cluster_mean(high.differences, high.groups).se
+
+
+def test_hand_worked_bounds():
+    """Fillings [1, 1, 3] and [1, 3, 3]: means 5/3 and 7/3, both SE 2/3, t(.975, 2) = 4.302653."""
+    b = bounds([1, 1, 3], [1, 3, 3], ["a", "b", "c"])
+    half = 4.302653 * 2 / 3
+    assert pytest.approx((5 / 3, 7 / 3, 5 / 3 - half, 7 / 3 + half)) == tuple(b)
+
+
+def test_ends_are_clipped_to_the_limits():
+    b = bounds([0, 1, 5], [0, 4, 5], [0, 1, 2], low=0, high=5)
+    assert (0, 5) == (b.bound_low, b.bound_high)
+
+
+def test_without_failures_the_bounds_are_the_t_interval():
+    y, g = [1.0, 2.0, 4.0, 2.5], [0, 0, 1, 2]
+    m = cluster_mean(y, g)
+    assert (m.value, m.value, *t_interval(m.value, m.se, 2)) == tuple(bounds(y, y, g))
+
+
+def test_a_side_without_limit_has_no_bound():
+    b = bounds([1.0, 2.0, 2.0], None, [0, 1, 2])
+    assert b.set_low is not None
+    assert b.bound_low is not None
+    assert (None, None) == (b.set_high, b.bound_high)
+    assert (None, None, None, None) == tuple(bounds(None, None, [0, 1]))
+
+
+def test_one_group_has_a_set_and_no_sampling():
+    assert Bounds(1.0, 2.0, None, None) == bounds([1, 1], [2, 2], ["a", "a"], low=0, high=5)
+
+
+items_ = st.lists(
+    st.tuples(st.floats(0, 5), st.floats(0, 5), st.integers(0, 5), st.floats(0.1, 3)), min_size=2, max_size=30
+)
+
+
+@given(items_)
+def test_bounds_hold_the_set_and_mirror_with_the_sign(data):
+    a, b, g, w = map(np.array, zip(*data, strict=True))
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    one = bounds(low, high, g, weights=w, low=0, high=5)
+    other = bounds(-high, -low, g, weights=w, low=-5, high=0)
+    assert one.set_low <= one.set_high + 1e-12
+    assert pytest.approx((-one.set_high, -one.set_low), abs=1e-9) == other[:2]
+    if one.bound_low is not None:
+        assert 0 <= one.bound_low <= one.set_low
+        assert one.set_high <= one.bound_high <= 5
+        assert pytest.approx((-one.bound_high, -one.bound_low), abs=1e-9) == other[2:]
+
+
+@given(items_)
+def test_a_higher_level_is_wider(data):
+    a, b, g, _ = map(np.array, zip(*data, strict=True))
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    narrow, wide = bounds(low, high, g, level=0.9), bounds(low, high, g, level=0.99)
+    if narrow.bound_low is not None:
+        assert wide.bound_low <= narrow.bound_low
+        assert wide.bound_high >= narrow.bound_high
+
+
+def test_crossed_and_missing_fillings_are_refused_with_their_position():
+    with pytest.raises(ValueError, match=r"values_low holds 3.0 at position 1, above values_high with 2.0"):
+        bounds([1, 3], [1, 2], [0, 1])
+    with pytest.raises(ValueError, match="values_high holds nan at position 1"):
+        bounds([1, 3], [1, float("nan")], [0, 1])
+    with pytest.raises(ValueError, match="values_low holds nan at position 0"):
+        bounds([float("nan")], None, [0])
+    with pytest.raises(ValueError, match="values_high has 1 entries, 2 are needed"):
+        bounds([1, 3], [1], [0, 1])
+    with pytest.raises(ValueError, match="values_low is empty"):
+        bounds([], [], [])

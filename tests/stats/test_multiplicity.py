@@ -1,0 +1,54 @@
+"""Several looks in one call."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from vivavoce.stats import bonferroni_level, holm
+
+probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@settings(max_examples=20)  # statsmodels takes 50 ms a call
+@given(probabilities)
+def test_holm_is_that_of_statsmodels(p):
+    assert pytest.approx(multipletests(p, method="holm")[1], abs=1e-12) == holm(p)
+
+
+def test_hand_worked_holm():
+    """.01 * 3, then .02 * 2, then max(.04, .03 * 1)."""
+    assert pytest.approx([0.03, 0.04, 0.04]) == holm([0.01, 0.03, 0.02])
+
+
+def test_holm_is_capped_at_one_and_keeps_ties():
+    assert [1.0, 1.0] == list(holm([0.6, 0.6]))
+    assert pytest.approx([0.09, 0.09, 0.09]) == holm([0.03, 0.03, 0.03])
+
+
+def test_one_test_is_not_adjusted_and_none_gives_none():
+    assert [0.04] == list(holm([0.04]))
+    assert [] == list(holm([]))
+
+
+@given(probabilities, st.randoms(use_true_random=False))
+def test_order_does_not_matter(p, random):
+    order = list(range(len(p)))
+    random.shuffle(order)
+    assert list(holm(p)[order]) == list(holm(np.array(p)[order]))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), -0.1, 1.1])
+def test_what_is_no_probability_is_refused_with_its_position(bad):
+    with pytest.raises(ValueError, match=r"p holds .* at position 1"):
+        holm([0.5, bad])
+
+
+def test_bonferroni_shares_the_error():
+    assert pytest.approx(1 - 0.05 / 9) == bonferroni_level(0.95, 9)
+    assert pytest.approx(0.95) == bonferroni_level(0.95, 1)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        bonferroni_level(0.95, 0)
+    with pytest.raises(ValueError, match="level must lie"):
+        bonferroni_level(95, 2)

@@ -1,0 +1,129 @@
+"""What an exam can find, and what it takes. Golden values: docs/statistics.md, section 3."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+
+from vivavoce.stats import group_variance, groups_needed, items_needed, mde, paired
+
+
+def near(expected, decimals):
+    """Half a unit of the last printed decimal."""
+    return pytest.approx(expected, abs=0.5 * 10**-decimals)
+
+
+@pytest.fixture(scope="module")
+def gemini_claude(items, common):
+    """Comparison of the two, and the variance between repeats of one item summed over both."""
+    a, b = items("Gemini 2.5 Pro"), items("Claude 3.5 Sonnet")
+    return paired(*common(a, b)), float(a.variances.mean() + b.variances.mean())
+
+
+def test_golden_variance_between_repeats(gemini_claude):
+    assert near(0.34683, 5) == gemini_claude[1]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "variance", "found", "groups", "questions"),
+    [(1, 0.48520, 0.3085, 98, 147), (5, 0.30023, 0.2427, 61, 92), (1000, 0.25422, 0.2233, 52, 78)],
+)
+def test_golden_plans_for_gemini_and_claude(gemini_claude, repeats, variance, found, groups, questions):
+    r, within = gemini_claude
+    v = group_variance(r.se, 42, n_items=63, repeats=5, repeats_wanted=repeats, within=within)
+    assert near(variance, 5) == v
+    assert near(found, 4) == mde(math.sqrt(v / 42), 42)
+    assert groups == groups_needed(0.2, v)
+    assert questions == items_needed(groups, n_items=63, n_groups=42)
+
+
+def test_hand_worked_mde():
+    """t(.975, 10) = 2.228139, t(.80, 10) = .879058."""
+    assert pytest.approx(0.5 * (2.228139 + 0.879058), abs=1e-6) == mde(0.5, 11)
+
+
+def test_a_family_needs_a_larger_difference():
+    assert pytest.approx(stdtrit(41, 1 - 0.025 / 9) + stdtrit(41, 0.8)) == mde(1, 42, k=9)
+    assert mde(1, 42, k=9) > mde(1, 42)
+
+
+def test_nothing_is_promised_where_no_spread_was_seen():
+    assert mde(None, 1) is None
+    assert mde(0, 42) is None
+    assert mde(0.1, 1) is None
+    assert groups_needed(0.2, None) is None
+    assert groups_needed(0.2, 0) is None
+    assert groups_needed(0.2, -0.1) is None
+
+
+def test_unknown_variance_between_repeats_is_not_zero():
+    assert group_variance(0.1, 42, n_items=63, repeats=5, repeats_wanted=1) is None
+    assert group_variance(0.1, 42, n_items=63, repeats_wanted=1, within=0.3) is None
+    assert pytest.approx(0.42) == group_variance(0.1, 42, n_items=63)
+    assert pytest.approx(0.42) == group_variance(0.1, 42, n_items=63, repeats=5, repeats_wanted=5)
+
+
+def iterated(margin, variance, reached=0.8, start=42):
+    """The rule as written: iterate from G' = G; if it alternates, the smallest G' that satisfies it."""
+
+    def right(g):
+        return (stdtrit(g - 1, 0.975) + stdtrit(g - 1, reached)) ** 2 * variance / margin**2
+
+    seen, g = [], start
+    while g not in seen:
+        seen.append(g)
+        g = max(2, math.ceil(right(g)))
+    return g if math.ceil(right(g)) == g else next(k for k in range(2, max(seen) + 1) if k >= right(k))
+
+
+@given(st.floats(0.05, 2), st.floats(0.01, 3))
+def test_bisection_finds_what_the_iteration_finds(margin, variance):
+    assert iterated(margin, variance) == groups_needed(margin, variance)
+    assert iterated(margin, variance, 0.9) == groups_needed(margin, variance, goal="equivalence")
+
+
+@given(st.floats(0.05, 2), st.floats(0.01, 3), st.integers(1, 20))
+def test_the_groups_needed_suffice_and_one_fewer_would_not(margin, variance, k):
+    g = groups_needed(margin, variance, k=k)
+    assert mde(math.sqrt(variance / g), g, k=k) <= margin * (1 + 1e-12)
+    if g > 2:
+        assert mde(math.sqrt(variance / (g - 1)), g - 1, k=k) > margin * (1 - 1e-12)
+
+
+def test_equivalence_takes_more_groups_than_a_difference():
+    assert groups_needed(0.2, 0.3) < groups_needed(0.2, 0.3, goal="equivalence")
+
+
+def test_a_tiny_margin_ends_in_a_large_number():
+    expected = (stdtrit(1e9, 0.975) + stdtrit(1e9, 0.8)) ** 2 / 1e-12
+    assert pytest.approx(expected, rel=1e-6) == groups_needed(1e-6, 1.0)
+
+
+def test_items_are_rounded_up():
+    assert 147 == items_needed(98, n_items=63, n_groups=42)
+    assert 92 == items_needed(61, n_items=63, n_groups=42)
+
+
+def test_numbers_out_of_range_are_refused():
+    for margin in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="margin must be"):
+            groups_needed(margin, 1)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        groups_needed(1, None, k=0)
+    with pytest.raises(ValueError, match="power must lie"):
+        groups_needed(1, 1, goal="equivalence", power=80)
+    with pytest.raises(ValueError, match="alpha must lie"):
+        mde(1, 10, alpha=5)
+    with pytest.raises(ValueError, match="se must be"):
+        mde(float("nan"), 10)
+    with pytest.raises(ValueError, match="se must be"):
+        group_variance(-1, 10, n_items=10)
+    with pytest.raises(ValueError, match="11 groups of 10 items"):
+        group_variance(1, 11, n_items=10)
+    with pytest.raises(ValueError, match="repeats must be"):
+        group_variance(1, 10, n_items=10, repeats=5, repeats_wanted=0, within=0.1)
+    with pytest.raises(ValueError, match="within must be"):
+        group_variance(1, 10, n_items=10, repeats=5, repeats_wanted=1, within=np.nan)
