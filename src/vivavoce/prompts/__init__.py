@@ -39,13 +39,15 @@ class Prompt(NamedTuple):
 def load(name: str) -> Prompt:
     """The shipped prompt `name`, or the file at that path if `name` ends in `.md`.
 
-    Raises `InputError` when there is none.
+    Raises `InputError` when there is none, or it cannot be read.
     """
     path = Path(name) if name.endswith(".md") else Path(__file__).with_name(f"{name}.md")
     try:
-        return Prompt(path.stem, path.read_text(encoding="utf-8").strip())
+        return Prompt(path.stem, path.read_text(encoding="utf-8-sig").strip())
     except FileNotFoundError:
         shipped = sorted(p.stem for p in Path(__file__).parent.glob("*.md"))
         raise InputError(
             f"no prompt {name!r}: give the path of a .md file or one of {', '.join(shipped)}."
         ) from None
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or no possible path
+        raise InputError(f"the prompt {name!r} cannot be read: {error}.") from error

@@ -1,0 +1,334 @@
+"""What a stretch of an answer says about the options: named, chosen, turned down or only weighed."""
+
+import itertools
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from vivavoce.formats import words
+from vivavoce.formats.match import Mention, Options
+from vivavoce.formats.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc
+
+__all__ = ["Said", "Verdict", "chain", "joined", "said"]
+
+Verdict = Literal["chosen", "named", "tentative", "rejected"]
+_WINDOW = 9
+
+
+class Said(NamedTuple):
+    """A mention and what is said about it."""
+
+    mention: Mention
+    verdict: Verdict
+
+    @property
+    def names(self) -> tuple[int, ...]:
+        """The options named; empty for a contradiction of letter and text."""
+        return self.mention.names
+
+
+def said(
+    doc: Doc, options: Options, texts: Iterable[Mention], i: int, j: int, *, claimed: bool = False
+) -> list[Said]:
+    """The mentions in tokens i to j-1, each with its verdict. `texts` are the texts named there, in order."""
+    mentions = _with_labels(doc, options, list(texts), i, j, claimed=claimed)
+    left = [_left(doc, mentions, n, i) for n in range(len(mentions))]
+    right = [_right(doc, mentions, n, j) for n in range(len(mentions))]
+    # "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing
+    for n in range(1, len(mentions)):
+        if left[n - 1] in {"rejected", "tentative"} and left[n] == "named" and _listed(doc, mentions, n):
+            left[n] = left[n - 1]
+    carried = False
+    for n in range(len(mentions) - 2, -1, -1):
+        a, b = mentions[n], mentions[n + 1]
+        carried = (
+            right[n] == "named"
+            and right[n + 1] != "named"
+            and ((carried and joined(doc, a, b)) or _carried(doc, mentions, n, j))
+        )
+        if carried:
+            right[n] = right[n + 1]
+    return [Said(m, _both(a, b)) for m, a, b in zip(mentions, left, right, strict=True)]
+
+
+def joined(doc: Doc, a: Mention, b: Mention) -> bool:
+    """True if two mentions are named together: only commas and words like "and" or "or" between them."""
+    return all(doc.breaks[k] <= COMMA or _only_quotes(doc, k) for k in range(a.j, b.i + 1)) and all(
+        doc.forms[k] in words.JOINERS for k in range(a.j, b.i)
+    )
+
+
+def chain(doc: Doc, found: list[Said], start: int) -> list[Said]:
+    """The mention at `start` and those joined to it."""
+    linked = [found[start]]
+    for after in found[start + 1 :]:
+        if not joined(doc, linked[-1].mention, after.mention):
+            break
+        linked.append(after)
+    return linked
+
+
+def _only_quotes(doc: Doc, k: int) -> bool:
+    """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
+    gap = doc.gap(k)
+    return doc.breaks[k] == CLAUSE and not any(c in ";:–—|-." for c in gap)
+
+
+def _with_labels(
+    doc: Doc, options: Options, texts: list[Mention], i: int, j: int, *, claimed: bool
+) -> list[Mention]:
+    starts = {m.i: m for m in texts}
+    found: list[Mention] = []
+    k = i
+    while k < j:
+        text = starts.get(k)
+        if text is not None and text.j <= j:
+            found.append(_text_then_label(doc, options, text, j))
+            k = found[-1].j
+            continue
+        listed = bool(found) and found[-1].by == "label" and _follows(doc, found[-1].j, k)
+        which = options.label_at(doc, k, claimed=claimed or listed, i=i)
+        if which is not None:
+            found.append(_label_then_text(doc, options, k, which, starts, j))
+            k = found[-1].j
+            continue
+        k += 1
+    return found
+
+
+def _follows(doc: Doc, j: int, k: int) -> bool:
+    """True if a list goes on from token j to token k: "A, B or C"."""
+    return k - j <= 2 and doc.breaks[k] <= COMMA and all(w in words.JOINERS for w in doc.forms[j:k])
+
+
+def _text_then_label(doc: Doc, options: Options, text: Mention, j: int) -> Mention:
+    """A text with its letter, "Heparin (B)": they must agree."""
+    k = text.j
+    if k >= j or doc.gap(k).strip(" *_") not in {"(", "["}:
+        return text
+    if doc.forms[k] in words.LABEL_NOUNS and k + 1 < j:
+        k += 1
+    which = options.label_at(doc, k, claimed=True) if doc.gap(k + 1)[:1] in {")", "]", "）"} else None
+    if which is None:
+        return text
+    return Mention(text.i, k + 1, text.names if which in text.names else (), "both")
+
+
+def _label_then_text(
+    doc: Doc, options: Options, k: int, which: int, starts: dict[int, Mention], j: int
+) -> Mention:
+    """A letter with its text, "B. Heparin", "B (Heparin)", "B: Heparin": they must agree.
+
+    A sentence about another option after the letter is no contradiction: "C. Aspirin is not enough".
+    """
+    names = (which,) if which >= 0 else ()
+    at = k + 1
+    while at < j and doc.forms[at] in {"(-)", "=", "→", "(+)"}:
+        at += 1
+    text = starts.get(at)
+    if text is not None and text.j <= j and (doc.breaks[at] in {NONE, CLAUSE} or doc.breaks[at] == SENTENCE):
+        if which in text.names:
+            return Mention(k, text.j, names, "both")
+        if _appositive(doc, text):
+            return Mention(k, text.j, (), "both")
+    elif (
+        at < j
+        and which >= 0
+        and doc.breaks[at] in {NONE, CLAUSE}
+        and _other_quantity(doc, options, at, which)
+    ):
+        return Mention(k, at + 1, (), "both")
+    return Mention(k, k + 1, names, "label")
+
+
+def _appositive(doc: Doc, text: Mention) -> bool:
+    """True if the text stands by the letter as its name, not as the subject of a sentence."""
+    return text.j >= len(doc) or doc.breaks[text.j] > NONE or doc.forms[text.j] not in words.PREDICATE
+
+
+def _other_quantity(doc: Doc, options: Options, at: int, which: int) -> bool:
+    """True for "B. 25 mg" where option B is another quantity."""
+    text = options.texts[which].strip()
+    return doc.tokens[at].kind == "n" and text[:1].isdigit() and (doc.ends(at + 1) or doc.ends(at + 2))
+
+
+def _left(doc: Doc, mentions: list[Mention], n: int, i: int) -> Verdict:
+    """The verdict of the words before a mention, back to the clause's beginning or the mention before."""
+    m = mentions[n]
+    stop = max(i, mentions[n - 1].j if n else i, m.i - _WINDOW)
+    window: list[str] = []
+    for k in range(m.i - 1, stop - 1, -1):
+        if doc.breaks[k + 1] > NONE and not _only_quotes(doc, k + 1):
+            if not window and _rejecting_head(doc, k, i):
+                return "rejected"
+            break
+        if (
+            doc.forms[k] in words.RESET
+            and not (doc.forms[k] == "but" and doc.forms[k - 1] in words.ALL_BUT)
+            and not (window and (doc.forms[k], window[-1]) in words.NOT_LEFT_PAIRS)
+            and not (window and window[-1] == "than")
+        ):
+            return _weigh_left(window, conclusion=doc.forms[k] in {"so", "therefore", "thus", "hence"})
+        window.append(doc.forms[k])
+    else:
+        if n and stop == mentions[n - 1].j and window:
+            # "B is less likely than C": what was said of B is not said of C
+            return _weigh_left(_after_comparison(window), conclusion=False)
+    return _weigh_left(window, conclusion=False)
+
+
+def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
+    """True if token k ends a label that turns down what follows: "Incorrect: B"."""
+    start = k
+    while start > i and k - start < 3 and doc.breaks[start] == NONE:
+        start -= 1
+    head = doc.forms[start : k + 1]
+    return (
+        ":" in doc.gap(k + 1)
+        and doc.breaks[start] >= CLAUSE
+        and any(w in words.REJECTING_HEADS for w in head)
+        and "true" not in head
+    )
+
+
+def _after_comparison(window: list[str]) -> list[str]:
+    """The reversed window between two mentions without the predicate of the first."""
+    ahead = window[::-1]
+    if ahead[0] not in words.PREDICATE:
+        return window
+    if "than" in ahead or "as" in ahead[2:]:
+        worse = any(w in words.NOT_RIGHT for w in ahead)
+        return [] if worse else window
+    for k in range(len(ahead) - 1, 0, -1):
+        if ahead[k] in {"and", "or", "as"}:
+            return ahead[k + 1 :][::-1]
+    return window
+
+
+def _weigh_left(window: list[str], *, conclusion: bool) -> Verdict:
+    """`window` runs backwards from the mention."""
+    ahead = window[::-1]
+    if "whether" in ahead or "if" in ahead:
+        return "tentative"
+    negations = sum(w in words.NOT_LEFT for w in ahead)
+    negations += sum(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
+    if "less" in ahead and "than" in ahead:
+        negations -= 2
+    if any(w in words.NO_NEGATION for w in ahead):
+        negations = 0
+    if negations % 2:
+        return "rejected"
+    if any(w in words.TENTATIVE_LEFT for w in ahead):
+        return (
+            "tentative" if not any(w in {"choose", "select", "pick", "answer"} for w in ahead) else "chosen"
+        )
+    return "chosen" if conclusion or any(w in words.CHOSEN_LEFT for w in ahead) else "named"
+
+
+def _right(doc: Doc, mentions: list[Mention], n: int, j: int) -> Verdict:
+    """The verdict of the words after a mention, up to the clause's end or the next mention."""
+    m = mentions[n]
+    end = min(j, mentions[n + 1].i if n + 1 < len(mentions) else j, m.j + _WINDOW)
+    window: list[str] = []
+    gap = doc.gap(m.j)
+    if (ticked := _ticked(doc, m)) is not None:
+        return ticked
+    if n + 1 == len(mentions) and (remark := _remark(doc, m, j)) is not None:
+        return remark
+    for k in range(m.j, end):
+        if k == m.j:
+            loose = doc.breaks[k] > NONE and not _only_quotes(doc, k)
+            bracket = doc.breaks[k] == CLAUSE and any(c in "([" for c in gap)
+            judged = (
+                doc.forms[k] in words.NOT_RIGHT
+                or doc.forms[k] in words.CHOSEN_RIGHT
+                or (doc.forms[k] in {"which", "who"})
+            )
+            if doc.breaks[k] >= SENTENCE or ";" in gap or ((loose or bracket) and not judged):
+                break
+            if doc.forms[k] in {"not", "no", "never", "nor", "neither"} and not doc.ends(k + 1):
+                # "B, not A" turns A down; "B: not associated" turns B down
+                near = n + 1 < len(mentions) and mentions[n + 1].i <= k + 3
+                if doc.breaks[k] == COMMA or near:
+                    break
+            if doc.breaks[k] == NONE and doc.forms[k] not in words.PREDICATE and not judged:
+                break
+            if doc.breaks[k] == NONE and doc.forms[k] in {"not", "nor", "never", "rather", "no"}:
+                break
+        elif (doc.breaks[k] > NONE and not _only_quotes(doc, k)) or doc.forms[k] in words.RESET:
+            break
+        window.append(doc.forms[k])
+    if not window:
+        return "named"
+    if n + 1 < len(mentions) and end == mentions[n + 1].i and len(window) == end - m.j:
+        window = _own_part(window)
+    negations = sum(w in words.NOT_RIGHT for w in window)
+    if "out" in window and "ruled" in window:
+        negations -= 1
+    if any(w in words.NO_NEGATION for w in window):
+        negations = 0
+    if negations % 2:
+        return "rejected"
+    return "chosen" if any(w in words.CHOSEN_RIGHT for w in window) and not negations else "named"
+
+
+def _ticked(doc: Doc, m: Mention) -> Verdict | None:
+    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
+    marks = doc.gap(m.j).split("\n")[0]
+    if doc.breaks[m.i] >= LINE:
+        marks += doc.gap(m.i).split("\n")[-1]
+    if any(c in "❌✗✘✖☐" for c in marks):
+        return "rejected"
+    return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
+
+
+def _remark(doc: Doc, m: Mention, j: int) -> Verdict | None:
+    """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
+    if doc.breaks[m.i] < LINE or m.j >= j or not any(c in ":-–—" for c in doc.gap(m.j)):
+        return None
+    start = j - 1
+    while start > m.j and doc.breaks[start] == NONE:
+        start -= 1
+    clause = doc.forms[start:j]
+    if len(clause) > _WINDOW or not any(w in words.NOT_RIGHT or w in words.CHOSEN_RIGHT for w in clause):
+        return None
+    if sum(w in words.NOT_RIGHT for w in clause) - ("ruled" in clause and "out" in clause):
+        return "rejected"
+    return "chosen"
+
+
+def _own_part(window: list[str]) -> list[str]:
+    """What of the words between two mentions belongs to the first: "is wrong (and B ...)"."""
+    for k in range(len(window) - 1, 0, -1):
+        if window[k] in {"and", "or", "nor"}:
+            return window[:k]
+    return window
+
+
+def _listed(doc: Doc, mentions: list[Mention], n: int) -> bool:
+    """True if mention n is joined to the one before by "or", "nor" or "and", at the end of commas too."""
+    for k in range(n, min(len(mentions), n + 40)):
+        if not joined(doc, mentions[k - 1], mentions[k]):
+            return False
+        between = doc.forms[mentions[k - 1].j : mentions[k].i]
+        if between:
+            return any(w in {"or", "nor", "and", "/", "&", "ni", "oder", "ou"} for w in between)
+    return False
+
+
+def _carried(doc: Doc, mentions: list[Mention], n: int, j: int) -> bool:
+    """True if the verdict after mention n+1 is about mention n too."""
+    a, b = mentions[n], mentions[n + 1]
+    if not joined(doc, a, b):
+        return False
+    if ":" in doc.gap(b.j):
+        return True
+    plural = b.j < j and doc.forms[b.j] in {"are", "were", "arent", "do", "dont", "cannot", "can"}
+    return plural or any(w in {"and", "or", "nor", "&", "/"} for w in doc.forms[a.j : b.i])
+
+
+def _both(left: Verdict, right: Verdict) -> Verdict:
+    if "rejected" in (left, right):
+        return "rejected"
+    if "chosen" in (left, right):
+        return "chosen"
+    return "tentative" if "tentative" in (left, right) else "named"

@@ -1,0 +1,118 @@
+"""True or false: the words "True" and "False", or their first letters; "Yes" and "No" are neither."""
+
+from dataclasses import replace
+from typing import Any
+
+from vivavoce.formats import words
+from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
+from vivavoce.formats.choice import Choice
+from vivavoce.formats.claims import Said
+from vivavoce.formats.match import Mention, options_of
+from vivavoce.formats.options import checked_question, laid_out
+from vivavoce.formats.refusal import refuses
+from vivavoce.formats.structured import values
+from vivavoce.formats.tokens import CLAUSE, NONE
+from vivavoce.prompts import load
+from vivavoce.records import Item, Reading
+
+__all__ = ["FORMAT"]
+
+_OPTIONS = options_of(("True", "False"), ("T", "F"))
+_KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
+
+
+class _Truth(Choice):
+    """A choice between true and false, where "not true" is a choice too."""
+
+    def mentions(self) -> list[Mention]:
+        """The words "true" and "false" where they judge: "false positive" and "true or false?" do not."""
+        found = [m for m in super().mentions() if not self._names_a_thing(m)]
+        asked: set[int] = set()
+        for n in range(len(found) - 1):
+            a, b = found[n], found[n + 1]
+            between = self.doc.forms[a.j : b.i]
+            if (
+                between in (["or"], ["/"])
+                and b.j < len(self.doc)
+                and any(c in "?:" for c in self.doc.gap(b.j))
+            ):
+                asked |= {n, n + 1}
+        return [m for n, m in enumerate(found) if n not in asked]
+
+    def _names_a_thing(self, m: Mention) -> bool:
+        k = m.j
+        if k >= len(self.doc) or self.doc.breaks[k] > NONE or any(c in "*_\"'" for c in self.doc.gap(k)):
+            return False
+        return self.doc.forms[k] not in words.AFTER_TRUTH | words.STATEMENT_NOUNS
+
+    def said(self, i: int, j: int, *, claimed: bool = False) -> list[Said]:
+        """What is said, with the opposite in place of what is turned down; a weighed value is none."""
+        found = []
+        for s in super().said(i, j, claimed=claimed):
+            if s.verdict == "rejected" and len(s.names) == 1:
+                s = Said(s.mention._replace(names=(1 - s.names[0],)), "named")
+            k = s.mention.i
+            if k > i and self.doc.forms[k - 1] in words.DEGREES:
+                continue
+            if s.verdict != "tentative" or claimed:
+                found.append(s)
+        return found
+
+    def _after_label(self, i: int, j: int) -> Any:
+        # "Explanation: False ..." is no answer, and so is a label that judges by itself
+        return super()._after_label(i, j) if self.doc.breaks[i] >= CLAUSE else None
+
+    def many(self, names: Any) -> str:
+        return "both True and False are said"
+
+
+def _ask(item: Item, style: str | None) -> str:
+    return load("true_false").fill(question=laid_out(item))
+
+
+def _read(item: Item, text: str) -> Reading:
+    answer = voiced(text)
+    if isinstance(answer, Reading):
+        return answer
+    found = values(answer)
+    if found:
+        return _from_json(found)
+    read = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
+    if read.names and not read.reason:
+        return Reading("ok", read.names[0] == 0)
+    if read.silent and refuses(answer):
+        return unanswered("a refusal without an answer")
+    return unreadable("it says neither True nor False" if read.silent or not read.reason else read.reason)
+
+
+def _from_json(found: list[Any]) -> Reading:
+    truths = set()
+    for value in found:
+        if isinstance(value, bool):
+            truths.add(value)
+        else:
+            read = _Truth(str(value), _OPTIONS).read()
+            truths |= {n == 0 for n in read.names}
+    if len(truths) == 1:
+        return Reading("ok", truths.pop())
+    return unreadable("both True and False are said" if truths else "it says neither True nor False")
+
+
+def _check(item: Item) -> Item:
+    checked_question(item)
+    key = _KEYS.get(item.answer[0].strip().lower()) if len(item.answer) == 1 else None
+    if key is None:
+        shown = ", ".join(repr(a) for a in item.answer) or "nothing"
+        raise fault(item, f"true_false needs the answer True or False, not {shown}")
+    return item if item.answer == (key,) else replace(item, answer=(key,))
+
+
+FORMAT = Format(
+    name="true_false",
+    fields=("question", "answer", "context"),
+    answered="with True or False",
+    read_as="True or False",
+    ask=_ask,
+    read=_read,
+    check=_check,
+)

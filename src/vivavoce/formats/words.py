@@ -1,0 +1,256 @@
+"""The words that the reading grammar knows, in their comparable form (`tokens.Doc.forms`).
+
+Sets are named for the part they play; a word is listed once for each part.
+"""
+
+__all__: list[str] = []
+
+
+def _words(*lines: str) -> tuple[str, ...]:
+    return tuple(" ".join(lines).split())
+
+
+def _set(*lines: str) -> frozenset[str]:
+    return frozenset(_words(*lines))
+
+
+# Labels.
+# A letter after one of these is a name, not a label: "vitamin B", "hepatitis B", "group A", "factor B".
+LETTERED_NOUNS = _words(
+    "vitamin hepatit hemophil haemophil influenza group grupp grup type tipo typ factor facteur faktor",
+    "protein grade class stage stadi categor phase phenotype immunoglobulin apolipoprotein lipoprotein",
+    "apo coenzyme cytochrom strain serotype serogroup subunit chain pugh interferon streptococc",
+    "amphotericin blood level variant component toxin botulinum cluster lymphocyte appendix figure",
+    "table plan part arm dr mr patient subtype stanford hla anti cyclosporin retinol endothelin antigen",
+    "clade world schedule wave line hormone polymyxin evidence",
+)
+LABEL_NOUNS = _set(
+    "option options choice choices letter letters opcion letra lettre buchstabe opcao opzione optie",
+)
+# A bare capital before one of these can still be a label: "B because ...".
+AFTER_LABEL = _set(
+    "입니다 है nor es est ist sind son fits because since as and or but with for given based due by in",
+    "which that considering according from is are was would must should can could may might it this he",
+    "she the rather not only alone over if instead on so while whereas although though then will seems",
+    "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because, however",
+    "therefore who when where option",
+)
+AFTER_I = _set(
+    "am is would was have had think believe will can cannot could should must may might do did choose",
+    "chose select pick go guess say and or as with in on for not the it that this",
+) - _set("and or because")
+BEFORE_LABEL = _set(
+    "between neither answer answers is choose chose select selected pick picked with say so therefore",
+    "thus hence be chosen would id prefer suspect it its making leaves leaving remains to just only",
+    "definitely probably likely clearly maybe perhaps either or and both not nor but than",
+)
+# Endings and particles that follow a letter without a blank.
+AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選")
+SETTLING = _set(
+    "guess but so therefore thus hence however pero sino sondern aber mais mas ma also probably maybe",
+)
+VERDICT_VERBS = _set(
+    "es est ist e is are was were isnt arent cannot cant can fits does doesnt seems appears matches",
+    "would wouldnt",
+)
+
+# Numbers.
+COMPARATORS = _set("< > <= >= ~ ± than least most over under above below exceeding")
+UNITS = _set(
+    "mg g kg mcg ug μg ng pg l ml dl fl cl mmol μmol umol nmol pmol mol meq iu u units unit mm cm m nm",
+    "μm um mmhg cmh2o kpa hz khz bpm kcal cal kj j ms msv mgy gy percent percentage",
+)
+
+# Polarity.
+# Each of these before an option, in its clause, turns it down; two of them cancel ("cannot be excluded").
+NOT_LEFT = _set(
+    "stop stops stopping discontinue withhold not no never neither nor isnt arent wasnt werent cant",
+    "cannot wont wouldnt shouldnt doesnt dont didnt without except excepting excluding exclude excludes",
+    "excluded unlike against eliminate eliminates eliminated eliminating reject rejects rejected",
+    "rejecting dismiss dismissed ruled rule rules ruling than over versus vs wrong incorrect avoid",
+    "avoids avoiding discard discarded discarding distractor distractors unlikely besides aside beyond",
+    "argues contraindicated contraindicates false less nicht kein keine keinen pas nao non niet geen",
+    "inte ikke nie ne не 不 非 没",
+)
+# "instead of", "rather than", "opposed to": the second word decides.
+NOT_LEFT_PAIRS = frozenset(
+    {("instead", "of"), ("opposed", "to"), ("other", "than"), ("apart", "from"),
+     ("aside", "from"), ("superior", "to"), ("preferable", "to"), ("preferred", "to"), ("but", "for"),
+     ("all", "but"), ("everything", "but"), ("anything", "but"), ("away", "from"),
+     ("en", "lugar"), ("lugar", "de"), ("au", "lieu"), ("lieu", "de")}
+)  # fmt: skip
+NO_NEGATION = _set("doubt only just question merely solely")
+# Before "but": "anything but B" turns B down.
+ALL_BUT = _set("anything everything all any")
+# Where a negation stops: "not heparin but alteplase".
+RESET = _set(
+    "but however yet while whereas so therefore thus hence because since although though sino sondern",
+    "mais mas aber pero ma maar men rather instead making leaving leaves thereby 而 而是",
+)
+PREDICATE = _set(
+    "is are was were be been can could cannot cant does doesnt do dont has have had hasnt would wouldnt",
+    "should shouldnt may might seems seem appears appear isnt arent wasnt werent will wont must did",
+    "didnt which that fits fit fails lacks remains become becomes being causes provides takes requires",
+    "only also never usually es ist est sind son sont e era nao no ne ja nicht",
+)
+NOT_RIGHT = _set(
+    "not no never neither nor isnt arent wasnt werent cant cannot wont wouldnt shouldnt doesnt dont",
+    "didnt hasnt wrong incorrect false unlikely excluded contraindicated inappropriate ineffective",
+    "inadequate insufficient unnecessary eliminated rejected discarded improbable ruled less worse",
+    "inferior unsuitable irrelevant harmful distractor distractors lacks fails rarely dismissed",
+    "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
+    "inconsistent nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
+)
+CHOSEN_RIGHT = _set(
+    "superior preferable correct right best answer preferred choice appropriate likely indicated",
+    "recommended suitable confirmed diagnosis optimal ideal true fits matches explains cause culprit",
+    "winner probable first standard next",
+)
+CHOSEN_LEFT = _set(
+    "choose chose select selected pick picked prefer favor favour favors recommend opt answer answers",
+    "best correct diagnosis diagnostic likely appropriate consistent suggests suggest indicates",
+    "indicate confirm confirms right points conclude treatment cause choice next say suggestive",
+    "characteristic pathognomonic therefore thus hence so remains leaves leaving diagnose diagnosed",
+    "drug step agent test going go bet statement claim assertion",
+)
+TENTATIVE_LEFT = _set(
+    "whether if looks seems appears sounds look seem appear may might could partly partially think",
+    "consider considering unsure differential possible possibly initially tempting includes include",
+    "including mimics mimic sometimes mostly suspected suspicion somewhat largely",
+)
+# What may stand between two options that are named together.
+JOINERS = _set(
+    "followed by and or & + (+) / either both also well as plus possibly maybe perhaps probably option",
+    "options y o e et ou und oder и или the a an then nor 和 或 及 与 または と 、",
+)
+HEDGES = _set("or either ou oder или 或 または")
+
+# Fillers.
+# What may stand around an answer without changing it.
+FILLERS = _set(
+    "a an the is are was be would should must will it its this that these those so therefore thus hence",
+    "then my i we im id think believe say choose select pick go with option options choice choices",
+    "letter letters answer answers most likely probably definitely clearly certainly surely best",
+    "correct right only just simply indeed namely either both final of to in by for as on and or & all",
+    "following single one clinical medical patient has have had here diagnosis treatment statement",
+    "claim sentence obviously well ok okay sure yes hi hello based above below la le les el los las une",
+    "un der die das den il lo o os es ist est sind son sont e ja de do da é är er 是 为 為 opcion",
+    "opzione opcao lettre letra buchstabe alternativa sera selected selection called named also include",
+    "includes including give start administer begin initiate perform order obtain use prescribe get",
+    "immediate immediately urgent urgently emergent oral intravenous iv sc subcutaneous topical high",
+    "low dose suspected acute probable current now first next step not no isnt but rather than nor",
+    "neither → = (-) (+) +",
+)
+# What may stand before an answer on its own line.
+LIGHT = _set(
+    "just simply a an the is it its this that so therefore thus hence then i im id we think believe say",
+    "choose select pick go with option options choice letter answer my final correct best would be",
+    "definitely probably likely most must → ✓ ✅ ✔ maybe perhaps and conclusion in both are all",
+    "following these only",
+)
+
+# Cues.
+ANSWER_NOUNS = _set(
+    "answer answers ans solution solutions conclusion verdict finalanswer correctanswer",
+)
+CHOICE_NOUNS = _set(
+    "option options choice choices selection selections pick response responses alternative letter",
+    "diagnosis item items",
+)
+CHOICE_ADJECTIVES = _set(
+    "correct best right final my chosen appropriate likely proper suitable selected preferred single",
+    "true applicable matching relevant",
+)
+FUZZY = ("answer", "answers", "solution", "conclusion")
+# Heads of the word "answer" in other languages; a word that begins with one is a cue.
+FOREIGN_ANSWERS = _words(
+    "respuesta reponse antwort losung resposta risposta antwoord svaret vastaus odpowied odpoved",
+    "odgovor valasz raspuns cevap yanit jawaban ответ відповід отговор απαντηση תשובה התשובה إجابة",
+    "الإجابة اجابة الاجابة جواب الجواب پاسخ उत्तर জবাব উত্তর 정답 답 답변 คำตอบ soluzione solucion",
+    "solucao sagot jibu",
+)
+FOREIGN_WORDS = _set("svar vastus atbilde atsakymas 答 正解 解答 回答")
+CJK_CUES = (
+    ("答", "案"),
+    ("正", "解"),
+    ("回", "答"),
+    ("解", "答"),
+    ("答", "え"),
+    ("选", "择"),
+    ("答", "复"),
+    ("選", "択"),
+)
+VIET_CUES = (("dap", "an"), ("tra", "loi"))
+NOT_FINAL = _set(
+    "initial wrong incorrect other others previous tentative possible alternative alternatives no not",
+    "student students second plausible tempting distractor another any each every earlier preliminary",
+    "false improbable inappropriate rejected excluded eliminated remaining unlikely some these least",
+)
+NOT_A_NOUN_AFTER = _set(
+    "cannot cant to not unable please will dont couldnt wont could you i we",
+)
+COPULA = _set(
+    "is are was be isnt arent es son est sont ist sind sao e è ar er on jest je este adalah la это 是",
+    "为 為 は が です là seria sera equals remains",
+)
+MODAL = _set("could might may can whether if depends varies")
+RETRACTIONS = _set(
+    "wait actually correction scratch reconsider reconsidering reconsidered revise revised revising",
+    "mistake mistaken mistakenly error oops sorry apologies corrected correcting updated update meant",
+    "instead reevaluating reevaluate rethinking rethink retract changed change perdon corrijo moment",
+    "doch korrektur korrigiere pardon erreur withdraw strike amend",
+)
+RETRACTION_PAIRS = frozenset(
+    {
+        ("second", "thought"),
+        ("second", "thoughts"),
+        ("i", "was"),
+        ("no", "the"),
+        ("on", "reflection"),
+        ("it", "should"),
+        ("should", "be"),
+        ("let", "me"),
+        ("take", "that"),
+        ("take", "it"),
+        ("that", "back"),
+        ("never", "mind"),
+        ("hold", "on"),
+        ("my", "bad"),
+    }
+)
+RETRACTING = _set("wait actually correction oops sorry no instead rather hmm")
+
+# Lists and bodies.
+REJECTING_HEADS = _set(
+    "incorrect wrong rejected excluded not false eliminated distractors distractor incorrectly",
+    "inappropriate unlikely avoid contraindicated unselected non except",
+)
+EXPLAINING_HEADS = _set(
+    "explanation explanations note notes rationale reason reasons reasoning justification because why",
+    "comment comments disclaimer caveat analysis discussion background erklarung explicacion",
+    "explication begrundung nota hinweis",
+)
+EXPLAINS = _set(
+    "because since due which who whose given considering as while whereas although though",
+)
+NO_ENTRY = _set(
+    "none all yes no both true false unknown nothing everything neither any na some other others",
+    "everyone",
+)
+PROSE = _set(
+    "include includes including is are was were be been can could cannot cant does doesnt do has have",
+    "had would should may might will must i we it they this that these those there he she you your",
+    "please typically usually because since if then which who therefore however occurs occur causes",
+    "cause caused shows show see consult",
+)
+DEGREES = _set(
+    "partly partially mostly somewhat largely sometimes half often usually both occasionally",
+)
+STATEMENT_NOUNS = _set(
+    "statement claim assertion sentence proposition option answer response statements one",
+)
+AFTER_TRUTH = _set(
+    "nor because since as in for if when only that and or but with given based due by so therefore thus",
+    "though although however provided according under to from unless while whereas not statement here /",
+    "& + overall rather both → (-) after on of at during is are was the this it",
+)

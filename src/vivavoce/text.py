@@ -1,0 +1,108 @@
+"""Pure functions of text: blank or not, thought or answer, one normal form for comparing.
+
+Nothing here knows of items, formats or metrics.
+"""
+
+import re
+import string
+import unicodedata
+from typing import NamedTuple
+
+__all__ = ["Spoken", "clinical_tokens", "is_blank", "one_line", "spoken", "squad_tokens"]
+
+
+def is_blank(text: str) -> bool:
+    """True if `text` holds no letter and no digit, in any script.
+
+    Combining strokes, punctuation and white space alone are blank.
+    """
+    return not any(unicodedata.category(c)[0] in "LN" for c in text)
+
+
+class Spoken(NamedTuple):
+    """An answer without its thinking.
+
+    `closed` is False when a `<think>` was never closed: everything after it is thinking. `thought` says
+    whether there was any thinking at all.
+    """
+
+    text: str
+    thought: bool
+    closed: bool
+
+
+# possessive: a "<" before a long run of blanks would otherwise cost its square
+_THINK = re.compile(r"<\s*+(/?)\s*+think(?:ing)?\s*+>", re.IGNORECASE)
+
+
+def spoken(text: str) -> Spoken:
+    """`text` without what stands between `<think>` and `</think>`.
+
+    A lone `</think>` ends thinking that began at the start. After an unclosed `<think>` everything is inside.
+    Nested marks count as one. White space around the answer is removed.
+    """
+    kept: list[str] = []
+    depth, last, thought = 0, 0, False
+    for mark in _THINK.finditer(text):
+        thought = True
+        opening = not mark[1]
+        if depth == 0 and opening:
+            kept.append(text[last : mark.start()])
+        elif depth == 0:
+            kept.clear()
+        depth = depth + 1 if opening else max(0, depth - 1)
+        last = mark.end()
+    if depth == 0:
+        kept.append(text[last:])
+    return Spoken("".join(kept).strip(), thought, depth == 0)
+
+
+def one_line(text: str, width: int = 80) -> str:
+    """`text` on one line of at most `width` characters, cut with an ellipsis: for messages."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+_SIGNS = str.maketrans({"µ": "μ", "≤": "<=", "≥": ">=", "−": "-", "‐": "-", "‑": "-", "–": "-", "×": "x"})
+_CLINICAL = re.compile(
+    r"""
+    (?P<number> (?:[<>]=?|=|±)?\s?                 # <50 and < 50 are one word, and not 50
+        (?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)? )  # 2.5 and 1,000 are one word each
+    | (?P<unit> %|‰|°[cf]?\b | [^\W\d_]+(?:/[^\W\d_][\w²³]*)+ )  # mg/dl, μg/kg/min
+    | (?P<word> [^\W_]+(?:['-][^\W_]+)* )          # beta-2, crohn's
+    """,
+    re.VERBOSE,
+)
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_ARTICLE = re.compile(r"\b(?:[Aa]n|[Tt]he|a)\b(?!-)")  # an upper-case A is the A of vitamin A
+
+
+def clinical_tokens(text: str) -> tuple[str, ...]:
+    """Words for comparing clinical answers, without case, accents, punctuation or articles.
+
+    Numbers keep their decimals, sign and comparator (`<50` is not `50`, `2.5` is neither `25` nor `2` and
+    `5`); thousands commas go (`1,000` is `1000`, `2,5` stays two numbers); units keep their slash
+    (`mg/dl`), and `2.5mg` is the two words of `2.5 mg`. Empty for a text without letters and digits.
+    """
+    text = _ARTICLE.sub(" ", text).translate(_SIGNS)
+    text = text.casefold()
+    if not text.isascii():
+        # Only the general marks go: in other scripts vowels are written as marks.
+        text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", text)))
+    text = re.sub(r"(?<![\w.])(\d+(?:[.,]\d+)*)(?=[^\W\d_])", r"\1 ", text)  # 2.5mg; b12 and hba1c stay whole
+    return tuple(_bare(found) for found in _CLINICAL.finditer(text))
+
+
+def _bare(found: re.Match[str]) -> str:
+    if found.lastgroup != "number":
+        return found[0]
+    return re.sub(r"[\s,]", "", found[0])
+
+
+def squad_tokens(text: str) -> tuple[str, ...]:
+    """Words by SQuAD's recipe: lower case, ASCII punctuation deleted, then a, an and the, split at blanks.
+
+    Deleting punctuation makes 2.5 the word 25; it is here for comparison with published figures.
+    """
+    bare = "".join(c for c in text.lower() if c not in string.punctuation)
+    return tuple(re.sub(r"\b(a|an|the)\b", " ", bare).split())

@@ -1,0 +1,131 @@
+"""Items are checked on load: one sentence that names benchmark, item and fault."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from vivavoce.errors import InputError
+from vivavoce.formats import FORMATS, TABLE, ask, check, read
+from vivavoce.records import Item
+
+
+def item(kind: str, **fields: Any) -> Item:
+    return Item(benchmark="bench", item="q7", format=kind, **{"question": "Which one?", **fields})
+
+
+AB = ("Aspirin", "Heparin")
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (
+            item("mcq", question=" ", options=AB, answer=("Aspirin",)),
+            "bench, item 'q7': the question is blank.",
+        ),
+        (
+            item("mcq", options=("Aspirin",), answer=("Aspirin",)),
+            "bench, item 'q7': mcq needs 2 or more options, not 1.",
+        ),
+        (
+            item("mcq", options=AB),
+            "bench, item 'q7': multiple choice needs exactly one answer, not 0.",
+        ),
+        (
+            item("mcq", options=AB, answer=AB),
+            "bench, item 'q7': multiple choice needs exactly one answer, not 2.",
+        ),
+        (
+            item("mcq", options=AB, answer=("aspirin",)),
+            "bench, item 'q7': the key 'aspirin' is no option. Did you mean 'Aspirin'?",
+        ),
+        (
+            item("mcq", options=("a", "a"), answer=("a",)),
+            "bench, item 'q7': the option 'a' stands there twice.",
+        ),
+        (item("mcq", options=("a", " "), answer=("a",)), "bench, item 'q7': option B is empty."),
+        (
+            item("true_false", answer=("Yes",)),
+            "bench, item 'q7': true_false needs the answer True or False, not 'Yes'.",
+        ),
+        (item("true_false"), "bench, item 'q7': true_false needs the answer True or False, not nothing."),
+        (item("list", options=AB), "bench, item 'q7': list needs one or more answers."),
+        (item("list", answer=("a",)), "bench, item 'q7': list needs 1 or more options, not 0."),
+        (
+            item("list", options=AB, answer=("Aspirin", "A")),
+            "bench, item 'q7': the key 'Aspirin' stands there twice.",
+        ),
+        (item("short", question=""), "bench, item 'q7': the question is blank."),
+        (item("longform", question="…"), "bench, item 'q7': the question is blank."),
+        (
+            item("mqc"),
+            "bench, item 'q7': no format named 'mqc'. Did you mean 'mcq'?",
+        ),
+    ],
+)
+def test_a_faulty_item_is_refused_with_a_sentence(bad: Item, sentence: str) -> None:
+    with pytest.raises(InputError) as error:
+        check(bad)
+    assert sentence == str(error.value)
+
+
+def test_keys_become_texts_of_options() -> None:
+    assert ("Heparin",) == check(item("mcq", options=AB, answer=("B",))).answer
+    assert AB == check(item("list", options=AB, answer=("A", "Heparin"))).answer
+    # an option's exact text comes before the letter
+    assert ("B",) == check(item("mcq", options=("B", "A"), answer=("B",))).answer
+
+
+@pytest.mark.parametrize("key", ["true", "TRUE", "True", "t", "T", " True "])
+def test_truth_values_become_words(key: str) -> None:
+    assert ("True",) == check(item("true_false", answer=(key,))).answer
+    assert ("False",) == check(item("true_false", answer=("f",))).answer
+
+
+def test_an_answer_without_references_becomes_the_references() -> None:
+    assert (("BPH",), ()) == (
+        (made := check(item("short", answer=("BPH",)))).references,
+        made.answer,
+    )
+    given = item("longform", answer=("a",), references=("b",))
+    assert given == check(given)
+
+
+def test_a_sound_item_is_returned_as_it_is() -> None:
+    sound = item("mcq", options=AB, answer=("Aspirin",))
+    assert sound is check(sound)
+
+
+def test_prompts_show_question_context_and_options() -> None:
+    asked = item("mcq", options=AB, context="A man of 60.")
+    assert "A man of 60.\n\nWhich one?" in ask(asked)
+    assert "B. Heparin" in ask(asked, style="letter")
+    assert "letter" not in ask(asked, style="text")
+    assert "- Heparin" in ask(asked, style="text")
+    assert "AB. Option 27" in ask(item("list", options=tuple(f"Option {k}" for k in range(28))))
+    assert "True or False" in ask(item("true_false"))
+    assert ask(item("longform")).startswith("Which one?")
+
+
+def test_braces_in_a_question_are_left_alone() -> None:
+    asked = item("mcq", question="{{ options }}?", options=AB)
+    assert "{{ options }}?" in ask(asked)
+
+
+def test_an_unknown_style_or_format_is_an_error_that_suggests() -> None:
+    with pytest.raises(InputError, match="Did you mean 'letter'"):
+        ask(item("mcq", options=AB), style="leter")
+    with pytest.raises(InputError, match="no format named 'lst'"):
+        read(item("lst"), "A")
+
+
+def test_the_table_has_a_row_for_every_format() -> None:
+    assert ("format", *FORMATS) == tuple(row[0] for row in TABLE)
+    assert {4} == {len(row) for row in TABLE}
+
+
+def test_options_are_never_edited() -> None:
+    padded = item("mcq", options=(" Aspirin ", "Heparin"), answer=("A",))
+    assert padded.options == check(padded).options
+    assert " Aspirin " == read(replace(padded, format="mcq"), "aspirin").parsed
