@@ -1,0 +1,36 @@
+# Every target makes .venv by itself: only Python 3.11 or newer, make and a C compiler need be there.
+PYTHON ?= python3
+VIVA   := .venv/bin/viva
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
+	.venv/bin/python examples/demo.py
+
+test: .venv/.dev ## all tests but the slow ones; ARGS="-m slow" for those
+	.venv/bin/python -m pytest -n 2 -m "not slow" $(ARGS)
+
+lint: .venv/.dev ## format, lint and types
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+
+bench: .venv/.dev ## every claim about speed, measured beside what it is compared with
+	.venv/bin/python bench/rouge.py
+	.venv/bin/python bench/start.py
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "vivavoce needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: .venv/bin/python pyproject.toml
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/.dev: .venv/.installed
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

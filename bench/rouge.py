@@ -1,0 +1,86 @@
+"""ROUGE beside rouge-score 0.1.2 on the same answers: ratio of CPU times with its spread, and share
+identical.
+
+Real answers come from HIVMedQA through VIVA_SHARED; without it, texts are drawn from a fixed vocabulary.
+Both sides start cold in every round. Usage: python bench/rouge.py [rounds]
+"""
+
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from rouge_score.rouge_scorer import RougeScorer
+
+from vivavoce import registry
+from vivavoce.metrics import Lab
+from vivavoce.records import Item, Reading, Response, Row
+
+NAMES = {1: "rouge1", 2: "rouge2", "L": "rougeL"}
+
+
+def pairs() -> tuple[str, list[tuple[str, str]]]:
+    folder = (
+        Path(os.environ.get("VIVA_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data/hivmedqa"
+    )
+    if folder.is_dir():
+        read = [folder / name for name in ("questions.jsonl", "responses.jsonl")]
+        questions, answers = ([json.loads(x) for x in p.read_text("utf-8").splitlines()] for p in read)
+        gold = {q["id"]: q["gold"] for q in questions}
+        return "HIVMedQA's answers", [(gold[a["question_id"]], a["answer"]) for a in answers]
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(2000)]
+    keys = [" ".join(rng.choices(words, k=60)) for _ in range(100)]
+    return "made-up answers", [(rng.choice(keys), " ".join(rng.choices(words, k=200))) for _ in range(2000)]
+
+
+def rows_of(texts: list[tuple[str, str]]) -> list[Row]:
+    return [
+        Row(
+            Item(benchmark="b", item="q", format="longform", question="?", references=(reference,)),
+            Response(benchmark="b", item="q", candidate="c", text=answer),
+            Reading("ok", answer),
+        )
+        for reference, answer in texts
+    ]
+
+
+def ours(rows: list[Row]) -> list[tuple[float | None, ...]]:
+    lab = Lab()
+    columns = [registry.build("metric", f"rouge(n={n})").values(rows, lab) for n in NAMES]
+    return [tuple(v["f1"].value for v in row) for row in zip(*columns, strict=True)]
+
+
+def theirs(texts: list[tuple[str, str]]) -> list[tuple[float | None, ...]]:
+    scorer = RougeScorer(list(NAMES.values()), use_stemmer=False)
+    found = (scorer.score(reference, answer) for reference, answer in texts)
+    return [tuple(score[name].fmeasure for name in NAMES.values()) for score in found]
+
+
+def timed(function, given):
+    start = time.process_time()
+    values = function(given)
+    return time.process_time() - start, values
+
+
+def main(rounds: int = 5) -> None:
+    what, texts = pairs()
+    rows, ratios = rows_of(texts), []
+    for _ in range(rounds):
+        mine, a = timed(ours, rows)
+        other, b = timed(theirs, texts)
+        ratios.append(other / mine)
+        same = sum(x == y for x, y in zip(a, b, strict=True)) / len(texts)
+    print(
+        f"rouge(n=1), rouge(n=2), rouge(n=L) on {len(texts)} of {what}, {rounds} rounds\n"
+        f"  rouge-score / vivavoce, CPU time: {statistics.median(ratios):.1f}x "
+        f"({min(ratios):.1f} to {max(ratios):.1f})\n"
+        f"  share of answers with all three F1 identical to the last bit: {same:.4f}"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
