@@ -40,7 +40,9 @@ def describe(spec: str) -> dict[str, Any]:
         "more": inspect.cleandoc(getattr(inspect.getmodule(entry.cls), "__doc__", None) or ""),
         "settings": _settings(entry),
     }
-    open_settings = [f.name for f in fields(entry.cls) if f.default is MISSING]
+    open_settings = [
+        f.name for f in fields(entry.cls) if f.default is MISSING and f.default_factory is MISSING
+    ]
     if not parsed.settings and open_settings:
         return row | {"needs": open_settings}
     made = registry.build(entry.kind, parsed)
@@ -56,9 +58,10 @@ def describe(spec: str) -> dict[str, Any]:
 
 def _settings(entry: Entry) -> list[str]:
     hints = registry.settings(entry)
+    stated = registry.defaults(entry)
     return [
-        f"{f.name}: {hints[f.name]}" + ("" if f.default is MISSING else f" (default {specs.show(f.default)})")
-        for f in fields(entry.cls)
+        f"{name}: {hint}" + (f" (default {specs.show(stated[name])})" if name in stated else "")
+        for name, hint in hints.items()
     ]
 
 

@@ -1,5 +1,7 @@
 """Recorded answers in: other people's files become responses of a run."""
 
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,6 +22,7 @@ COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
     *("tokens", "seconds", "cost", "error"),
 )
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
 class Imported(NamedTuple):
@@ -55,6 +58,9 @@ def import_answers(
     is a failed response; '' arrived empty. Importing the same file again changes nothing.
     """
     exam = load(benchmark)
+    for name, role in roles.items():
+        if role not in get_args(Role):
+            raise InputError(f"{name} cannot be a {role!r}: a role is candidate, floor or ceiling.")
     wrong = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
     if wrong:
         raise InputError(f"answers have no field {wrong[0]!r}.{suggest(wrong[0], list(COLUMNS))}")
@@ -117,7 +123,7 @@ def _responses(
     unknown: Counter[str] = Counter()
     skipped = 0
     for line in _named(lines, columns, constants):
-        names = (str(line.row["item"]), str(line.row.get("variant") or ""))
+        names = (_text(line, "item") or "", _text(line, "variant") or "")
         if names not in here:
             if names in there:
                 skipped += 1
@@ -137,7 +143,8 @@ def _responses(
         names_text = ", ".join(list(unknown)[:5]) + (" …" if len(unknown) > 5 else "")
         raise InputError(
             f"{unknown.total()} answers are to items that {exam.spec} does not have: {names_text}."
-            f"{suggest(next(iter(unknown)), [item for item, _ in here])} Nothing was imported."
+            f"{suggest(next(iter(unknown)), list(dict.fromkeys(item for item, _ in here)))} Nothing was "
+            "imported."
         )
     return [response for response, _ in made.values()], skipped
 
@@ -173,7 +180,9 @@ def _response(line: Line, item: Item) -> Response:
         raise InputError(
             f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
         )
-    status: Any = row.get("status") or ("failed" if text is None else "ok")
+    status: Any = row.get("status")
+    if status in (None, ""):
+        status = "failed" if text is None else "ok"
     if status not in get_args(ResponseStatus):
         raise InputError(f"{where}: status {status!r} is none of ok, filtered, failed.")
     if status == "ok" and text is None:
@@ -182,17 +191,29 @@ def _response(line: Line, item: Item) -> Response:
         benchmark=item.benchmark,
         item=item.item,
         variant=item.variant,
-        candidate=str(row["candidate"]),
+        candidate=_text(line, "candidate") or "",
         repeat=_number(row, "repeat", int, where, 1),
-        edit=str(row.get("edit") or ""),
+        edit=_text(line, "edit") or "",
         status=status,
         text=text if status == "ok" else None,
-        reasoning=row.get("reasoning"),
-        finish_reason=row.get("finish_reason"),
+        reasoning=_text(line, "reasoning"),
+        finish_reason=_text(line, "finish_reason"),
         tokens=_number(row, "tokens", int, where),
         seconds=_number(row, "seconds", float, where),
         cost=_number(row, "cost", float, where),
-        error=row.get("error") or (text if status == "failed" else None),
+        error=_text(line, "error") or (text if status == "failed" else None),
+    )
+
+
+def _text(line: Line, name: str) -> str | None:
+    """A text, also when written as a number; null when absent."""
+    value = line.row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return str(value)
+    raise InputError(
+        f"{line.where}: {name} must be text, not {type(value).__name__}: {one_line(str(value), 40)}."
     )
 
 
@@ -204,13 +225,16 @@ def _number(
     if value in (None, ""):
         return default
     try:
-        number = kind(value)
-        if isinstance(value, bool) or number != float(value) or number in (float("inf"), float("-inf")):
+        exact = isinstance(value, int) or (isinstance(value, str) and _WHOLE.fullmatch(value))
+        number = int(value) if exact else float(value)
+        if isinstance(value, bool) or not math.isfinite(number) or "_" in str(value):
             raise ValueError
+        if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
+            raise ValueError
+        return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
     except (TypeError, ValueError, OverflowError):
         what = "a whole number" if kind is int else "a number"
-        raise InputError(f"{where}: {name} must be {what}, not {value!r}.") from None
-    return number
+        raise InputError(f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}.") from None
 
 
 def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:

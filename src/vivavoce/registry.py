@@ -11,7 +11,7 @@ import importlib.util
 import pkgutil
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from typing import (
     get_type_hints,
 )
 
-from vivavoce.errors import SpecError, suggest
+from vivavoce.errors import InputError, SpecError, suggest
 from vivavoce.specs import Setting, Spec, parse, show
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "benchmark",
     "build",
     "canonical",
+    "defaults",
     "entries",
     "find",
     "load_plugin",
@@ -49,6 +50,7 @@ Kind = Literal["benchmark", "metric"]
 T = TypeVar("T")
 
 _HOMES = {"benchmark": "vivavoce.benchmarks", "metric": "vivavoce.metrics"}
+_OFFERS = {"benchmark": ("card", "items"), "metric": ("criteria", "formats", "needs", "values")}
 
 
 class Entry(NamedTuple):
@@ -69,6 +71,10 @@ _origin = ["vivavoce"]
 def _register(kind: Kind, name: str, version: int) -> Callable[[type[T]], type[T]]:
     def register(cls: type[T]) -> type[T]:
         made = dataclass(frozen=True, kw_only=True)(cls)
+        named = {f.name for f in fields(made)}  # type: ignore[arg-type]
+        lacking = [what for what in _OFFERS[kind] if not hasattr(made, what) and what not in named]
+        if lacking:
+            raise SpecError(f"the {kind} {name!r} has no {', '.join(lacking)}: every {kind} needs that.")
         made.__str__ = lambda self: str(canonical(self))  # type: ignore[method-assign]
         entry = Entry(kind, name, made, version, _origin[-1])
         there = _entries.get((kind, name))
@@ -122,8 +128,12 @@ def load_plugin(path: str | Path) -> None:
 
     Raises `SpecError` if there is no such file or it fails.
     """
-    file = Path(path).resolve()
-    if not file.is_file():
+    try:
+        file = Path(path).resolve()
+        there = file.is_file()
+    except (OSError, ValueError):  # a name that is too long, or no name at all
+        there = False
+    if not there:
         raise SpecError(f"no plugin file at {str(path)!r}.")
     if str(file) in _plugins:
         return
@@ -139,7 +149,7 @@ def load_plugin(path: str | Path) -> None:
         spec.loader.exec_module(module)
     except SpecError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SpecError(
             f"the plugin {str(path)!r} cannot be loaded: {type(error).__name__}: {error}"
         ) from error
@@ -175,7 +185,7 @@ def build(kind: Kind, spec: Spec | str) -> Any:
     """
     spec = parse(spec) if isinstance(spec, str) else spec
     entry = find(kind, spec.name)
-    hints = get_type_hints(entry.cls)
+    hints = _hints(entry)
     known = {f.name: f for f in fields(entry.cls) if f.init}
     for key in spec.settings:
         if key not in known:
@@ -184,13 +194,36 @@ def build(kind: Kind, spec: Spec | str) -> Any:
         if f.default is MISSING and f.default_factory is MISSING and key not in spec.settings:
             raise SpecError(f"{spec.name} needs {key}={_wanted(hints[key])}: write {spec.name}({key}=…).")
     given = {key: _typed(spec, key, value, hints[key]) for key, value in spec.settings.items()}
-    return entry.cls(**given)
+    try:
+        return entry.cls(**given)
+    except (TypeError, ValueError) as error:  # the class checks its settings itself
+        raise SpecError(f"{spec}: {str(error).rstrip('.')}.") from error
 
 
 def settings(entry: Entry) -> dict[str, str]:
     """The settings that a spec of this name may hold, each with what it takes, in words."""
-    hints = get_type_hints(entry.cls)
+    hints = _hints(entry)
     return {f.name: _wanted(hints[f.name]) for f in fields(entry.cls) if f.init}
+
+
+def defaults(entry: Entry) -> dict[str, Setting]:
+    """The settings of this name that need not be given, each with its value."""
+    made = {
+        f.name: f.default if f.default_factory is MISSING else f.default_factory()
+        for f in fields(entry.cls)
+        if f.init
+    }
+    return {name: _stated(value) for name, value in made.items() if value is not MISSING}
+
+
+def _hints(entry: Entry) -> dict[str, Any]:
+    try:
+        return get_type_hints(entry.cls)
+    except NameError as error:
+        raise SpecError(
+            f"the {entry.kind} {entry.name!r} of {entry.origin} has a setting of a type that it does not "
+            f"import: {error}."
+        ) from error
 
 
 def _wanted(hint: Any) -> str:
@@ -236,8 +269,22 @@ def _spec(thing: Any, *, defaults: bool) -> Spec:
         value = getattr(thing, f.name)
         default = f.default_factory() if f.default_factory is not MISSING else f.default
         if f.init and (defaults or value != default or type(value) is not type(default)):
-            stated[f.name] = str(value) if isinstance(value, Path) else value
+            stated[f.name] = _stated(value)
     return Spec(entry.name, stated)
+
+
+def _stated(value: Any) -> Setting:
+    """A field's value as a spec states it: a path as text."""
+    if isinstance(value, tuple):
+        return tuple(map(_stated, value))
+    return str(value) if isinstance(value, Path) else value
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """The paths in a field's value."""
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, Path):
+            yield part
 
 
 def canonical(thing: Any) -> Spec:
@@ -258,17 +305,30 @@ def signature(thing: Any) -> str:
     entry = next(e for e in _entries.values() if e.cls is type(thing))
     spec = whole(thing)
     text = str(spec) if spec.settings else f"{spec.name}()"
-    files = [getattr(thing, f.name) for f in fields(thing) if isinstance(getattr(thing, f.name), Path)]
-    return f"{text}@{entry.version}" + "".join(f"#{file_hash(f)}" for f in files if f.exists())
+    paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
+    return f"{text}@{entry.version}" + "".join(f"#{file_hash(path)}" for path in paths if _there(path))
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from error
 
 
 def file_hash(path: Path) -> str:
-    """First 8 hex digits of SHA-256 over a file, or over the names and contents of a folder's plain files."""
+    """First 8 hex digits of SHA-256 over a file, or over the names and contents of a folder's plain files.
+
+    Raises `InputError` if one cannot be read.
+    """
     digest = hashlib.sha256()
-    for file in [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file()):
-        if file != path:
-            digest.update(file.name.encode("utf-8", "surrogateescape"))
-        with file.open("rb") as stream:
-            while chunk := stream.read(1 << 20):
-                digest.update(chunk)
+    try:
+        for file in [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file()):
+            if file != path:
+                digest.update(file.name.encode("utf-8", "surrogateescape"))
+            with file.open("rb") as stream:
+                while chunk := stream.read(1 << 20):
+                    digest.update(chunk)
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename or path}: {error.strerror}.") from error
     return digest.hexdigest()[:8]

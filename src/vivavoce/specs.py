@@ -12,7 +12,7 @@ Bare words are `true`, `false`, `null`, a JSON number, or else text; `name()` is
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -99,10 +99,15 @@ class _Reader:
 
     def fail(self, wanted: str) -> SpecError:
         here = self.text[self.at : self.at + 12]
-        found = repr(here) if here else "the end"
+        found = (f", not {here!r}" if self.shown else "") if here else ", not the end"
         return SpecError(
-            f"cannot read the spec {self.text!r}: at position {self.at + 1} it needs {wanted}, not {found}."
+            f"cannot read the spec{self.shown}: at position {self.at + 1} it needs {wanted}{found}."
         )
+
+    @property
+    def shown(self) -> str:
+        """The text for a message; nothing where a setting in it bears the name of a secret."""
+        return "" if _SECRET_NAME.search(self.text) else f" {self.text!r}"
 
     def peek(self) -> str:
         while self.at < len(self.text) and self.text[self.at].isspace():
@@ -137,7 +142,7 @@ class _Reader:
                 self.at = start
                 raise self.fail("key=value (settings go by keyword only)")
             if key in settings:
-                raise SpecError(f"the spec {self.text!r} sets {key!r} twice.")
+                raise SpecError(f"the spec{self.shown} sets {key!r} twice.")
             settings[key] = self.value(depth + 1)
             if self.take(")"):
                 return settings
@@ -146,7 +151,7 @@ class _Reader:
 
     def value(self, depth: int) -> "Setting":
         if depth > _MAX_DEPTH:
-            raise SpecError(f"the spec {self.text[:40]!r} … is nested more than {_MAX_DEPTH} deep.")
+            raise SpecError(f"a spec cannot be nested more than {_MAX_DEPTH} deep.")
         if self.take("["):
             return self.list(depth)
         if self.peek() == "'":
@@ -197,11 +202,19 @@ def _number(word: str) -> int | float:
 
 
 def _refuse_secret(key: str, value: "Setting") -> None:
-    texts = value if isinstance(value, tuple) else (value,)
-    if _SECRET_NAME.search(key) or any(isinstance(t, str) and _SECRET_SHAPE.search(t) for t in texts):
+    if _SECRET_NAME.search(key) or any(_SECRET_SHAPE.search(text) for text in _texts(value)):
         raise SpecError(
             f"the setting {key!r} looks like a secret: keys come from the environment, never from a spec."
         )
+
+
+def _texts(value: "Setting") -> Iterator[str]:
+    """The texts in a setting, those in its lists included; a spec in it has looked at its own."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _texts(part)
 
 
 def parse(text: str) -> Spec:
@@ -232,11 +245,13 @@ def parse_many(texts: Iterable[str]) -> list[Spec]:
         lines = [text]
         if text.startswith("@"):
             try:
-                lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-            except (OSError, UnicodeDecodeError) as error:
+                lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+            except (OSError, ValueError) as error:  # ValueError: not UTF-8, or no possible path
                 wrong.append(f"cannot read the spec file {text[1:]!r} ({error}).")
                 continue
             lines = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+            if not lines:
+                wrong.append(f"the spec file {text[1:]!r} holds no spec.")
         for line in lines:
             try:
                 specs.append(parse(line))

@@ -3,6 +3,7 @@
 import csv
 import functools
 import json
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -15,7 +16,7 @@ from vivavoce.records import Candidate, Item, Response, Score
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ITEMS", "RESPONSES", "SCORES", "Line", "read_lines", "rename", "schema"]
+__all__ = ["ITEMS", "RESPONSES", "SCORES", "Line", "is_file", "read_lines", "rename", "schema"]
 
 ITEMS = tuple(f.name for f in fields(Item))
 RESPONSES = (
@@ -56,11 +57,19 @@ class Line(NamedTuple):
     row: dict[str, Any]
 
 
+def is_file(path: Path) -> bool:
+    """True if a file lies at the path. Raises `InputError` where the system does not let us look."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+
+
 def read_lines(path: Path) -> Iterator[Line]:
     """The rows of a .jsonl (or .ndjson), .csv (or .tsv) or .parquet file, one at a time.
 
     Raises `InputError` naming file and line: no such file, another kind of file, an empty one, not UTF-8,
-    broken JSON, a CSV row of another length than its header.
+    broken JSON (NaN and halves of surrogate pairs included), a CSV row of another length than its header.
     """
     readers = {
         ".jsonl": _jsonl,
@@ -72,7 +81,7 @@ def read_lines(path: Path) -> Iterator[Line]:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"cannot tell what {path} holds: name it .jsonl, .csv, .tsv or .parquet.")
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"no file at {path}." if not path.is_dir() else f"{path} is a folder, not a file.")
     empty = True
     for line in reader(path):
@@ -84,17 +93,28 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines of a UTF-8 file, line ends kept, a byte order mark skipped."""
-    with path.open("rb") as stream:
-        for number, raw in enumerate(stream, 1):
-            if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                raise InputError(f"{path} is UTF-16, not UTF-8: save it as UTF-8 and try again.")
-            try:
-                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path}, line {number}: byte {error.start + 1} ({raw[error.start]:#04x}) is not UTF-8; "
-                    "save the file as UTF-8 and try again."
-                ) from None
+    try:
+        with path.open("rb") as stream:
+            for number, raw in enumerate(stream, 1):
+                if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                    raise InputError(f"{path} is UTF-16, not UTF-8: save it as UTF-8 and try again.")
+                try:
+                    yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise InputError(
+                        f"{path}, line {number}: byte {error.start + 1} ({raw[error.start]:#04x}) is not "
+                        "UTF-8; save the file as UTF-8 and try again."
+                    ) from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON number; write null where there is none")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_number)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _jsonl(path: Path) -> Iterator[Line]:
@@ -103,7 +123,13 @@ def _jsonl(path: Path) -> Iterator[Line]:
             continue
         where = f"{path}, line {number}"
         try:
-            row = json.loads(text)
+            row = _JSON.decode(text)
+            if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
+                json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{where}: broken JSON (a \\u escape gives half of a character): mend that escape."
+            ) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: broken JSON ({error}).") from None
         if not isinstance(row, dict):
@@ -135,8 +161,8 @@ def _parquet(path: Path) -> Iterator[Line]:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        frame = pl.read_parquet(path.read_bytes())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet ({error}).") from None
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         yield Line(f"{path}, row {number}", row)

@@ -108,7 +108,9 @@ WORDS = st.sampled_from(
     ]
 )
 OPTIONS = st.lists(
-    st.one_of(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), st.text(max_size=12)), max_size=30
+    st.one_of(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), st.text(max_size=12)),
+    max_size=30,
+    unique=True,  # an exam with the same option twice is refused when it is loaded
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from vivavoce import formats, registry
-from vivavoce.errors import InputError
+from vivavoce.errors import InputError, VivaError
 from vivavoce.records import Card, Item
 from vivavoce.specs import Spec
 
@@ -43,18 +43,33 @@ class Loaded(NamedTuple):
 def load(spec: str | Spec) -> Loaded:
     """Read and check the benchmark that a spec names.
 
-    Raises `InputError` for an item its format cannot use, an id given twice, or nothing selected.
+    Raises `InputError` for an item its format cannot use, an id given twice, an alias that is another
+    item's id, or nothing selected.
     """
     made = registry.build("benchmark", spec)
-    items = [formats.check(item) for item in made.items()]
-    seen: dict[tuple[str, str], Item] = {}
+    try:
+        items = [formats.check(item) for item in made.items()]
+    except VivaError:
+        raise
+    except Exception as error:  # a benchmark may be a stranger's code: name it
+        raise InputError(
+            f"{made} broke while its items were read: {type(error).__name__}: {error}."
+        ) from error
+    named: dict[tuple[str, str], Item] = {}
+    aliased: dict[str, Item] = {}
     for item in items:
-        for key in {("item", f"{item.item}\n{item.variant}"), ("alias", item.alias or "")} - {("alias", "")}:
-            if key in seen:
-                raise InputError(
-                    f"{made}: the id {item.name!r} stands there twice; every item needs an id of its own."
-                )
-            seen[key] = item
+        if (item.item, item.variant) in named or item.alias in aliased:
+            raise InputError(
+                f"{made}: the id {item.name!r} stands there twice; every item needs an id of its own."
+            )
+        named[item.item, item.variant] = item
+        if item.alias:
+            aliased[item.alias] = item
+    for alias, item in aliased.items():
+        if named.get((alias, ""), item) is not item:
+            raise InputError(f"{made}: the alias {alias!r} of {item.item!r} is the id of another item.")
+    if len({item.benchmark for item in items}) > 1:
+        raise InputError(f"{made}: its items name more than one benchmark: give all of them the same.")
     selects = getattr(made, "selects", lambda item: True)
     chosen = tuple(item for item in items if selects(item))
     if not chosen:

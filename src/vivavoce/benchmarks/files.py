@@ -1,6 +1,7 @@
 """A user's own exam in a jsonl or csv file: no code, columns named like the record's fields or mapped."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,7 @@ from vivavoce.errors import InputError
 from vivavoce.records import Card, Item
 from vivavoce.registry import benchmark
 from vivavoce.tables import Line, read_lines, rename
+from vivavoce.text import one_line
 
 _TEXT = ("variant", "alias", "group", "category", "format", "question", "context", "source")
 _LISTS = ("options", "answer", "references")
@@ -48,10 +50,11 @@ def _items(path: Path, name: str, columns: tuple[str, ...], form: str | None) ->
         if "id" in row and "item" not in row:
             row["item"] = row.pop("id")
         row.setdefault("format", form)
-        yield _item(Line(line.where, row), name)
+        yield _item(Line(line.where, row), name, arrays=path.suffix.lower() in (".csv", ".tsv"))
 
 
-def _item(line: Line, benchmark: str) -> Item:
+def _item(line: Line, benchmark: str, *, arrays: bool) -> Item:
+    """The item of a row; with `arrays`, a list may be written as the text of a JSON array."""
     row = line.row
     for needed in ("item", "question", "format"):
         if row.get(needed) in (None, ""):
@@ -61,42 +64,57 @@ def _item(line: Line, benchmark: str) -> Item:
                 f"{line.where}: no {word}. Every item needs a column {word!r}{also}; "
                 f"columns=[{word}:theirs] maps another name."
             )
-    texts: dict[str, Any] = {name: _text(row[name]) for name in _TEXT if row.get(name) not in (None, "")}
+    texts: dict[str, Any] = {
+        name: _text(row[name], f"{line.where}, {name}") for name in _TEXT if row.get(name) not in (None, "")
+    }
     lists: dict[str, Any] = {
-        name: _list(row[name], f"{line.where}, {name}") for name in _LISTS if row.get(name) is not None
+        name: _list(row[name], f"{line.where}, {name}", arrays=arrays)
+        for name in _LISTS
+        if row.get(name) is not None
     }
     known = {"item", *_TEXT, *_LISTS}
     return Item(
         benchmark=benchmark,
-        item=_text(row["item"]),
+        item=_text(row["item"], f"{line.where}, item"),
         **texts,
         **lists,
-        meta={k: v for k, v in row.items() if k not in known},
+        meta={k: _kept(v) for k, v in row.items() if k not in known},
     )
 
 
-def _text(value: Any) -> str:
-    """Text as it is; a JSON number or boolean as JSON and Python write it (5, 2.5, True)."""
-    return value if isinstance(value, str) else str(value)
+def _text(value: Any, where: str) -> str:
+    """Text as it is; a number or boolean as Python writes it (5, 2.5, True)."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return str(value)
+    raise InputError(f"{where}: a text is needed, not {type(value).__name__}: {one_line(str(value), 40)}.")
 
 
-def _list(value: Any, where: str) -> tuple[str, ...]:
+def _list(value: Any, where: str, *, arrays: bool) -> tuple[str, ...]:
     """A list, a JSON array written as text (csv has no lists), or one text."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError):  # a text may begin with a bracket, such as '[18F]FDG'
+    if arrays and isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):  # a text may begin with a bracket, such as '[18F]FDG'
             value = json.loads(value)
     if isinstance(value, list):
-        if not all(isinstance(v, str | int | float | bool) for v in value):
-            raise InputError(f"{where}: a list of texts is needed.")
-        return tuple(_text(v) for v in value)
+        return tuple(_text(v, where) for v in value)
+    return (_text(value, where),) if value != "" else ()
+
+
+def _kept(value: Any) -> Any:
+    """A further column as JSON can hold it: numbers that are none as null, dates and bytes as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [_kept(v) for v in value]
     if isinstance(value, dict):
-        raise InputError(f"{where}: a text or a list of texts is needed, not an object.")
-    return (_text(value),) if value != "" else ()
+        return {str(k): _kept(v) for k, v in value.items()}
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 @benchmark("jsonl")
 class JSONLines:
-    """`path`: a .jsonl file, one item a line. `name`: the benchmark's name, else the file's stem.
+    """Your own exam from `path`, a .jsonl file with one item a line; `name`, else its stem, names it.
 
     `columns=[id:qid, question:prompt]` maps columns; `format` is the format of items that state none.
     """
@@ -118,7 +136,8 @@ class JSONLines:
 
 @benchmark("csv")
 class CSV:
-    """`path`: a .csv file with a header; `options`, `answer` and `references` may be JSON arrays.
+    """Your own exam from `path`, a .csv file with a header; `options`, `answer` and `references` may be
+    JSON arrays.
 
     `name`, `columns` and `format` as for `jsonl`.
     """

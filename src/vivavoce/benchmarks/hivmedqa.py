@@ -13,14 +13,16 @@ from typing import Any, Literal
 from vivavoce.errors import InputError
 from vivavoce.records import Card, Item
 from vivavoce.registry import benchmark
-from vivavoce.tables import Line, read_lines
+from vivavoce.tables import Line, is_file, read_lines
 
 _FIELDS = ("id", "question", "gold", "category", "paper_subset", "bias_type", "derived_from")
 
 
 @benchmark("hivmedqa")
 class HIVMedQA:
-    """`data`: a folder with `questions.jsonl`. `subset=paper`: the 63 items behind the paper's Table 2."""
+    """HIVMedQA from `data`, a folder with `questions.jsonl`. `subset=paper`: the 63 items behind the
+    paper's Table 2.
+    """
 
     data: Path
     subset: Literal["all", "paper"] = "all"
@@ -50,7 +52,7 @@ class HIVMedQA:
     def items(self) -> Iterator[Item]:
         """All 92 items: base items and twins."""
         path = self.data / "questions.jsonl"
-        if not path.is_file():
+        if not is_file(path):
             raise InputError(f"hivmedqa needs {path}: data= names the folder that holds questions.jsonl.")
         return (self._item(line) for line in read_lines(path))
 
@@ -63,11 +65,20 @@ class HIVMedQA:
         missing = [name for name in _FIELDS if name not in row]
         if missing:
             raise InputError(f"{line.where}: hivmedqa needs the field {missing[0]!r}.")
+        for name in ("id", "question", "gold"):
+            if not isinstance(row[name], str) or not row[name]:
+                raise InputError(f"{line.where}: {name} must be text, not {row[name]!r}.")
+        for name in ("category", "bias_type", "derived_from"):
+            if not isinstance(row[name], str | None):
+                raise InputError(f"{line.where}: {name} must be text or null, not {row[name]!r}.")
         meta: dict[str, Any] = {
             k: v for k, v in row.items() if k not in ("id", "question", "gold", "category")
         }
         if isinstance(meta.get("gold_variants"), str):
-            meta["gold_variants"] = ast.literal_eval(meta["gold_variants"])
+            try:
+                meta["gold_variants"] = ast.literal_eval(meta["gold_variants"])
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                raise InputError(f"{line.where}: gold_variants is no Python literal.") from None
         return Item(
             benchmark="hivmedqa",
             item=row["derived_from"] or row["id"],

@@ -7,9 +7,11 @@ unreadable never reaches it.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, runtime_checkable
 
-from vivavoce.records import Criterion, Row, Value
+from vivavoce import formats
+from vivavoce.records import Criterion, Item, Reading, Row, Value
 
 __all__ = ["Lab", "Metric"]
 
@@ -38,10 +40,25 @@ class Lab:
         made = self._made[key] = recipe(text)
         return made
 
+    def reading(self, item: Item, text: str) -> Reading:
+        """`formats.read(item, text)`, once for each distinct answer to the item."""
+        return self.once(_Reader((item.benchmark, item.item, item.variant), item), text)
+
     def rng(self, row: Row, purpose: str) -> random.Random:
         """A generator seeded by the item, the repeat and the purpose, never by position."""
         item, response = row.item, row.response
         return random.Random(f"{item.benchmark}|{item.item}|{item.variant}|{response.repeat}|{purpose}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads answers to one item; two readers of the same item are equal."""
+
+    key: tuple[str, str, str]
+    item: Item = field(compare=False)
+
+    def __call__(self, text: str) -> Reading:
+        return formats.read(self.item, text)
 
 
 @runtime_checkable

@@ -10,9 +10,10 @@ from vivavoce.text import clinical_tokens
 
 @metric("exact")
 class Exact:
-    """Case, accents, punctuation and articles aside; numbers, comparators and units must be the same.
+    """Share of short answers that say a reference word for word.
 
-    It misleads wherever an answer may be phrased in more than one way: a right synonym counts 0.
+    Case, accents, punctuation and articles do not count; numbers, comparators and units do. It misleads
+    wherever an answer may be phrased in more than one way: a right synonym counts 0.
     """
 
     criteria = (Criterion(criterion="accuracy"),)

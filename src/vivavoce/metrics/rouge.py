@@ -5,7 +5,6 @@ ROUGE-n counts n-grams in common, as multisets; ROUGE-L the longest common subse
 precision and recall stand in `parts`. With several references the one with the best F1 counts.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -15,7 +14,8 @@ from vivavoce.metrics import Lab
 from vivavoce.records import Criterion, Row, Value
 from vivavoce.registry import metric
 
-_WORD = re.compile(r"[a-z0-9]+")
+_KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_BLANKED = bytes(c if c in _KEPT else ord(" ") for c in range(256))
 
 
 @metric("rouge")
@@ -50,7 +50,8 @@ class Rouge:
 
 def words(text: str) -> list[str]:
     """Runs of a-z and 0-9 in the lower-cased text."""
-    return _WORD.findall(text.lower())
+    # As re.findall("[a-z0-9]+", …), without a regex: what is not ASCII becomes "?", and that a blank.
+    return text.lower().encode("ascii", "replace").translate(_BLANKED).decode("ascii").split()
 
 
 class _Counted:
@@ -61,7 +62,7 @@ class _Counted:
     def __init__(self, text: str, n: int) -> None:
         tokens = words(text)
         self.n = n
-        self.counts = Counter(tokens if n == 1 else pairwise(tokens))
+        self.counts: dict[Any, int] = dict(Counter(tokens if n == 1 else pairwise(tokens)))
         self.total = max(len(tokens) - n + 1, 0)
 
 
@@ -88,11 +89,11 @@ def _bigrams(text: str) -> _Counted:
 
 def _by_counts(reference: _Counted, answer: list[str]) -> Value:
     """Overlap of n-grams: only the reference's are counted in the answer, each up to its own count."""
-    left = dict(reference.counts)
+    left = reference.counts.copy()
     grams = answer if reference.n == 1 else pairwise(answer)
     common = 0
-    for gram in grams:
-        if left.get(gram, 0):
+    for gram in filter(left.__contains__, grams):  # most words of an answer are none of the reference's
+        if left[gram]:
             left[gram] -= 1
             common += 1
     return _value(common, reference.total, max(len(answer) - reference.n + 1, 0))
@@ -103,13 +104,10 @@ def _by_subsequence(reference: _Masked, answer: list[str]) -> Value:
 
     The zero bits of `row` among the reference's places count the length.
     """
-    masks, full = reference.masks, (1 << reference.total) - 1
-    row = full
-    for token in answer:
-        mask = masks.get(token)
-        if mask:
-            hits = row & mask
-            row = (row + hits) | (row - hits)
+    full = row = (1 << reference.total) - 1
+    for mask in filter(None, map(reference.masks.get, answer)):
+        hits = row & mask
+        row = (row + hits) | (row - hits)
     return _value(reference.total - (row & full).bit_count(), reference.total, len(answer))
 
 

@@ -18,11 +18,10 @@ _TOKENS = {"clinical": clinical_tokens, "squad": squad_tokens}
 
 @metric("token_f1")
 class TokenF1:
-    """`tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published
-    recipe.
+    """F1 of the words shared with the reference.
 
-    It falls with length and knows no synonyms: a complete answer that is longer than the reference scores
-    low.
+    `tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published recipe.
+    It falls with length and knows no synonyms: a full answer, longer than the reference, scores low.
     """
 
     tokens: Literal["clinical", "squad"] = "clinical"

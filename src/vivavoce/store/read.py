@@ -169,7 +169,19 @@ def scores(
                 list(range(len(STATUSES))), list(STATUSES), return_dtype=text
             )
         )
-        .sort("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit", "pass_no")
+        .sort(
+            "metric",
+            "criterion",
+            "benchmark",
+            "item",
+            "variant",
+            "candidate",
+            "repeat",
+            "edit",
+            "pass_no",
+            "unit",
+            "ballot",
+        )
     )
     return frame.select(*SCORES, *(("measure_id", "category", "format", *extra) if details else ()))
 

@@ -7,9 +7,8 @@ threads and forks, and several processes may write. Writers wait for each other 
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from vivavoce.errors import RunNotFound, StoreError
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
@@ -27,8 +26,11 @@ class RunFile:
 
     @property
     def exists(self) -> bool:
-        """True if something lies at the path."""
-        return self.path.exists()
+        """True if something lies at the path. Raises `StoreError` where the system does not let us look."""
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise StoreError(f"cannot look for a run at {self.path}: {error.strerror}.") from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -47,10 +49,19 @@ class RunFile:
             yield db
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of the block is stored, or none of it."""
+    def writing(self, *, beside: "RunFile | None" = None) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of the block is stored, or none of it.
+
+        The tables of another run, `beside`, can be read in it under the name `theirs`.
+        """
+        if beside:
+            with beside.reading():  # refuses what is no run, and brings an older one up to date
+                pass
         with self._explained(), closing(self._connect()) as db:
-            if _version(db, self.path) == 0:
+            _version(db, self.path)
+            if beside:
+                db.execute("ATTACH ? AS theirs", (f"{beside.path.absolute().as_uri()}?mode=ro",))
+            if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):  # a new file, or a copy
                 _use_wal(db)
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -66,27 +77,34 @@ class RunFile:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
         if to.exists():
             raise StoreError(f"{to} is there already: a copy never overwrites.")
+        if not to.parent.is_dir():
+            raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
             raise RunNotFound(f"no run at {self.path} to copy.")
         with self._explained(to), closing(self._connect()) as db:
             _version(db, self.path)
-            db.execute("VACUUM INTO ?", (str(to),))
+            try:
+                db.execute("VACUUM INTO ?", (str(to),))
+            except sqlite3.DatabaseError as error:
+                if "already exists" not in str(error):  # else it is another's, made since we looked
+                    with suppress(OSError):  # half a copy would stand in the way of the next
+                        to.unlink(missing_ok=True)
+                raise
 
     def _connect(self) -> sqlite3.Connection:
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a folder; a run is a file, such as {self.path / 'exam.viva'}.")
         if not self.path.parent.is_dir():
             raise StoreError(f"no folder {self.path.parent} to put the run in.")
-        address = f"file:{quote(str(self.path))}"
+        address = self.path.absolute().as_uri()
         try:
-            db = _open(f"{address}?mode=rwc")
-            db.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            if not self.exists or Path(f"{self.path}-wal").exists():
+            return _open(f"{address}?mode=rwc")
+        except sqlite3.OperationalError as error:
+            closed = "unable to open" in str(error) or "readonly" in str(error)
+            if not closed or not self.exists or Path(f"{self.path}-wal").exists():
                 raise
             # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
-            db = _open(f"{address}?mode=ro&immutable=1")
-        return db
+            return _open(f"{address}?mode=ro&immutable=1")
 
     @contextmanager
     def _explained(self, written: Path | None = None) -> Iterator[None]:
@@ -118,12 +136,24 @@ class RunFile:
                     "damaged. "
                     "Restore a copy, or give another path."
                 ) from error
+            if isinstance(error, sqlite3.OperationalError):
+                raise StoreError(f"SQLite cannot use {path}: {words}.") from error
             raise
+        except UnicodeEncodeError as error:
+            raise StoreError(
+                f"nothing of this step was written to {path}: {error.object!r:.80} holds half of a surrogate "
+                "pair, which is no character."
+            ) from error
 
 
 def _open(address: str) -> sqlite3.Connection:
     db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
-    db.execute("PRAGMA foreign_keys = ON")
+    try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()  # connecting alone does not read the file
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

@@ -70,9 +70,10 @@ CREATE TABLE responses (
 
 CREATE TABLE units (
     unit_id INTEGER PRIMARY KEY,
-    unit    TEXT NOT NULL UNIQUE,
+    unit    TEXT NOT NULL,
     text    TEXT NOT NULL,
-    weight  REAL
+    weight  REAL,
+    UNIQUE (unit, text)
 ) STRICT;
 INSERT INTO units VALUES (0, '', '', NULL);
 
@@ -156,8 +157,8 @@ SELECT b.benchmark, i.item, i.variant, i.alias, i."group", c.candidate, c.role, 
        m.metric, m.criterion, m.rater, s.pass_no, u.unit, l.ballot, s.position, s.value, t.status
 FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
      JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
-     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) JOIN units u USING (unit_id) JOIN ballots l USING (ballot_id)
-     JOIN statuses t USING (status_id) WHERE i.current = 1;
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) JOIN units u USING (unit_id)
+     JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE i.current = 1;
 """
 
 MIGRATIONS = (_FIRST,)

@@ -27,7 +27,12 @@ ItemKey = tuple[str, str]
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a file's name need not be Unicode; JSON's escapes hold it all the same
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def put_benchmark(
@@ -41,8 +46,9 @@ def put_benchmark(
 ) -> dict[ItemKey, int]:
     """Store the items of a benchmark and return the key of each; items that are there already stay.
 
-    Raises `InputError` if an item's content differs from what the run holds, unless `new_version`: then
-    the new content becomes the current version and what was answered to the old one is out of every table.
+    What is not content (alias, group, category, source, meta) follows the benchmark. Raises `InputError`
+    if an item's content differs from what the run holds, unless `new_version`: then the new content becomes
+    the current version and what was answered to the old one is out of every table.
     """
     name = items[0].benchmark
     db.execute(
@@ -67,10 +73,21 @@ def put_benchmark(
             "old wording are no answers to the new one. Use another run, or --new-version to go on with "
             "the new."
         )
+    if changed:  # spec and signature stand under the tables: those of the items that are current now
+        db.execute(
+            "UPDATE benchmarks SET spec = ?, signature = ?, card = ? WHERE benchmark_id = ?",
+            (spec, signature, _json(asdict(card)), key),
+        )
     keys = {names: item_id for names, (item_id, _, _) in stored.items()}
     for item in items:
         there = stored.get((item.item, item.variant))
         if there and there[2] == item.hash:
+            beside = (item.alias, item.group, item.category, item.source, _json(dict(item.meta)))
+            db.execute(
+                'UPDATE items SET (alias, "group", category, source, meta) = (?, ?, ?, ?, ?) '
+                'WHERE item_id = ? AND (alias, "group", category, source, meta) IS NOT (?, ?, ?, ?, ?)',
+                (*beside, there[0], *beside),
+            )
             continue
         if there:
             db.execute("UPDATE items SET current = 0 WHERE item_id = ?", there[:1])

@@ -1,0 +1,155 @@
+"""accuracy, exact, list_f1 and token_f1: hand-worked values, empties, ties, invariances."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce import registry
+from vivavoce.metrics import Lab
+from vivavoce.metrics.token_f1 import f1
+from vivavoce.records import Item, Reading, Response, Row, Value
+
+
+def mark(spec: str, parsed: object, stray: tuple[str, ...] = (), **fields: object) -> Value:
+    metric = registry.build("metric", spec)
+    item = Item(benchmark="b", item="q", format=metric.formats[0], question="?", **fields)
+    row = Row(item, Response(benchmark="b", item="q", candidate="c", text=""), Reading("ok", parsed, stray))
+    return metric.values([row], Lab())[0][metric.criteria[0].criterion]
+
+
+@pytest.mark.parametrize(
+    ("parsed", "keyed", "wanted"),
+    [("Warfarin", "Warfarin", 1.0), ("Heparin", "Warfarin", 0.0), (True, "True", 1.0), (False, "True", 0.0)],
+)
+def test_accuracy_is_one_for_the_keyed_answer_only(parsed, keyed, wanted):
+    assert wanted == mark("accuracy", parsed, answer=(keyed,)).value
+
+
+def list_f1(picked, keyed, stray=()):
+    return mark("list_f1", tuple(picked), tuple(stray), answer=tuple(keyed))
+
+
+def test_list_f1_hand_worked():
+    """Two of three right, one wrong: precision 2/3, recall 2/4, F1 = 4/7."""
+    got = list_f1("ABX", "ABCD")
+    assert pytest.approx(4 / 7) == got.value
+    assert {"tp": 2, "fp": 1, "fn": 2, "precision": 2 / 3, "recall": 2 / 4} == got.parts
+
+
+def test_a_stray_entry_costs_precision_not_the_question():
+    got = list_f1("AB", "AB", ["Ibuprofen"])
+    assert pytest.approx(4 / 5) == got.value
+    assert 1.0 == got.parts["recall"]
+    assert "Ibuprofen" in got.note
+
+
+def test_strays_alone_score_zero():
+    assert 0.0 == list_f1((), "AB", ["x"]).value
+
+
+def test_an_empty_pick_has_no_precision():
+    got = list_f1((), "AB")
+    assert 0.0 == got.value
+    assert "precision" not in got.parts
+
+
+@given(
+    st.sets(st.sampled_from("ABCDEFG"), min_size=1),
+    st.sets(st.sampled_from("ABCDEFG"), min_size=1),
+    st.randoms(),
+)
+def test_list_f1_does_not_depend_on_order(picked, keyed, shuffler: random.Random):
+    orders = [sorted(picked), sorted(picked, reverse=True), shuffler.sample(sorted(picked), len(picked))]
+    assert 1 == len({list_f1(order, sorted(keyed)).value for order in orders})
+
+
+def exact(answer, *references):
+    return mark("exact", answer, references=references).value
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["benign prostatic hyperplasia", "Benign prostatic hyperplasia.", "The  benign\nprostatic hyperplasia"],
+)
+def test_exact_ignores_case_full_stops_and_articles(answer):
+    assert 1.0 == exact(answer, "Benign prostatic hyperplasia")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        ("25 mg", "2.5 mg"),
+        ("<50", ">50"),
+        ("50", "<50"),
+        ("2.5 g", "2.5 mg"),
+        ("no warfarin", "warfarin"),
+        ("-2", "2"),
+        ("2,5 mg", "2.5 mg"),
+    ],
+)
+def test_exact_tells_doses_comparators_units_and_negations_apart(answer, reference):
+    assert 0.0 == exact(answer, reference)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        ("2.5mg", "2.5 mg"),
+        ("1,000 mg", "1000 mg"),
+        ("≥ 65", ">=65"),
+        ("5 µg", "5 μg"),
+        ("IL‑6", "IL-6"),
+    ],
+)
+def test_exact_takes_spellings_of_one_quantity_for_the_same(answer, reference):
+    assert 1.0 == exact(answer, reference)
+
+
+def test_exact_takes_any_of_the_references():
+    assert 1.0 == exact("BPH", "benign prostatic hyperplasia", "BPH")
+
+
+def token_f1(answer, *references, tokens="clinical"):
+    return mark(f"token_f1(tokens={tokens})", answer, references=references)
+
+
+def test_token_f1_hand_worked():
+    """Answer of 4 words, reference of 3, 2 in common: P 1/2, R 2/3, F1 4/7."""
+    got = token_f1("give oral aspirin daily", "aspirin daily please")
+    assert pytest.approx(4 / 7) == got.value
+    assert {"precision": 1 / 2, "recall": 2 / 3} == pytest.approx(got.parts)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "wanted"),
+    # evaluate-v1.1.py of SQuAD: normalize_answer, f1_score; values worked by its rules
+    [("The dose is 2.5 mg.", "dose is 25 mg", 1.0), ("an aspirin", "Aspirin!", 1.0), ("a b c", "d", 0.0),
+     ("cat sat", "the cat", 2 / 3), ("New York's", "New Yorks", 1.0)],
+)  # fmt: skip
+def test_squad_tokens_follow_the_published_recipe(answer, reference, wanted):
+    assert pytest.approx(wanted) == token_f1(answer, reference, tokens="squad").value
+
+
+def test_clinical_tokens_see_the_dose_that_squad_does_not():
+    assert pytest.approx(3 / 4) == token_f1("The dose is 2.5 mg", "the dose is 25 mg").value
+
+
+def test_no_words_on_either_side():
+    assert 1.0 == f1((), ()).value
+    assert 0.0 == f1((), ("aspirin",)).value
+    assert 0.0 == f1(("aspirin",), ()).value
+
+
+def test_repeated_words_are_counted_as_multisets():
+    assert pytest.approx(2 / 3) == token_f1("fever fever", "fever").value
+
+
+@given(
+    st.lists(st.sampled_from(["a1", "b1", "c1"])), st.lists(st.sampled_from(["a1", "b1", "c1"])), st.randoms()
+)
+def test_token_f1_ignores_word_order_and_is_symmetric(one, other, shuffler: random.Random):
+    mixed = shuffler.sample(one, len(one))
+    assert f1(tuple(one), tuple(other)).value == f1(tuple(mixed), tuple(other)).value
+    assert pytest.approx(f1(tuple(one), tuple(other)).value) == f1(tuple(other), tuple(one)).value

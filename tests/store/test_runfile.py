@@ -1,0 +1,570 @@
+"""The run file: nothing committed is lost, and what cannot be used is said in one sentence."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import vivavoce as viva
+from vivavoce.errors import InputError, RunNotFound, StoreError
+from vivavoce.run import Run
+from vivavoce.store import RunFile, read, runfile
+from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
+from vivavoce.store.write import put_candidates, put_event
+
+Make = Callable[..., Run]
+
+
+def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table, sorted."""
+    with closing(sqlite3.connect(path)) as db:
+        tables = [n for (n,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
+        return {table: sorted(db.execute(f"SELECT * FROM {table}"), key=str) for table in tables}
+
+
+def pragma(path: Path, name: str) -> object:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+# Opening
+
+
+def test_naming_a_path_creates_nothing(tmp_path: Path) -> None:
+    run = viva.open(tmp_path / "new.viva")
+    for table in ("items", "responses", "scores", "measures"):
+        with pytest.raises(
+            RunNotFound, match=r"no run at .*new\.viva: `viva import .*new\.viva …` makes one\."
+        ):
+            getattr(run, table)
+    with pytest.raises(RunNotFound, match=r"no run at .*new\.viva"):
+        run.score("token_f1")
+    with pytest.raises(RunNotFound, match=r"no run at .*new\.viva to copy"):
+        run.copy(tmp_path / "copy.viva")
+    with pytest.raises(InputError):
+        run.import_answers(tmp_path / "none.jsonl", benchmark=f"jsonl(path={tmp_path}/none.jsonl)")
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_stored_run_is_one_file(make: Make, tmp_path: Path) -> None:
+    run = make()
+    run.score("token_f1")
+    assert ["exam.viva"] == sorted(p.name for p in tmp_path.glob("exam.viva*") if "answers" not in p.name)
+    assert (APPLICATION_ID, len(MIGRATIONS), "wal") == tuple(
+        pragma(run.file.path, name) for name in ("application_id", "user_version", "journal_mode")
+    )
+
+
+@pytest.mark.parametrize("name", ["a b.viva", "a?b#c%41.viva", "ü.viva", "'.viva", "file:x.viva", "-.viva"])
+def test_a_run_may_have_any_name(make: Make, tmp_path: Path, name: str) -> None:
+    run = make(name)
+    assert (tmp_path / name).is_file()
+    assert 6 == len(viva.open(tmp_path / name).responses)
+    assert 6 == len(viva.open(f"/{tmp_path / name}").responses)  # two slashes are no host
+    assert repr(run) == f"Run({str(tmp_path / name)!r})"
+
+
+def test_a_run_whose_name_is_no_unicode_can_be_used(make: Make, tmp_path: Path) -> None:
+    odd = make().file.path.rename(tmp_path / "\udcff.viva")
+    run = viva.open(odd)
+    assert 6 == len(run.responses)
+    run.score("token_f1")
+    assert 4 == len(run.scores)
+
+
+def test_a_relative_path_is_one_from_here(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make()
+    monkeypatch.chdir(tmp_path)
+    assert 6 == len(viva.open("exam.viva").responses)
+
+
+def test_an_empty_file_becomes_a_run(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "exam.viva"
+    path.touch()
+    assert 0 == len(viva.open(path).responses)
+    assert 0 == len(viva.open(path).scores)
+    assert (APPLICATION_ID, len(MIGRATIONS)) == (pragma(path, "application_id"), pragma(path, "user_version"))
+    make("exam.viva")
+    assert 6 == len(viva.open(path).responses)
+
+
+def test_what_is_read_cannot_be_written_through(make: Make) -> None:
+    with pytest.raises(StoreError), make().file.reading() as db:
+        db.execute("DELETE FROM responses")
+
+
+def test_a_reader_keeps_its_view_while_another_writes(make: Make) -> None:
+    run = make()
+    with run.file.reading() as db:
+        assert 6 == len(read.responses(db))
+        make("exam.viva", "C")
+        assert 6 == len(read.responses(db))
+    assert 9 == len(run.responses)
+
+
+def test_an_error_in_a_block_takes_all_of_it_back(make: Make) -> None:
+    def broken(file: RunFile) -> None:
+        with file.writing() as db:
+            put_candidates(db, {"Z": "candidate"})
+            raise ZeroDivisionError
+
+    run = make()
+    before = contents(run.file.path)
+    with pytest.raises(ZeroDivisionError):
+        broken(run.file)
+    assert before == contents(run.file.path)
+
+
+# Migrations
+
+
+def test_an_older_file_is_brought_up_to_date_when_it_is_read(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make()
+    added = (*MIGRATIONS, "CREATE TABLE extra (a TEXT) STRICT;\nINSERT INTO extra VALUES ('a; b');\n")
+    monkeypatch.setattr(runfile, "MIGRATIONS", added)
+    assert 6 == len(run.responses)
+    assert [("a; b",)] == contents(run.file.path)["extra"]
+    assert len(added) == pragma(run.file.path, "user_version")
+    assert 6 == len(run.responses)
+
+
+def test_a_migration_that_breaks_leaves_the_file_as_it_was(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make()
+    before = contents(run.file.path)
+    monkeypatch.setattr(runfile, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE extra (a TEXT) STRICT;\nOOPS;\n"))
+    with pytest.raises(StoreError, match=r"SQLite cannot use .*syntax error"):
+        run.responses  # noqa: B018
+    assert before == contents(run.file.path)
+    assert len(MIGRATIONS) == pragma(run.file.path, "user_version")
+
+
+# Files that are no runs of ours
+
+
+def test_a_newer_file_asks_for_an_upgrade(make: Make) -> None:
+    run = make()
+    with closing(sqlite3.connect(run.file.path)) as db:
+        db.execute("PRAGMA user_version = 99")
+    known = len(MIGRATIONS)
+    words = (
+        f"{run.file.path} was written by a newer vivavoce (format 99; this one knows {known}): upgrade with "
+        "`pip install -U vivavoce`."
+    )
+    for use in (lambda: run.items, lambda: viva.open(run.file.path), lambda: make("exam.viva", "C")):
+        with pytest.raises(StoreError, match=re.escape(words)):
+            use()
+    assert 99 == pragma(run.file.path, "user_version")
+
+
+def test_a_file_of_another_program_is_left_alone(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "photos.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE photos (name TEXT)")
+    before = path.read_bytes()
+    for use in (
+        lambda: viva.open(path),
+        lambda: make("photos.db"),
+        lambda: RunFile(path).copy(tmp_path / "c"),
+    ):
+        with pytest.raises(StoreError, match=r"photos\.db is an SQLite file of another program, not a run"):
+            use()
+    assert before == path.read_bytes()
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database at all " * 100, b"{}", b"\0" * 5000, b"SQLite format 3\0" * 300]
+)
+def test_what_is_no_database_is_named(make: Make, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.viva"
+    path.write_bytes(content)
+    for use in (lambda: viva.open(path), lambda: make("notes.viva")):
+        with pytest.raises(
+            StoreError, match=r"notes\.viva is no readable run file \(file is not a database\)"
+        ):
+            use()
+    assert content == path.read_bytes()
+
+
+def test_a_damaged_run_is_named_with_the_remedy(make: Make) -> None:
+    run = make()
+    whole = run.file.path.read_bytes()
+    run.file.path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(StoreError, match=r"malformed.*damaged\. Restore a copy, or give another path\."):
+        run.responses  # noqa: B018
+    run.file.path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreError, match="is no readable run file"):
+        run.responses  # noqa: B018
+
+
+def test_a_folder_is_no_run(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for use in (lambda: viva.open(tmp_path / "folder"), lambda: make("folder")):
+        with pytest.raises(
+            StoreError, match=r"folder is a folder; a run is a file, such as .*folder/exam\.viva"
+        ):
+            use()
+
+
+def test_a_folder_that_is_not_there_is_not_made(make: Make, tmp_path: Path) -> None:
+    run = make()
+    with (
+        pytest.raises(StoreError, match=r"no folder .*none to put the run in"),
+        RunFile(tmp_path / "none/x.viva").writing(),
+    ):
+        pass
+    with pytest.raises(StoreError, match=r"no folder .*none to put the copy in"):
+        run.copy(tmp_path / "none" / "x.viva")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_path_we_may_not_look_at_is_named() -> None:
+    with pytest.raises(StoreError, match=r"cannot look for a run at a+: File name too long\."):
+        viva.open("a" * 5000)
+
+
+# Copies
+
+
+def test_a_copy_equals_its_original_and_can_be_gone_on_with(make: Make, tmp_path: Path) -> None:
+    run = make()
+    run.score("token_f1")
+    path = run.copy(tmp_path / "copy.viva")
+    assert contents(run.file.path) == contents(path)
+    copy = viva.open(path)
+    assert run.scores.equals(copy.scores)
+    copy.score("token_f1(tokens=squad)")
+    assert 8 == len(copy.scores)
+    assert 4 == len(run.scores)
+
+
+def test_a_copy_is_read_while_it_is_written_to(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """VACUUM INTO leaves the journal a plain one, under which a reader and a writer would wait for ever."""
+    monkeypatch.setattr(runfile, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("vivavoce.score.BATCH", 1)
+    copy = viva.open(make().copy(tmp_path / "copy.viva"))
+    copy.score("token_f1")
+    assert 4 == len(copy.scores)
+
+
+def test_a_copy_never_overwrites(make: Make, tmp_path: Path) -> None:
+    run = make()
+    path = tmp_path / "copy.viva"
+    path.write_text("mine", encoding="utf-8")
+    for target in (path, run.file.path, tmp_path):
+        with pytest.raises(StoreError, match="is there already: a copy never overwrites"):
+            run.copy(target)
+    assert "mine" == path.read_text(encoding="utf-8")
+    assert 6 == len(run.responses)
+
+
+def test_a_copy_is_made_while_another_writes(make: Make, tmp_path: Path) -> None:
+    run = make()
+    with run.file.writing() as db:
+        put_candidates(db, {"Z": "candidate"})
+        path = run.copy(tmp_path / "copy.viva")
+    assert [("A",), ("B",)] == [row[1:2] for row in contents(path)["candidates"]]
+
+
+def test_a_copy_that_fails_leaves_no_half(make: Make, tmp_path: Path) -> None:
+    run = make("exam.viva", text="x" * 20_000)
+    code = """
+    import resource, sys
+    import vivavoce as viva
+    run = viva.open(f"{sys.argv[1]}/exam.viva")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+    try:
+        run.copy(f"{sys.argv[1]}/copy.viva")
+    except viva.VivaError as error:
+        print(error)
+    """
+    python = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    told = subprocess.run(python, capture_output=True, text=True, check=True).stdout
+    assert re.match(FULL, told), told
+    assert not (tmp_path / "copy.viva").exists()
+    run.copy(tmp_path / "copy.viva")
+
+
+def test_a_copy_to_where_none_can_be_is_refused(make: Make) -> None:
+    with pytest.raises(
+        StoreError, match=r"cannot write /proc/copy\.viva: the file or its folder is read-only"
+    ):
+        make().copy("/proc/copy.viva")
+
+
+# A disk that is full, or read-only, or a file that is locked
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """`full_disk(pages)`: from now on no database file may grow beyond this."""
+    opened = runfile._open
+
+    def limit(pages: int) -> None:
+        def limited(address: str) -> sqlite3.Connection:
+            db = opened(address)
+            db.execute(f"PRAGMA max_page_count = {pages}")
+            return db
+
+        monkeypatch.setattr(runfile, "_open", limited)
+
+    return limit
+
+
+FULL = (
+    r"the disk is full: nothing of this step was written to .*, and what was there before is safe\. Make "
+    r"room and run the same command again\."
+)
+
+
+def test_on_a_full_disk_nothing_is_stored_and_the_same_command_works_later(
+    make: Make, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make()
+    before = contents(run.file.path)
+    full_disk(int(str(pragma(run.file.path, "page_count"))) + 2)
+    with pytest.raises(StoreError, match=FULL):
+        make("exam.viva", "C", text="x" * 50_000)
+    assert 6 == len(run.responses)
+    assert before == contents(run.file.path)
+    monkeypatch.undo()
+    make("exam.viva", "C", text="x" * 50_000)
+    assert 9 == len(run.responses)
+
+
+def test_a_run_that_did_not_fit_can_be_made_later(
+    make: Make, tmp_path: Path, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_disk(3)
+    with pytest.raises(StoreError, match=FULL):
+        make()
+    monkeypatch.undo()
+    assert 6 == len(make().responses)
+
+
+def test_marks_stored_before_the_disk_was_full_stay(
+    make: Make, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make("exam.viva", *(f"candidate {k}" for k in range(120)))
+    monkeypatch.setattr("vivavoce.score.BATCH", 20)
+    full_disk(int(str(pragma(run.file.path, "page_count"))) + 2)
+    with pytest.raises(StoreError, match=FULL):
+        run.score("token_f1")
+    monkeypatch.undo()
+    stored = len(run.scores)
+    assert 0 < stored < 240
+    assert 0 == stored % 20
+    run.score("token_f1")
+    assert 240 == len(run.scores)
+
+
+def test_proc_is_no_place_for_a_run(make: Make, tmp_path: Path) -> None:
+    make()
+    with (
+        pytest.raises(
+            StoreError,
+            match=r"cannot write /proc/x\.viva: the file or its folder is read-only\. Copy the run to",
+        ),
+        RunFile(Path("/proc/x.viva")).writing(),
+    ):
+        pass
+
+
+def frozen(folder: Path, code: str) -> str:
+    """What Python prints for the code where the folder is read-only."""
+    python = [sys.executable, "-c", textwrap.dedent(code), str(folder)]
+    if os.geteuid():
+        folder.chmod(0o555)
+        try:
+            return subprocess.run(python, capture_output=True, text=True, check=True).stdout
+        finally:
+            folder.chmod(0o755)
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
+    if (
+        not shutil.which("unshare")
+        or subprocess.run(["unshare", "-m", "sh", "-c", mount, str(folder)], capture_output=True).returncode
+    ):
+        pytest.skip("root may write everywhere, and nothing can be mounted here")
+    inside = ["unshare", "-m", "sh", "-c", mount + ' && exec "$@"', str(folder), *python]
+    return subprocess.run(inside, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_run_in_a_read_only_folder_is_read_and_not_written(make: Make, tmp_path: Path) -> None:
+    run = make()
+    run.score("token_f1")
+    told = frozen(
+        tmp_path,
+        """
+        import sys
+        import vivavoce as viva
+        folder = sys.argv[1]
+        run = viva.open(f"{folder}/exam.viva")
+        print(len(run.items), len(run.responses), len(run.scores), len(run.status().rows) > 0)
+        answers, exam = f"{folder}/exam.viva.answers.jsonl", f"jsonl(path={folder}/exam.jsonl)"
+        for step in (
+            lambda: run.import_answers(answers, benchmark=exam),
+            lambda: run.score("token_f1"),
+            lambda: viva.open(f"{folder}/new.viva").import_answers(answers, benchmark=exam),
+            lambda: run.copy(f"{folder}/copy.viva"),
+        ):
+            try:
+                print("done", step())
+            except viva.VivaError as error:
+                print(error)
+        """,
+    ).splitlines()
+    assert "3 6 4 True" == told[0]
+    ends = (
+        "the file or its folder is read-only. Copy the run to a folder that can be written and use it there."
+    )
+    names = ("exam", "exam", "new", "copy")
+    assert [f"cannot write {tmp_path / name}.viva: {ends}" for name in names] == told[1:]
+
+
+def test_a_run_that_stays_locked_says_so(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make()
+    monkeypatch.setattr(runfile, "WAIT_SECONDS", 0.1)
+    with closing(sqlite3.connect(run.file.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(
+            StoreError, match=r"exam\.viva was kept locked by another process for 0 s; try again"
+        ):
+            run.score("token_f1")
+        assert 6 == len(run.responses)
+
+
+def test_a_locked_copy_is_not_read_past_its_lock(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make().copy(tmp_path / "copy.viva")
+    monkeypatch.setattr(runfile, "WAIT_SECONDS", 0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="was kept locked by another process"):
+            viva.open(path)
+
+
+# Several processes
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+import vivavoce as viva
+folder, name = Path(sys.argv[1]), sys.argv[2]
+Path(folder / f"{name}.ready").touch()
+while not (folder / "go").exists():
+    time.sleep(0.005)
+run = viva.open(folder / "shared.viva")
+run.import_answers(folder / f"{name}.jsonl", benchmark=f"jsonl(path={folder}/exam.jsonl)")
+run.score("token_f1", "token_f1(tokens=squad)")
+"""
+
+
+def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: Path) -> None:
+    make("other.viva")  # for the exam
+    writers = []
+    for name in ("A", "B", "C"):
+        rows = [
+            {"item": item, "candidate": name, "repeat": k, "text": f"{name} {k}"}
+            for item in ("q1", "n1", "q2")
+            for k in range(200)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+        writers.append(
+            subprocess.Popen(
+                [sys.executable, "-c", WRITER, str(tmp_path), name], stderr=subprocess.PIPE, text=True
+            )
+        )
+    while not all((tmp_path / f"{name}.ready").exists() for name in "ABC"):
+        assert all(w.poll() is None for w in writers)
+    (tmp_path / "go").touch()
+    for writer in writers:
+        _, told = writer.communicate(timeout=60)
+        assert (0, "") == (writer.returncode, told)
+    run = viva.open(tmp_path / "shared.viva")
+    assert {"A": 600, "B": 600, "C": 600} == dict(run.responses.group_by("candidate").len().iter_rows())
+    answered = run.responses.select("candidate", "repeat", "text").iter_rows()
+    assert all(text == f"{candidate} {repeat}" for candidate, repeat, text in answered)
+    run.score("token_f1", "token_f1(tokens=squad)")
+    assert 2 * 3 * 400 == len(run.scores)
+    assert 2 == len(run.measures)
+    assert "ok" == pragma(run.file.path, "integrity_check")
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from vivavoce.store import RunFile
+from vivavoce.store.write import put_candidates, put_event
+run = RunFile(Path(sys.argv[1]))
+with run.writing() as db:
+    put_event(db, "kept", {"n": 1})
+with run.writing() as db:
+    db.execute("PRAGMA cache_size = 5")  # so that much of it is on disk already
+    put_candidates(db, {f"lost {k}": "candidate" for k in range(5000)})
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_writer_loses_only_what_was_not_committed(make: Make) -> None:
+    run = make()
+    before = contents(run.file.path)
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(run.file.path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout
+        assert "in the middle\n" == writer.stdout.readline()
+        writer.send_signal(signal.SIGKILL)
+    after = contents(run.file.path)
+    assert ["kept"] == [row[2] for row in after.pop("events")]
+    before.pop("events")
+    assert before == after
+    make("exam.viva", "C")
+    assert 9 == len(run.responses)
+
+
+def test_an_interrupted_score_goes_on_where_it_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make()
+    monkeypatch.setattr("vivavoce.score.BATCH", 1)
+
+    def stop(what: str, done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.score("token_f1", progress=stop)
+    assert 3 == len(run.scores)
+    heard: list[tuple[int, int]] = []
+    run.score("token_f1", progress=lambda what, done, total: heard.append((done, total)))
+    assert [(1, 1)] == heard
+    assert 4 == len(run.scores)
+
+
+def test_events_are_only_ever_added(make: Make) -> None:
+    run = make()
+    with run.file.writing() as db:
+        put_event(db, "dispute", {"item": "q1"})
+    for change in ("UPDATE events SET kind = 'x'", "DELETE FROM events"):
+        with pytest.raises(sqlite3.IntegrityError, match="events are append-only"), run.file.writing() as db:
+            db.execute(change)
+    assert [("dispute", '{"item": "q1"}')] == [row[2:] for row in contents(run.file.path)["events"]]

@@ -1,0 +1,108 @@
+"""Examples and documents: every file under examples/ runs, every code block of the README does what it
+says.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def shell(command: list[str], cwd: Path, **environment: str) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert 0 == done.returncode, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def checkout(root, tmp_path) -> Path:
+    """A folder with the examples, as a user stands in it."""
+    (tmp_path / "examples").symlink_to(root / "examples")
+    return tmp_path
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_readme_s_shell_block_runs(root, checkout):
+    (block,) = blocks(root / "README.md", "sh")
+    out = shell(["bash", "-euc", block], checkout)
+    assert "illustration: careful is better" in " ".join(out.split())
+    assert (checkout / "exam.html").stat().st_size > 10_000
+
+
+def test_the_readme_s_python_block_runs(root, checkout):
+    (block,) = blocks(root / "README.md", "python")
+    out = shell([sys.executable, "-c", block], checkout)
+    assert "illustration: careful is better" in out
+    assert "exam.html" in out
+
+
+def test_the_readme_s_make_targets_exist(root):
+    named = re.findall(r"\$ make (\w+)", (root / "README.md").read_text(encoding="utf-8"))
+    made = set(re.findall(r"^(\w+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= set(named) <= made
+
+
+def test_the_demo_ends_in_a_report(root, checkout):
+    out = shell([sys.executable, str(root / "examples" / "demo.py")], checkout)
+    assert "32 answers of 2 candidates to 16 questions, 1 blank." in out
+    assert (checkout / "demo" / "demo.html").is_file()
+
+
+def test_the_plugin_example_marks(root, checkout):
+    run = [
+        "import",
+        "p.viva",
+        "examples/demo/answers.jsonl",
+        "--benchmark",
+        "jsonl(path=examples/demo/exam.jsonl)",
+    ]
+    shell(["viva", *run], checkout)
+    plugin = ["--plugin", "examples/plugin_metric.py", "--json"]
+    out = json.loads(shell(["viva", "score", "p.viva", "brevity(words=1)", *plugin], checkout))
+    values = {row["candidate"]: row["estimate"] for row in out["rows"]}
+    assert {"illustration: careful": pytest.approx(0), "illustration: hasty": pytest.approx(1 / 3)} == values
+
+
+def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checkout, hivmedqa):
+    out = shell(["bash", str(root / "examples" / "hivmedqa.sh"), str(hivmedqa), "hiv.viva"], checkout)
+    decoder, at, shown = json.JSONDecoder(), 0, []
+    while out[at:].lstrip().startswith("{"):
+        at = out.index("{", at)
+        value, at = decoder.raw_decode(out, at)
+        shown.append(value)
+    imported, scored, compared = shown
+    (row,) = imported["rows"]
+    assert (5060, 11, 92, 30) == tuple(row[k] for k in ("responses", "candidates", "items", "blank"))
+    assert {"NVLM-70B", "Med42-70B"} == set(row["identical_repeats"])
+    assert 33 == len(scored["rows"])
+    assert {(92, 68)} == {(r["n_items"], r["n_groups"]) for r in scored["rows"]}
+    assert {"ceiling"} == {r["role"] for r in scored["rows"] if r["candidate"] == "Rephrased Gold Answers"}
+    (pair,) = compared["rows"]
+    assert ("better", "a", 92, 68) == tuple(
+        pair[k] for k in ("verdict_code", "favours", "n_items", "n_groups")
+    )
+    assert "On 63 questions (42 cases)" in out
+    page = (checkout / "hiv.html").read_text(encoding="utf-8")
+    assert "All repeats of Med42-70B, NVLM-70B are the same text" in page
+    assert "<unused95>" not in page.replace("&lt;unused95&gt;", "")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
+def test_links_inside_the_documents_lead_somewhere(root, name):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", (root / name).read_text(encoding="utf-8")):
+        assert (root / target).exists(), target
