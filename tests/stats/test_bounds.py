@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 from vivavoce.stats import Bounds, bounds, cluster_mean, t_interval
+from vivavoce.stats.bounds import imbens_manski
 
 
 def near(expected, decimals=4):
@@ -99,3 +102,59 @@ def test_crossed_and_missing_fillings_are_refused_with_their_position():
         bounds([1, 3], [1], [0, 1])
     with pytest.raises(ValueError, match="values_low is empty"):
         bounds([], [], [])
+
+
+def test_golden_imbens_manski_of_med42(items):
+    worst, best = items("Med42-70B", unparsed=0), items("Med42-70B", unparsed=5)
+    b = bounds(worst.values, best.values, worst.groups, low=0, high=5, covers="mean")
+    assert (near(3.4794), near(3.7016), near(3.1810), near(3.9545)) == tuple(b)
+    low, high = (cluster_mean(data.values, data.groups) for data in (worst, best))
+    narrow = imbens_manski(low.value, high.value, se_low=low.se, se_high=high.se)
+    assert near(1.6631) == narrow.c
+    gap = (high.value - low.value) / max(low.se, high.se)
+    root = brentq(lambda c: ndtr(c + gap) - ndtr(-c) - 0.95, 1, 3, xtol=1e-14, rtol=1e-14)
+    assert pytest.approx(root, abs=1e-10) == narrow.c
+    assert (b.bound_low, b.bound_high) == narrow[:2]
+
+
+@given(st.floats(0, 5), st.floats(0, 5), st.floats(0.001, 2), st.floats(0.001, 2), st.floats(0.5, 0.999))
+def test_c_solves_its_equation_between_one_and_two_sides(a, width, se_low, se_high, level):
+    narrow = imbens_manski(a, a + width, se_low=se_low, se_high=se_high, level=level)
+    gap = width / max(se_low, se_high)
+    assert pytest.approx(level, abs=1e-10) == ndtr(narrow.c + gap) - ndtr(-narrow.c)
+    assert ndtri(level) - 1e-12 <= narrow.c <= ndtri(0.5 + level / 2) + 1e-12
+
+
+def test_a_point_has_two_sides_and_a_wide_set_one():
+    assert pytest.approx(1.959964, abs=1e-6) == imbens_manski(3, 3, se_low=0.1, se_high=0.1).c
+    assert pytest.approx(1.644854, abs=1e-6) == imbens_manski(0, 5, se_low=0.1, se_high=0.1).c
+    assert (3, 4) == imbens_manski(3, 4, se_low=0, se_high=0)[:2]
+    assert (0, 5) == imbens_manski(0.1, 4.9, se_low=1, se_high=1, low=0, high=5)[:2]
+
+
+def test_the_mean_alone_needs_less_room_than_the_set():
+    low, high, g = [1.0, 1, 3, 2, 0, 4], [1.0, 3, 3, 2, 5, 4], range(6)
+    whole, mean = bounds(low, high, g), bounds(low, high, g, covers="mean")
+    assert whole[:2] == mean[:2]
+    assert whole.bound_low < mean.bound_low < mean.set_low
+    assert mean.set_high < mean.bound_high < whole.bound_high
+
+
+def test_the_mean_alone_without_a_limit_or_with_one_group():
+    b = bounds([1.0, 2.0, 2.0], None, [0, 1, 2], covers="mean")
+    m = cluster_mean([1.0, 2.0, 2.0], [0, 1, 2])
+    assert pytest.approx(m.value - ndtri(0.95) * m.se) == b.bound_low
+    assert (None, None) == (b.set_high, b.bound_high)
+    assert Bounds(1.0, 2.0, None, None) == bounds([1, 1], [2, 2], ["a", "a"], covers="mean")
+    assert (None, None, None, None) == tuple(bounds(None, None, [0, 1], covers="mean"))
+
+
+def test_imbens_manski_refuses_what_is_out_of_range():
+    with pytest.raises(ValueError, match="set_low must be at most set_high"):
+        imbens_manski(3, 2, se_low=1, se_high=1)
+    with pytest.raises(ValueError, match="set_low must be at most set_high"):
+        imbens_manski(float("nan"), 2, se_low=1, se_high=1)
+    with pytest.raises(ValueError, match="se_high must be a finite number"):
+        imbens_manski(1, 2, se_low=1, se_high=-1)
+    with pytest.raises(ValueError, match="level must lie"):
+        imbens_manski(1, 2, se_low=1, se_high=1, level=95)

@@ -4,15 +4,17 @@ Only marks that are missing through our doing (`failed`) have bounds. A candidat
 the criterion's rule before and is not missing. Manski (2003), Partial Identification, ch. 1.
 """
 
-from typing import NamedTuple
+import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
 
-from vivavoce.stats._arrays import ROUNDING, finite
-from vivavoce.stats.estimate import Interval, cluster_mean, t_interval
+from vivavoce.stats._arrays import ROUNDING, finite, proportion
+from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
 
-__all__ = ["Bounds", "bounds"]
+__all__ = ["Bounds", "ImbensManski", "bounds", "imbens_manski"]
 
 
 class Bounds(NamedTuple):
@@ -27,6 +29,14 @@ class Bounds(NamedTuple):
     bound_high: float | None
 
 
+class ImbensManski(NamedTuple):
+    """Ends of the interval, and `c`, what the standard errors are multiplied by."""
+
+    low: float
+    high: float
+    c: float
+
+
 def bounds(
     values_low: ArrayLike | None,
     values_high: ArrayLike | None,
@@ -36,6 +46,7 @@ def bounds(
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
+    covers: Literal["set", "mean"] = "set",
 ) -> Bounds:
     """Means under the two fillings, theta_L and theta_U, and [theta_L - t SE_L, theta_U + t SE_U], t(G - 1).
 
@@ -51,13 +62,16 @@ def bounds(
         Limits to clip at; for a difference -/+ the width of the metric's range.
     level : float
         0.95 by default.
+    covers : {"set", "mean"}
+        What is covered at `level`: the whole identified set; or the one true mean wherever it lies in the
+        set, which is narrower: `imbens_manski`, large samples only.
 
     Returns
     -------
     Bounds
-        Covers the whole identified set at `level`, and so the one true mean more often than that: wide
-        on purpose. If nothing failed it is the clipped t interval; the headline's interval is then the
-        better one for a bounded metric (`wilson`).
+        The default covers the whole identified set at `level`, and so the one true mean more often than
+        that: wide on purpose. If nothing failed it is the clipped t interval; the headline's interval is
+        then the better one for a bounded metric (`wilson`).
 
     Raises
     ------
@@ -74,24 +88,97 @@ def bounds(
                 f"values_low holds {floor[at]} at position {at}, above values_high with {ceiling[at]}: "
                 "swap the fillings"
             )
-    set_low, at_low = _filling("values_low", values_low, groups, weights, (low, high), level)
-    set_high, at_high = _filling("values_high", values_high, groups, weights, (low, high), level)
-    return Bounds(set_low, set_high, at_low.low if at_low else None, at_high.high if at_high else None)
+    at_low = _filling("values_low", values_low, groups, weights)
+    at_high = _filling("values_high", values_high, groups, weights)
+    set_low, set_high = at_low.value if at_low else None, at_high.value if at_high else None
+    if covers == "set":
+        ends = [_t_ends(mean, (low, high), level) for mean in (at_low, at_high)]
+        return Bounds(set_low, set_high, ends[0].low if ends[0] else None, ends[1].high if ends[1] else None)
+    # A missing side is infinitely far away, and its error plays no part.
+    errors = [mean.se for mean in (at_low, at_high) if mean]
+    if not errors or None in errors:
+        return Bounds(set_low, set_high, None, None)
+    narrow = imbens_manski(
+        -math.inf if set_low is None else set_low,
+        math.inf if set_high is None else set_high,
+        se_low=(at_low and at_low.se) or 0.0,
+        se_high=(at_high and at_high.se) or 0.0,
+        level=level,
+        low=low,
+        high=high,
+    )
+    return Bounds(
+        set_low,
+        set_high,
+        None if set_low is None else narrow.low,
+        None if set_high is None else narrow.high,
+    )
+
+
+def imbens_manski(
+    set_low: float,
+    set_high: float,
+    *,
+    se_low: float,
+    se_high: float,
+    level: float = 0.95,
+    low: float | None = None,
+    high: float | None = None,
+) -> ImbensManski:
+    """[theta_L - c SE_L, theta_U + c SE_U], wide enough for the one true mean but not for the whole set.
+
+    Phi(c + (theta_U - theta_L) / max(SE_L, SE_U)) - Phi(-c) = level.
+
+    Parameters
+    ----------
+    set_low, set_high : float
+        theta_L and theta_U; infinite where a side has no limit.
+    se_low, se_high : float
+        Their standard errors, 0 or more.
+    level : float
+        Coverage of the one true mean, 0.95 by default.
+    low, high : float, optional
+        Limits to clip at.
+
+    Returns
+    -------
+    ImbensManski
+        c to 1e-12, between the one-sided normal quantile (a wide set) and the two-sided (a point).
+        Normal, not t: with few groups it covers less than it says. Prefer the default of `bounds`.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or out of its range, or theta_L is above theta_U by more than 1e-9.
+
+    Imbens & Manski (2004), Econometrica 72, 1845-1857.
+    """
+    proportion("level", level)
+    if math.isnan(set_low) or math.isnan(set_high) or set_low > set_high + ROUNDING:
+        raise ValueError(f"set_low must be at most set_high, but they are {set_low} and {set_high}")
+    for name, se in (("se_low", se_low), ("se_high", se_high)):
+        if not (math.isfinite(se) and se >= 0):
+            raise ValueError(f"{name} must be a finite number, 0 or more, but is {se}")
+    width, se = max(0.0, set_high - set_low), max(se_low, se_high)
+    gap = width / se if se > 0 else math.inf
+    # The left side rises with c, and is at most `level` at one quantile, at least at the other.
+    short, enough = float(ndtri(level)), float(ndtri(0.5 + level / 2))
+    while enough - short > 1e-13 * (1 + enough):
+        c = (short + enough) / 2
+        short, enough = (c, enough) if float(ndtr(c + gap) - ndtr(-c)) < level else (short, c)
+    start, end = set_low - enough * se_low, set_high + enough * se_high
+    return ImbensManski(
+        start if low is None else max(start, low), end if high is None else min(end, high), enough
+    )
 
 
 def _filling(
-    name: str,
-    values: ArrayLike | None,
-    groups: ArrayLike,
-    weights: ArrayLike | None,
-    limits: tuple[float | None, float | None],
-    level: float,
-) -> tuple[float | None, Interval | None]:
-    if values is None:
-        return None, None
-    mean = cluster_mean(finite(name, values), groups, weights=weights)
-    if mean.se is None:
-        return mean.value, None
-    return mean.value, t_interval(
-        mean.value, mean.se, mean.n_groups - 1, level=level, low=limits[0], high=limits[1]
-    )
+    name: str, values: ArrayLike | None, groups: ArrayLike, weights: ArrayLike | None
+) -> Mean | None:
+    return None if values is None else cluster_mean(finite(name, values), groups, weights=weights)
+
+
+def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level: float) -> Interval | None:
+    if mean is None or mean.se is None:
+        return None
+    return t_interval(mean.value, mean.se, mean.n_groups - 1, level=level, low=limits[0], high=limits[1])

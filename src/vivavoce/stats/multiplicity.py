@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Floats, finite, proportion
 
-__all__ = ["bonferroni_level", "holm"]
+__all__ = ["benjamini_hochberg", "bonferroni", "bonferroni_level", "holm"]
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -30,14 +30,71 @@ def holm(p: ArrayLike) -> Floats:
 
     Holm (1979), Scand. J. Statist. 6, 65-70. Holds under any dependence between the tests.
     """
-    values = finite("p", p, empty=True)
-    outside = (values < 0) | (values > 1)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise ValueError(f"p holds {values[at]} at position {at}, outside 0 to 1")
+    values = _probabilities(p)
     order = np.argsort(values, kind="stable")
     stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
     adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def bonferroni(p: ArrayLike) -> Floats:
+    """Bonferroni's adjustment: every p times k, capped at 1.
+
+    Reject where the result is at most the error wanted for the whole family: exactly where the interval at
+    `bonferroni_level` excludes 0. `holm` rejects all that this does, and more; this one is for p values
+    that stand beside such intervals.
+
+    Parameters
+    ----------
+    p : array of shape (k,)
+        As in `holm`. May be empty.
+
+    Returns
+    -------
+    array of shape (k,)
+        In the order given; equal p values stay equal.
+
+    Raises
+    ------
+    ValueError
+        If a p is NaN or outside [0, 1], naming its position.
+
+    Dunn (1961), JASA 56, 52-64. Holds under any dependence between the tests.
+    """
+    values = _probabilities(p)
+    return np.minimum(values * len(values), 1.0)
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Benjamini & Hochberg's q: reject where it is at most the share of false finds that is bearable.
+
+    The i-th smallest of k is multiplied by k / i, then made monotone from the largest down.
+
+    Parameters
+    ----------
+    p : array of shape (k,)
+        As in `holm`, of exploratory comparisons: "5 % of what is listed is wrong", not "5 % chance that
+        anything is". May be empty.
+
+    Returns
+    -------
+    array of shape (k,)
+        In the order given; equal p values stay equal. Never above Holm's.
+
+    Raises
+    ------
+    ValueError
+        If a p is NaN or outside [0, 1], naming its position.
+
+    Benjamini & Hochberg (1995), JRSS B 57, 289-300. Proven for independent or positively dependent
+    tests, which all pairs of a set of systems are not.
+    """
+    values = _probabilities(p)
+    order = np.argsort(values, kind="stable")[::-1]
+    k = len(values)
+    stepped = np.minimum.accumulate(values[order] * (k / np.arange(k, 0, -1)))
+    adjusted = np.empty(k)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
 
@@ -61,3 +118,12 @@ def bonferroni_level(level: float, k: int) -> float:
     if k < 1:
         raise ValueError(f"k must be at least 1, but is {k}")
     return 1 - (1 - level) / k
+
+
+def _probabilities(p: ArrayLike) -> Floats:
+    values = finite("p", p, empty=True)
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(f"p holds {values[at]} at position {at}, outside 0 to 1")
+    return values

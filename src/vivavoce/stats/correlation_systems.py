@@ -1,0 +1,245 @@
+"""Two measures of the same few systems: p by permuting, the range without each, pairs in the same order."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vivavoce.stats._arrays import Floats, finite, group_codes
+from vivavoce.stats._ranks import average_ranks, rounded, unit
+from vivavoce.stats.correlation import Coefficient, correlation
+
+__all__ = [
+    "LeaveOneOut",
+    "OrderAgreement",
+    "PermutationP",
+    "leave_one_out",
+    "order_agreement",
+    "permute_systems",
+    "shown_agreement",
+]
+
+ENUMERATED = 8  # systems: all 40,320 orders are visited, more are sampled
+CHUNK = 2_000_000  # numbers held at once: 16 MB
+
+
+class PermutationP(NamedTuple):
+    """Two-sided `p`, from `n_permutations` orders of the systems; `exact` if these were all there are."""
+
+    p: float
+    n_systems: int
+    n_permutations: int
+    exact: bool
+
+
+class OrderAgreement(NamedTuple):
+    """Pairs of systems that two measures put in the same order.
+
+    Attributes
+    ----------
+    same, opposite : int
+    left_out : int
+        Pairs not counted: tied, or not told apart, in one measure or both.
+    share : float or None
+        same / (same + opposite); null if no pair is counted.
+    """
+
+    same: int
+    opposite: int
+    left_out: int
+    share: float | None
+
+
+def permute_systems(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    coefficient: Coefficient = "kendall",
+    rng: np.random.Generator,
+    resamples: int = 9999,
+) -> PermutationP | None:
+    """Two-sided p of a coefficient, had the systems of one measure been shuffled.
+
+    Exact by enumeration up to 8 systems; beyond, (hits + 1) / (resamples + 1).
+
+    Parameters
+    ----------
+    x, y : arrays of shape (K,)
+        One value per system.
+    coefficient : {"kendall", "spearman", "pearson"}
+        As in `correlation`.
+    rng : numpy.random.Generator
+        Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
+    resamples : int
+        Orders drawn beyond 8 systems. Time grows with resamples K, for Kendall's tau with K^2.
+
+    Returns
+    -------
+    PermutationP or None
+        Null where the coefficient is. Orders that only rounding (1e-9) tells from the observed one are
+        hits. With 4 systems or fewer no p is below .05.
+
+    Raises
+    ------
+    ValueError
+        As `correlation`, or if `resamples` is below 1.
+
+    Pitman (1937), Suppl. J. R. Stat. Soc. 4, 225-232; the + 1 of Phipson & Smyth (2010), SAGMB 9. It takes
+    systems for exchangeable: versions of one family are not, and p is then too small.
+    """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, but is {resamples}")
+    if correlation(x, y, coefficient=coefficient) is None:
+        return None
+    a, b = finite("x", x), finite("y", y)
+    n = len(a)
+    if coefficient != "pearson":
+        a, b = average_ranks(a), average_ranks(b)
+    exact = n <= ENUMERATED
+    if coefficient == "kendall":
+        first, second = np.triu_indices(n, 1)
+        left, width = np.sign(a[first] - a[second]), len(first)
+    else:
+        left, width = unit(a), n
+        b = unit(b)
+
+    def sizes(orders: NDArray[np.intp]) -> Floats:
+        """Numerators of the coefficient; its denominator is the same in every order."""
+        shuffled = b[orders]
+        if coefficient == "kendall":
+            shuffled = np.sign(shuffled[:, first] - shuffled[:, second])
+        result: Floats = np.abs(shuffled @ left)
+        return result
+
+    bar = float(sizes(np.arange(n)[None])[0]) - 1e-9
+    hits = 0
+    total = math.factorial(n) if exact else resamples
+    rows = max(1, CHUNK // width)
+    everything = _orders(n) if exact else None
+    for start in range(0, total, rows):
+        if everything is not None:
+            orders = everything[start : start + rows]
+        else:
+            count = min(rows, total - start)
+            orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
+        hits += int(np.count_nonzero(sizes(orders) >= bar))
+    return PermutationP(hits / total if exact else (hits + 1) / (total + 1), n, total, exact)
+
+
+class LeaveOneOut(NamedTuple):
+    """A coefficient without each system, or each family, in turn.
+
+    Attributes
+    ----------
+    low, high : float or None
+        The range; null if no value is defined.
+    values : tuple of float or None
+        One per system, or per family in the order of the sorted labels; null where what is left has no
+        variance.
+    n : int
+        Systems, or families.
+    """
+
+    low: float | None
+    high: float | None
+    values: tuple[float | None, ...]
+    n: int
+
+
+def leave_one_out(
+    x: ArrayLike, y: ArrayLike, *, coefficient: Coefficient = "kendall", families: ArrayLike | None = None
+) -> LeaveOneOut:
+    """How far one system, or one family of systems, carries the coefficient.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (K,)
+        One value per system.
+    coefficient : {"kendall", "spearman", "pearson"}
+        As in `correlation`.
+    families : array of shape (K,), optional
+        Whose versions are left out together; every system for itself by default.
+
+    Raises
+    ------
+    ValueError
+        As `correlation`; if a family is missing or lengths differ.
+
+    A range, not an interval: it has no level.
+    """
+    a = finite("x", x)
+    b = finite("y", y, length=len(a))
+    codes, n = group_codes(np.arange(len(a)) if families is None else families, length=len(a))
+    kept = [codes != k for k in range(n)]
+    values = tuple(
+        correlation(a[rest], b[rest], coefficient=coefficient) if rest.any() else None for rest in kept
+    )
+    defined = [value for value in values if value is not None]
+    return LeaveOneOut(min(defined, default=None), max(defined, default=None), values, n)
+
+
+def order_agreement(x: ArrayLike, y: ArrayLike) -> OrderAgreement:
+    """Pairs of systems that both measures put in the same order, whether or not the order is certain.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (K,)
+        One value per system, higher being better in both; equal to 1e-9 is tied.
+
+    Raises
+    ------
+    ValueError
+        If there is no system, a value is NaN or infinite, or lengths differ.
+
+    Half of all pairs agree by chance, and near ties agree like a coin: `shown_agreement` leaves them out.
+    """
+    a = finite("x", x)
+    b = finite("y", y, length=len(a))
+    first, second = np.triu_indices(len(a), 1)
+    a, b = rounded(a), rounded(b)
+    return _counted(np.sign(a[first] - a[second]) * np.sign(b[first] - b[second]))
+
+
+def shown_agreement(better_x: ArrayLike, better_y: ArrayLike) -> OrderAgreement:
+    """Pairs in the same order among those that both measures tell apart.
+
+    Parameters
+    ----------
+    better_x, better_y : boolean arrays of shape (K, K)
+        [i, j] is true if system i was shown better than j, as `rank_intervals` returns it.
+
+    Raises
+    ------
+    ValueError
+        If they are not square and alike, not boolean, or show both of a pair better than the other.
+
+    Read it with `left_out`: two measures that tell little apart agree easily on the rest.
+    """
+    sides = []
+    for name, given in (("better_x", better_x), ("better_y", better_y)):
+        better = np.asarray(given)
+        if better.dtype != np.bool_ or better.ndim != 2 or better.shape != (len(better),) * 2:
+            raise ValueError(f"{name} must be a square matrix of booleans, not {better.dtype} {better.shape}")
+        if (better & better.T).any():
+            i, j = np.argwhere(better & better.T)[0]
+            raise ValueError(f"{name} shows systems {i} and {j} each better than the other")
+        first, second = np.triu_indices(len(better), 1)
+        sides.append(better[first, second].astype(int) - better[second, first].astype(int))
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError("better_x and better_y must have the same systems")
+    return _counted(sides[0] * sides[1])
+
+
+def _counted(products: NDArray[np.float64] | NDArray[np.int_]) -> OrderAgreement:
+    same, opposite = int(np.count_nonzero(products > 0)), int(np.count_nonzero(products < 0))
+    decided = same + opposite
+    return OrderAgreement(same, opposite, len(products) - decided, same / decided if decided else None)
+
+
+def _orders(n: int) -> NDArray[np.intp]:
+    """All orders of 0 … n - 1, shape (n!, n)."""
+    orders = np.zeros((1, 1), dtype=np.intp)
+    for new in range(1, n):
+        orders = np.concatenate([np.insert(orders, at, new, axis=1) for at in range(new + 1)])
+    return orders

@@ -1,0 +1,284 @@
+"""Where one model's variance comes from: groups of items, items, repeats, and the judge's own noise.
+
+Analysis of variance (Henderson's method I), not REML: closed forms, the same on every machine, and honest
+about components that come out negative: the raw value stands beside the 0 that is reported. What follows
+for planning is in `allocation`, several models on common items in `crossed`.
+
+Henderson (1953), Biometrics 9, 226-252; Searle, Casella & McCulloch (1992), Variance Components, ch. 3-5.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vivavoce.stats._arrays import Codes, Floats, finite, group_codes
+from vivavoce.stats._squares import Component, component, mean_square, rounding
+
+__all__ = [
+    "Component",
+    "ItemVariance",
+    "NestedVariance",
+    "PassVariance",
+    "item_variance",
+    "nested_variance",
+    "pass_variance",
+]
+
+
+class ItemVariance(NamedTuple):
+    """One model: variance between items and between repeats of one item.
+
+    Attributes
+    ----------
+    ms_item, ms_within : float or None
+        Mean squares; null with one item, and if no item has a second repeat.
+    s2_item : Component or None
+        Null unless both mean squares are there.
+    s2_within : float or None
+        ms_within. If the repeats are one and the same text it is the judge's noise, not the model's: leave
+        such a model out of the repeat variance, and name it. 0 is then "not seen", not "none".
+    repeats : float
+        R; with unequal numbers of repeats (N - sum R_i^2 / N) / (n - 1).
+    n_items, n_values : int
+    """
+
+    ms_item: float | None
+    ms_within: float | None
+    s2_item: Component | None
+    s2_within: float | None
+    repeats: float
+    n_items: int
+    n_values: int
+
+    def se(self, repeats: float) -> float | None:
+        """SE of the mean over these items, had each `repeats` repeats: sqrt((s2_item + s2_within / R) / n).
+
+        Items count as independent: with twins among them take CR1 by group. Null if a component is.
+        """
+        if not repeats >= 1:
+            raise ValueError(f"repeats must be at least 1, but is {repeats}")
+        if self.s2_item is None or self.s2_within is None:
+            return None
+        return math.sqrt((self.s2_item.value + self.s2_within / repeats) / self.n_items)
+
+
+class NestedVariance(NamedTuple):
+    """One model: variance between groups, between items of a group, between repeats of an item.
+
+    Attributes
+    ----------
+    ms_group, ms_item, ms_within : float or None
+        Mean squares, of rows; null where there are no degrees of freedom: one group, no group with two
+        items, no item with two repeats.
+    s2_group, s2_item : Component or None
+        Null where the mean squares cannot tell them from the level below.
+    s2_within : float or None
+        ms_within.
+    items_per_group, repeats : float or None
+        n0 = (n - sum n_g^2 / n) / (G - 1), what the n_g items of a group amount to; and R, with unequal
+        numbers of repeats Henderson's k1. Null with one group; with no group of two items.
+    n_groups, n_items, n_values : int
+    """
+
+    ms_group: float | None
+    ms_item: float | None
+    ms_within: float | None
+    s2_group: Component | None
+    s2_item: Component | None
+    s2_within: float | None
+    items_per_group: float | None
+    repeats: float | None
+    n_groups: int
+    n_items: int
+    n_values: int
+
+
+class PassVariance(NamedTuple):
+    """Noise of the judge, who marks one response several times, apart from the model's sampling.
+
+    Attributes
+    ----------
+    ms_response, ms_pass : float or None
+        Mean squares of rows: between responses to one item, between passes over one response. Null if no
+        item has two responses, if no response has two passes.
+    s2_pass : float or None
+        s2_j = ms_pass.
+    s2_within : float or None
+        s2_w, between responses to one item, each the mean of its passes: ms_response / P.
+    s2_sampling : Component or None
+        s2_w - s2_j / P: what is left of s2_w without the judge.
+    passes : float or None
+        P; with unequal numbers of passes what they amount to. Null if no item has two responses.
+    n_items, n_responses, n_values : int
+    """
+
+    ms_response: float | None
+    ms_pass: float | None
+    s2_pass: float | None
+    s2_within: float | None
+    s2_sampling: Component | None
+    passes: float | None
+    n_items: int
+    n_responses: int
+    n_values: int
+
+
+def item_variance(values: ArrayLike, items: ArrayLike) -> ItemVariance:
+    """Variance of one model's scores between items and, inside them, between repeats.
+
+    MSB = sum_i R_i (ybar_i - ybar)^2 / (n - 1), MSW = sum (y - ybar_i)^2 / (N - n);
+    s2_item = (MSB - MSW) / R, s2_within = MSW.
+
+    Parameters
+    ----------
+    values : array of shape (N,)
+        One score per repeat; passes are averaged before.
+    items : array of shape (N,)
+        Which item each score is of; any labels. Items may have different numbers of repeats: balanced
+        data give the usual formula, others Henderson's.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, a value is NaN or infinite, an item is missing, or lengths differ.
+
+    s2_item rests on n - 1 degrees of freedom: with 20 items expect it wrong by a third.
+    """
+    y = finite("values", values)
+    item, n = _codes("item", items, length=len(y))
+    sizes = np.bincount(item, minlength=n).astype(np.float64)
+    zero = rounding(y)
+    means, within = _split(y, item, sizes)
+    ms_within = mean_square(within, len(y) - n, zero)
+    ms_item = mean_square(float(sizes @ (means - y.mean()) ** 2), n - 1, zero)
+    repeats = (len(y) - float(sizes @ sizes) / len(y)) / (n - 1) if n > 1 else float(len(y))
+    s2_item = None
+    if ms_item is not None and ms_within is not None:
+        s2_item = component((ms_item - ms_within) / repeats)
+    return ItemVariance(ms_item, ms_within, s2_item, ms_within, repeats, n, len(y))
+
+
+def nested_variance(values: ArrayLike, items: ArrayLike, *, groups: ArrayLike) -> NestedVariance:
+    """Variance of one model's scores between groups, items of a group, and repeats of an item.
+
+    With R repeats throughout: s2_item = (MSI - MSW) / R, s2_group = (MSG - MSI) / (R n0). With unequal
+    numbers the mean squares have expectations s2_w + k1 s2_item and s2_w + k2 s2_item + k3 s2_group, with
+    Henderson's k1, k2, k3, and these are solved.
+
+    Parameters
+    ----------
+    values, items : arrays of shape (N,)
+        As in `item_variance`.
+    groups : array of shape (N,)
+        The group of each score's item. Other levels do as well: models' rewordings inside items, as
+        items inside groups, give the variance of rewording.
+
+    Raises
+    ------
+    ValueError
+        As `item_variance`; if an item lies in two groups.
+
+    Where few groups have a second item (twins), s2_item and s2_group trade against each other; their sum
+    is surer than either.
+    """
+    return _nested(values, ("item", items), ("group", groups))
+
+
+def pass_variance(values: ArrayLike, responses: ArrayLike, *, items: ArrayLike) -> PassVariance:
+    """Variance of marks between passes over one response, and between responses without that noise.
+
+    s2_pass = MS of passes in a response; s2_sampling = s2_within - s2_pass / P.
+
+    Parameters
+    ----------
+    values : array of shape (N,)
+        One mark per pass.
+    responses : array of shape (N,)
+        Which response each mark is of. Responses of the same text are still several.
+    items : array of shape (N,)
+        Which item each response answers.
+
+    Raises
+    ------
+    ValueError
+        As `nested_variance`.
+
+    Passes must not come from a cache, else s2_pass is 0 and means nothing.
+    """
+    v = _nested(values, ("response", responses), ("item", items))
+    return PassVariance(
+        ms_response=v.ms_item,
+        ms_pass=v.ms_within,
+        s2_pass=v.s2_within,
+        s2_within=v.ms_item / v.repeats if v.ms_item is not None and v.repeats is not None else None,
+        s2_sampling=v.s2_item,
+        passes=v.repeats,
+        n_items=v.n_groups,
+        n_responses=v.n_items,
+        n_values=v.n_values,
+    )
+
+
+def _nested(values: ArrayLike, lower: tuple[str, ArrayLike], upper: tuple[str, ArrayLike]) -> NestedVariance:
+    """`nested_variance` of any two levels, each with the name that errors call it by."""
+    y = finite("values", values)
+    item, n = _codes(lower[0], lower[1], length=len(y))
+    group, g = _codes(upper[0], upper[1], length=len(y))
+    home = np.zeros(n, dtype=np.intp)
+    home[item] = group
+    if (home[item] != group).any():
+        at = int(np.argmax(home[item] != group))
+        label = np.asarray(lower[1])[at]
+        raise ValueError(f"{lower[0]} {label} lies in two {upper[0]}s: once at position {at}")
+    zero = rounding(y)
+    rows = np.bincount(item, minlength=n).astype(np.float64)
+    group_rows = np.bincount(group, minlength=g).astype(np.float64)
+    item_means, within = _split(y, item, rows)
+    group_means, _ = _split(y, group, group_rows)
+    ms_within = mean_square(within, len(y) - n, zero)
+    ms_item = mean_square(float(rows @ (item_means - group_means[home]) ** 2), n - g, zero)
+    ms_group = mean_square(float(group_rows @ (group_means - y.mean()) ** 2), g - 1, zero)
+    inside = float(np.sum(np.bincount(home, weights=rows**2, minlength=g) / group_rows))
+    repeats = (len(y) - inside) / (n - g) if n > g else None
+    s2_item = s2_group = None
+    if ms_item is not None and ms_within is not None and repeats is not None:
+        s2_item = component((ms_item - ms_within) / repeats)
+    if ms_group is not None and ms_item is not None:
+        k3 = (len(y) - float(group_rows @ group_rows) / len(y)) / (g - 1)
+        if s2_item is not None and ms_within is not None:
+            k2 = (inside - float(rows @ rows) / len(y)) / (g - 1)
+            s2_group = component((ms_group - ms_within - k2 * s2_item.raw) / k3)
+        else:
+            # One repeat throughout: items and repeats cannot be told apart, and go out together.
+            s2_group = component((ms_group - ms_item) / k3)
+    members = np.bincount(home, minlength=g).astype(np.float64)
+    return NestedVariance(
+        ms_group=ms_group,
+        ms_item=ms_item,
+        ms_within=ms_within,
+        s2_group=s2_group,
+        s2_item=s2_item,
+        s2_within=ms_within,
+        items_per_group=(n - float(members @ members) / n) / (g - 1) if g > 1 else None,
+        repeats=repeats,
+        n_groups=g,
+        n_items=n,
+        n_values=len(y),
+    )
+
+
+def _codes(name: str, labels: ArrayLike, *, length: int) -> tuple[Codes, int]:
+    """`group_codes`, which speaks of groups, for another level."""
+    try:
+        return group_codes(labels, length=length)
+    except ValueError as error:
+        raise ValueError(str(error).replace("groups", f"{name}s", 1)) from None
+
+
+def _split(y: Floats, codes: Codes, sizes: Floats) -> tuple[Floats, float]:
+    """Mean of each class, and the sum of squares inside classes."""
+    means = np.bincount(codes, weights=y, minlength=len(sizes)) / sizes
+    rest = y - means[codes]
+    return means, float(rest @ rest)

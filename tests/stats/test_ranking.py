@@ -1,0 +1,174 @@
+"""Ranks and their intervals. Golden values: docs/statistics.md, section 5."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+from tests.stats.tables import MODELS, marks, near
+
+from vivavoce.stats import holm, paired
+from vivavoce.stats.ranking import mean_ranks, rank_intervals
+
+INTERVALS = {
+    "Gemini 2.5 Pro": (1, 4),
+    "Claude 3.5 Sonnet": (1, 5),
+    "MedGemma 27B": (1, 6),
+    "Llama 3.3-70B-Instruct": (1, 6),
+    "Med42-70B": (3, 9),
+    "Meditron 3-70B": (5, 9),
+    "Gemma 3 27B": (2, 9),
+    "Llama 3.1-8B-Instruct": (5, 9),
+    "NVLM-70B": (5, 9),
+    "Llama 3.2-1B-Instruct": (10, 10),
+}
+
+
+@pytest.fixture(scope="module")
+def table(items):
+    return marks(items)
+
+
+def test_golden_rank_intervals_of_ten_models(table):
+    found = rank_intervals(table.values, table.groups)
+    assert dict(zip(MODELS, found.intervals, strict=True)) == INTERVALS
+    assert (24, 45, 61, 41) == (found.n_shown, found.n_pairs, found.n_items, found.n_groups)
+
+
+def test_golden_means_and_mean_ranks_name_different_winners(table):
+    means = dict(zip(MODELS, rank_intervals(table.values, table.groups).means, strict=True))
+    ranks = dict(zip(MODELS, mean_ranks(table.values), strict=True))
+    assert (near(4.126, 3), near(4.036, 3)) == (means["Gemini 2.5 Pro"], means["Claude 3.5 Sonnet"])
+    assert (near(3.631, 3), near(3.557, 3)) == (ranks["Gemini 2.5 Pro"], ranks["Claude 3.5 Sonnet"])
+
+
+def test_golden_bootstrapped_ranks_are_far_too_narrow(table):
+    """The contrast: percentiles of ranks over draws of groups say 1-2, 1-4, 2-4, 2-5 for the first four."""
+    rng = np.random.default_rng(1)
+    names, codes = np.unique(table.groups, return_inverse=True)
+    of = [np.flatnonzero(codes == g) for g in range(len(names))]
+    draws = []
+    for _ in range(2000):
+        drawn = np.concatenate([of[g] for g in rng.integers(0, len(names), len(names))])
+        draws.append(rankdata(-table.values[:, drawn].mean(axis=1), method="min"))
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    first = ["Gemini 2.5 Pro", "Claude 3.5 Sonnet", "MedGemma 27B", "Llama 3.3-70B-Instruct"]
+    at = [MODELS.index(name) for name in first]
+    assert [(1, 2), (1, 4), (2, 4), (2, 5)] == list(zip(low[at], high[at], strict=True))
+
+
+def test_pairs_are_those_of_paired_with_holm_over_all(table):
+    found = rank_intervals(table.values, table.groups)
+    first, second = np.triu_indices(10, 1)
+    pairs = [
+        paired(table.values[i] - table.values[j], table.groups) for i, j in zip(first, second, strict=True)
+    ]
+    assert {"t"} == {pair.test for pair in pairs}
+    assert list(holm([pair.p for pair in pairs])) == list(found.p[first, second])
+    assert (found.p == found.p.T).all()
+    assert not (found.better & found.better.T).any()
+
+
+def three_systems():
+    """A is ahead of B by .9 to 1.1 in 12 cases; C is as good as A on average."""
+    a = np.linspace(0.3, 0.8, 12)
+    wave = np.tile([0.1, -0.1], 6)
+    return np.array([a + 1 + wave, a, a + 1 - wave])
+
+
+def test_hand_worked_rank_intervals():
+    found = rank_intervals(three_systems(), range(12))
+    assert ((1, 2), (3, 3), (1, 2)) == found.intervals
+    assert [[False, True, False], [False] * 3, [False, True, False]] == found.better.tolist()
+    assert [1.5, 3, 1.5] == list(found.ranks)
+    assert (2, 3, 12, 12) == (found.n_shown, found.n_pairs, found.n_items, found.n_groups)
+
+
+def test_stricter_error_shows_less(table):
+    wide = rank_intervals(table.values, table.groups, alpha=0.001)
+    usual = rank_intervals(table.values, table.groups)
+    assert wide.n_shown < usual.n_shown
+    for w, u in zip(wide.intervals, usual.intervals, strict=True):
+        assert w.best <= u.best <= u.worst <= w.worst
+
+
+def test_all_equal_leaves_every_rank_open():
+    found = rank_intervals(np.full((3, 20), 4.2), range(20))
+    assert ((1, 3),) * 3 == found.intervals
+    assert (0, [2, 2, 2]) == (found.n_shown, list(found.ranks))
+    assert [2, 2, 2] == list(mean_ranks(np.full((3, 20), 4.2)))
+
+
+def test_one_system_one_item_and_one_group_are_ranked_without_claims():
+    assert ((1, 1),) == rank_intervals([[3, 4]], [0, 1]).intervals
+    assert ((1, 2), (1, 2)) == rank_intervals([[3], [4]], [0]).intervals
+    found = rank_intervals([[3, 3.5], [4, 4]], ["a", "a"])
+    assert ((1, 2), (1, 2)) == found.intervals
+    assert 1 == found.n_groups
+
+
+def test_two_systems_are_one_pair():
+    found = rank_intervals(three_systems()[:2], range(12))
+    assert ((1, 1), (2, 2)) == found.intervals
+    assert found.p[0, 1] == paired(three_systems()[0] - three_systems()[1], range(12)).p
+
+
+def test_signs_and_mean_that_disagree_show_nobody():
+    """Eight groups a little up, one far down: p = .039, but for nobody."""
+    found = rank_intervals([[0.1] * 8 + [-5.0] + [0.0] * 3, [0.0] * 12], range(12))
+    assert found.p[0, 1] <= 0.05
+    assert (0, ((1, 2), (1, 2))) == (found.n_shown, found.intervals)
+
+
+matrices = st.tuples(st.integers(2, 5), st.integers(1, 25), st.integers(0, 10**6)).map(
+    lambda t: np.random.default_rng(t[2]).integers(0, 6, (t[0], t[1])) / 5 + np.arange(t[0])[:, None] / 3
+)
+
+
+@given(matrices, st.randoms(use_true_random=False))
+def test_order_of_systems_items_and_names_do_not_matter(values, random):
+    systems, items = list(range(values.shape[0])), list(range(values.shape[1]))
+    random.shuffle(systems)
+    random.shuffle(items)
+    groups = np.arange(values.shape[1]) // 2
+    a = rank_intervals(values, groups)
+    b = rank_intervals(values[systems][:, items], [f"case {k}" for k in groups[items]])
+    assert [a.intervals[k] for k in systems] == list(b.intervals)
+    assert pytest.approx(a.p[np.ix_(systems, systems)], abs=1e-6) == b.p
+    assert pytest.approx(mean_ranks(values)[systems]) == mean_ranks(values[systems][:, items])
+
+
+@given(matrices)
+def test_turning_the_scale_turns_the_ranks(values):
+    k = len(values)
+    a, b = rank_intervals(values, range(values.shape[1])), rank_intervals(-values, range(values.shape[1]))
+    assert [(k + 1 - i.worst, k + 1 - i.best) for i in a.intervals] == list(b.intervals)
+    assert pytest.approx(k + 1 - mean_ranks(values)) == mean_ranks(-values)
+
+
+@given(matrices)
+def test_mean_ranks_are_those_of_scipy_and_see_order_only(values):
+    expected = rankdata(-np.round(values, 9), axis=0).mean(axis=1)
+    assert pytest.approx(expected) == mean_ranks(values)
+    assert pytest.approx(expected) == mean_ranks(np.exp(values))
+    assert pytest.approx(len(values) * (len(values) + 1) / 2) == mean_ranks(values).sum()
+
+
+def test_rounding_makes_no_false_rank():
+    assert [1.5, 1.5] == list(mean_ranks([[0.1 + 0.2], [0.3]]))
+
+
+def test_nan_nothing_and_misfits_are_refused():
+    for function in (lambda v: rank_intervals(v, [0, 1]), mean_ranks):
+        with pytest.raises(ValueError, match="values holds nan for system 1, item 0"):
+            function([[1, 2], [float("nan"), 2]])
+        with pytest.raises(ValueError, match="values is empty"):
+            function(np.empty((2, 0)))
+        with pytest.raises(ValueError, match="two dimensions"):
+            function([1, 2])
+        with pytest.raises(ValueError, match="at least 1 are needed"):
+            function(np.empty((0, 2)))
+    with pytest.raises(ValueError, match="groups has the shape"):
+        rank_intervals([[1, 2]], [0])
+    with pytest.raises(ValueError, match="alpha must lie"):
+        rank_intervals([[1, 2]], [0, 1], alpha=5)

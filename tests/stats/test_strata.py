@@ -1,0 +1,227 @@
+"""Macro means. Golden values: docs/statistics.md. Oracle of CR1: statsmodels 0.15.0."""
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+
+from vivavoce.stats import cluster_mean, estimate_mean
+from vivavoce.stats.strata import category_weights, estimate_macro, macro_mean
+
+
+def near(expected, decimals=4):
+    """Half a unit of the last printed decimal."""
+    return pytest.approx(expected, abs=0.5 * 10**-decimals)
+
+
+def four_categories(data):
+    """Category of each item and of its source: the first two letters of an id."""
+    return {
+        "categories": np.array([name[:2] for name in data.names]),
+        "strata": np.array([str(group)[:2] for group in data.groups]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "value", "se", "low", "high"),
+    [("Gemini 2.5 Pro", 4.1209, 0.0883, 3.9422, 4.2996), ("Claude 3.5 Sonnet", 4.0843, 0.0984, None, None)],
+)
+def test_golden_macro_of_four_categories_in_three_strata(items, model, value, se, low, high):
+    data = items(model)
+    m = macro_mean(data.values, data.groups, **four_categories(data))
+    assert (near(value), near(se)) == (m.value, m.se)
+    assert (63, 42, 3, 39) == (m.n, m.n_groups, m.n_strata, m.df)
+    e = estimate_macro(data.values, data.groups, **four_categories(data))
+    assert "t, CR1 by group inside strata" == e.method
+    assert low is None or (near(low), near(high)) == (e.low, e.high)
+
+
+def test_golden_default_interval_of_a_bounded_macro_is_wilson(items):
+    data = items("Gemini 2.5 Pro")
+    e = estimate_macro(data.values, data.groups, **four_categories(data), low=0, high=5)
+    assert (near(3.9282), near(4.2852)) == (e.low, e.high)
+    assert "Wilson, effective size, CR1 by group inside strata" == e.method
+
+
+@pytest.fixture(scope="module")
+def by_iteration(judge_scores):
+    """Med42's marks in the published order: macro mean of each iteration, then their mean."""
+
+    def of(criterion, unparsed=None):
+        means = []
+        for iteration in "12345":
+            marks = [
+                (float(r[criterion]) if r["parse_status"] == "ok" else unparsed, r["question_id"])
+                for r in judge_scores
+                if (r["model"], r["iteration"]) == ("Med42-70B", iteration)
+            ]
+            y, names = zip(*[m for m in marks if m[0] is not None], strict=True)
+            means.append(macro_mean(y, names, categories=[name[:2] for name in names]).value)
+        return np.mean(means)
+
+    return of
+
+
+def test_golden_order_of_averaging_matters_for_med42(items, by_iteration):
+    """Items first 3.621, iterations first, as published, 3.605: they differ where answers are missing."""
+    data = items("Med42-70B")
+    assert near(3.621, 3) == macro_mean(data.values, data.groups, **four_categories(data)).value
+    assert near(3.605, 3) == by_iteration("comprehension")
+
+
+def test_golden_silence_is_no_bias(items, by_iteration):
+    """Med42's 14 unparsed rows counted 0: 4.98 falls to 4.69 as published, to 4.76 with items first."""
+    assert (near(4.98, 2), near(4.69, 2)) == (
+        by_iteration("demographic_bias"),
+        by_iteration("demographic_bias", 0.0),
+    )
+    kept, zero = (items("Med42-70B", "demographic_bias", unparsed=u) for u in (None, 0))
+    assert (near(4.98, 2), near(4.76, 2)) == (kept.values.mean(), zero.values.mean())
+
+
+def test_hand_worked_macro():
+    """Categories x (1, 3) and y (5): mean 3.5; residuals -1, 1, 0 weigh 1/4, 1/4, 1/2; u = -.25, .25."""
+    m = macro_mean([1, 3, 5], ["a", "b", "b"], categories=["x", "x", "y"])
+    assert (3.5, pytest.approx(math.sqrt(2 * 2 * 0.25**2)), 1, 3, 2, 1) == tuple(m)
+
+
+def test_hand_worked_strata():
+    """u = -1/8, 1/8 | -1/4, 1/4, in two strata of two groups: V = 2 (1/32) + 2 (1/8)."""
+    m = macro_mean([1, 2, 4, 6], [0, 1, 2, 3], categories=list("xxyy"), strata=list("xxyy"))
+    assert (3.25, pytest.approx(math.sqrt(0.3125)), 2) == (m.value, m.se, m.df)
+
+
+def test_one_category_in_one_stratum_is_the_ordinary_mean():
+    rng = np.random.default_rng(1)
+    y, g, w = rng.uniform(0, 5, 90), rng.integers(0, 30, 90), rng.uniform(0.5, 2, 90)
+    a, b = cluster_mean(y, g, weights=w), macro_mean(y, g, categories=["all"] * 90, weights=w)
+    assert (pytest.approx(a.value), pytest.approx(a.se), a.n_groups - 1) == (b.value, b.se, b.df)
+    e = estimate_macro(y, g, categories=["all"] * 90, low=0, high=5)
+    assert pytest.approx(estimate_mean(y, g, low=0, high=5)[:4]) == e[:4]
+
+
+def test_groups_across_categories_are_clusters_of_statsmodels():
+    """Category dummies with weights 1 / n_h: the mean of the H coefficients, its CR1 covariance."""
+    rng = np.random.default_rng(2)
+    g = np.repeat(np.arange(20), 3)
+    category = np.tile([0, 1, 2], 20)
+    y = rng.normal(size=60) + rng.normal(size=20)[g] + category
+    fit = sm.OLS(y, np.eye(3)[category]).fit(
+        cov_type="cluster", cov_kwds={"groups": g, "use_correction": False}
+    )
+    share = np.ones(3) / 3
+    m = macro_mean(y, g, categories=category)
+    assert pytest.approx(share @ fit.params) == m.value
+    assert pytest.approx(math.sqrt(share @ fit.cov_params() @ share * 20 / 19)) == m.se
+
+
+def test_stratified_error_is_the_textbook_one_for_single_items():
+    """Category = stratum, one item to a group: SE^2 = sum (1 / H)^2 s_h^2 / n_h."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0, 1, 12), rng.normal(5, 2, 30)
+    label = ["a"] * 12 + ["b"] * 30
+    m = macro_mean(np.concatenate([a, b]), np.arange(42), categories=label, strata=label)
+    assert pytest.approx(math.sqrt(a.var(ddof=1) / 12 + b.var(ddof=1) / 30) / 2) == m.se
+
+
+def test_category_weights_share_alike():
+    assert [0.25, 0.25, 0.5] == list(category_weights(["x", "x", "y"]))
+    values, labels = np.array([2.0, 4.0, 9.0]), ["x", "x", "y"]
+    assert pytest.approx(macro_mean(values, range(3), categories=labels).value) == values @ category_weights(
+        labels
+    )
+    with pytest.raises(ValueError, match="categories is empty"):
+        category_weights([])
+
+
+def test_weights_count_inside_their_category_only():
+    """(3 * 1 + 1 * 5) / 4 = 2 in x, 8 in y; doubling all weights of x changes nothing."""
+    one = macro_mean([1, 5, 8], [0, 1, 2], categories=list("xxy"), weights=[3, 1, 1])
+    two = macro_mean([1, 5, 8], [0, 1, 2], categories=list("xxy"), weights=[6, 2, 1])
+    assert 5 == one.value
+    assert (one.value, pytest.approx(one.se)) == (two.value, two.se)
+
+
+rows = st.lists(st.tuples(st.floats(0, 5), st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=40)
+
+
+@given(rows, st.randoms(use_true_random=False))
+def test_order_and_names_do_not_matter(data, random):
+    y, g, c = map(np.array, zip(*data, strict=True))
+    s = g % 2
+    a = macro_mean(y, g, categories=c, strata=s)
+    order = list(range(len(y)))
+    random.shuffle(order)
+    b = macro_mean(
+        y[order],
+        [f"case {9 - k}" for k in g[order]],
+        categories=[f"c{k}" for k in c[order]],
+        strata=1 - s[order],
+    )
+    assert pytest.approx(a.value, abs=1e-9) == b.value
+    assert a.se is None or pytest.approx(a.se, abs=1e-9) == b.se
+    assert (a.df, a.n_groups, a.n_strata) == (b.df, b.n_groups, b.n_strata)
+    e = estimate_macro(y, g, categories=c, strata=s, low=0, high=5)
+    assert e.low is None or 0 <= e.low <= e.value <= e.high <= 5
+
+
+def test_one_group_in_a_stratum_has_no_error():
+    m = macro_mean([1, 2, 3], ["a", "b", "c"], categories=[0, 0, 1], strata=[0, 0, 1])
+    assert (2.25, None, 1) == (m.value, m.se, m.df)
+    e = estimate_macro([1, 2, 3], ["a", "b", "c"], categories=[0, 0, 1], strata=[0, 0, 1], low=0, high=5)
+    assert (2.25, None, None, None, 3, 3) == tuple(e)[:6]
+    assert macro_mean([1, 2], ["a", "a"], categories=[0, 1]).se is None
+
+
+def test_two_groups_and_all_equal_still_have_a_width():
+    e = estimate_macro([0.3] * 12, np.arange(12), categories=[0, 1] * 6, strata=[0, 1] * 6, low=0, high=1)
+    assert e.se == 0
+    assert e.low < 0.3 < e.high
+    two = estimate_macro([1, 3], ["a", "b"], categories=[0, 0])
+    assert (pytest.approx(2 - 12.7062047), pytest.approx(2 + 12.7062047)) == (two.low, two.high)
+
+
+def test_few_degrees_of_freedom_have_a_wide_interval():
+    """Two strata of two groups: Wilson with t(2); at an extreme level it is wider still."""
+    e = estimate_macro([1, 2, 4, 4.5], range(4), categories=list("xxyy"), strata=list("xxyy"), low=0, high=5)
+    m = macro_mean([1, 2, 4, 4.5], range(4), categories=list("xxyy"), strata=list("xxyy"))
+    x, s, t2 = m.value / 5, m.se / 5, stdtrit(2, 0.975) ** 2
+    n = max(4, x * (1 - x) / s**2)
+    centre = (x + t2 / 2 / n) / (1 + t2 / n)
+    half = math.sqrt(t2) / (1 + t2 / n) * math.sqrt(x * (1 - x) / n + t2 / 4 / n**2)
+    assert (pytest.approx(5 * (centre - half)), pytest.approx(5 * (centre + half))) == (e.low, e.high)
+    extreme = estimate_macro(
+        [1, 2, 4, 4.5], range(4), categories=list("xxyy"), strata=list("xxyy"), low=0, high=5, level=1 - 1e-12
+    )
+    assert extreme.low < e.low < e.high < extreme.high
+
+
+def test_misfits_are_refused_with_their_position():
+    with pytest.raises(ValueError, match="values holds nan at position 1"):
+        macro_mean([1, float("nan")], [0, 1], categories=[0, 0])
+    with pytest.raises(ValueError, match="values is empty"):
+        macro_mean([], [], categories=[])
+    with pytest.raises(ValueError, match=r"categories has the shape \(1,\)"):
+        macro_mean([1, 2], [0, 1], categories=[0])
+    with pytest.raises(ValueError, match="categories has no label at position 1"):
+        macro_mean([1, 2], [0, 1], categories=["x", None])
+    with pytest.raises(ValueError, match="strata differs inside one of the groups, at position"):
+        macro_mean([1, 2, 3], [0, 0, 1], categories=[0, 0, 0], strata=[0, 1, 1])
+    with pytest.raises(ValueError, match=r"weights holds 0\.0 at position 0"):
+        macro_mean([1, 2], [0, 1], categories=[0, 0], weights=[0, 1])
+    with pytest.raises(ValueError, match=r"values holds 6.0 at position 1, outside the limits 0 to 5"):
+        estimate_macro([1, 6], [0, 1], categories=[0, 0], low=0, high=5)
+    with pytest.raises(ValueError, match="level must lie"):
+        estimate_macro([1, 2], [0, 1], categories=[0, 0], low=0, high=5, level=95)
+
+
+def test_a_million_rows_are_no_matter():
+    y = np.random.default_rng(4).normal(size=10**6)
+    k = np.arange(10**6)
+    m = macro_mean(y, k // 5, categories=k // 5 % 7, strata=k // 5 % 7)
+    assert (10**6, 200_000, 7) == (m.n, m.n_groups, m.n_strata)
+    assert pytest.approx(0.001, rel=0.02) == m.se
