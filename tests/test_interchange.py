@@ -459,7 +459,7 @@ def test_many_unknown_items_are_cut_short(desk: Desk) -> None:
         ({"set": {"model": "A"}}, "answers have no field 'model'."),
         ({"map": {"text": "txet"}}, "line 1: no column 'txet' to take text from. Did you mean 'text'?"),
         ({"role": {"a": "floor"}}, "--role names 'a', but "),
-        ({"role": {"A": "boss"}}, "A cannot be a 'boss': a role is candidate, floor or ceiling."),
+        ({"role": {"A": "boss"}}, "--role A=boss: a role is candidate, floor or ceiling."),
     ],
 )
 def test_a_setting_that_fits_nothing_is_named(desk: Desk, settings: dict[str, Any], words: str) -> None:

@@ -12,7 +12,7 @@ LAYERS = [
     {"run"},
     {"report", "people", "reproduce"},
     {"studies"},
-    {"collect", "score", "build", "interchange", "catalogue"},
+    {"collect", "score", "build", "interchange", "catalogue", "selection"},
     {"benchmarks", "metrics", "facts", "edits"},
     {"ask"},
     {"models", "formats", "retrieval"},

@@ -1,17 +1,21 @@
 """A run in Python: the verbs of the command line with the same names and defaults, and the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from vivavoce import registry, specs
-from vivavoce.benchmarks import load
 from vivavoce.errors import SelectionError, StoreError, suggest
-from vivavoce.interchange import Imported, import_answers
+from vivavoce.interchange import Imported, ImportedScores, import_answers, import_scores
 from vivavoce.records import Finding, Measure, Role
 from vivavoce.score import Marked, measures_of, score
+from vivavoce.selection import ItemKey, candidate_of, items_of, signatures_of, within
 from vivavoce.store import RunFile, read
-from vivavoce.store.write import put_finding
+from vivavoce.store.merge import Merged, merge
+from vivavoce.store.write import put_finding, put_provenance
+from vivavoce.studies import STUDIES, Marks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Run", "open_run"]
 
 T = TypeVar("T")
-ItemKey = tuple[str, str, str]
 Progress = Callable[[str, int, int], None]
 
 
@@ -38,13 +41,6 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
         with run.file.reading():
             pass
     return run
-
-
-class _Marks(NamedTuple):
-    """Score rows with the measures they are values of."""
-
-    scores: "pl.DataFrame"
-    measures: dict[int, Measure]
 
 
 class Run:
@@ -110,6 +106,49 @@ class Run:
             new_version=new_version,
         )
 
+    def import_scores(
+        self,
+        file: str | Path,
+        *,
+        measure: str,
+        map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None,
+        criteria: Sequence[str] = (),
+        where: Mapping[str, str] | None = None,
+        status: str | None = None,
+        blank: Literal["unanswered", "recorded"] = "unanswered",
+        range: Mapping[str, tuple[float | None, float | None]] | None = None,
+        direction: Mapping[str, str] | None = None,
+        if_unanswered: Mapping[str, str] | None = None,
+        benchmark: str | None = None,
+    ) -> ImportedScores:
+        """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
+
+        `measure` is a spec kept as a label. Wide files have a column per criterion (`criteria`), long ones
+        `criterion` and `value`. `where` keeps rows, `status` names the column whose word must be ok. `range`,
+        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
+        of blank answers count; rows on other items of `benchmark` are skipped.
+        """
+        declared: dict[str, dict[str, Any]] = {}
+        for name, (low, high) in (range or {}).items():
+            declared.setdefault(name, {}).update(low=low, high=high)
+        for field, given in (("direction", direction), ("if_unanswered", if_unanswered)):
+            for name, word in (given or {}).items():
+                declared.setdefault(name, {})[field] = word
+        return import_scores(
+            self.file,
+            Path(file),
+            measure=measure,
+            columns=map or {},
+            constants=set or {},
+            criteria=criteria,
+            where=where,
+            status=status,
+            blank=blank,
+            declared=declared,
+            benchmark=benchmark,
+        )
+
     def score(self, *metrics: str, items: str | None = None, progress: Progress | None = None) -> Finding:
         """Mark every answer not marked yet and return the estimates of these metrics.
 
@@ -118,7 +157,7 @@ class Run:
         if not metrics:
             raise SelectionError("name at least one metric: `viva list metrics` shows what there is.")
         made = [registry.build("metric", spec) for spec in specs.parse_many(metrics)]
-        chosen = self._chosen(items)
+        chosen = items_of(self.file, items)
         marked = score(self.file, made, items=chosen, progress=progress)
         marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
         finding = self._estimates(marks, chosen)
@@ -126,38 +165,82 @@ class Run:
 
     def estimates(self, metric: str | None = None, *, items: str | None = None) -> Finding:
         """What each candidate scored, with intervals, bounds and coverage; of one metric or of all."""
-        chosen = self._chosen(items)
-        return self._estimates(self._marks(self._selected(metric), chosen), chosen)
+        chosen = items_of(self.file, items)
+        return self._estimates(self._marks(signatures_of(self.file, metric), chosen), chosen)
 
     def compare(
-        self, *candidates: str, metric: str, margin: float | None = None, items: str | None = None
+        self,
+        *candidates: str,
+        metric: str,
+        margin: float | None = None,
+        against: str | None = None,
+        population: Literal["sample", "fixed"] = "sample",
+        items: str | None = None,
     ) -> Finding:
         """Compare candidates on the items they share; every call is counted as a look at this run.
 
-        Two or three are compared in all pairs, four or more each with the first. `margin` is the least
-        difference that matters, in the metric's units.
+        Two or three are compared in all pairs, four or more each with the first, all with `against` if it is
+        given. `margin` is the least difference that matters, in the metric's units. `population`: whether the
+        items are a sample of questions like these, or the exam is fixed and only repeats vary.
         """
         from vivavoce.studies.compare import compare
 
         known = [c.candidate for c in self._read(read.candidates)]
-        names = [_candidate(name, known) for name in candidates]
+        reference = None if against is None else candidate_of(against, known)
+        names = [candidate_of(name, known) for name in candidates]
+        names += [reference] if reference and reference not in names else []
         if len(dict.fromkeys(names)) < max(2, len(names)):
             raise SelectionError(
                 f"compare takes two or more different candidates. Known: {', '.join(known)}."
             )
-        marks = self._marks(self._selected(metric), self._chosen(items), candidates=names)
-        looks = self._read(read.looks) + 1
-        finding = compare(marks.scores, marks.measures, names, margin=margin, looks=looks)
-        settings = {"candidates": names, "metric": metric, "margin": margin, "items": items}
-        try:
-            with self.file.writing() as db:
-                put_finding(db, "compare", settings, finding.rows)
-        except StoreError:  # a run on a read-only disk can still be looked at
-            unread = "This look could not be recorded: the run is read-only."
-            return Finding(
-                study="compare", rows=finding.rows, text=finding.text, notes=(*finding.notes, unread)
+        marks = self._marks(signatures_of(self.file, metric), items_of(self.file, items), candidates=names)
+        if not marks.scores.height:
+            there = "" if items is None else f" on the items of {items}"
+            raise SelectionError(
+                f"none of these candidates has marks by {metric}{there}: `viva score {self.file.path}` first."
             )
-        return finding
+        looks = self._read(read.looks) + 1
+        finding = compare(
+            marks.scores,
+            marks.measures,
+            names,
+            margin=margin,
+            looks=looks,
+            against=reference,
+            population=population,
+        )
+        settings = {"candidates": names, "metric": metric, "margin": margin, "items": items,
+                    "against": reference, "population": population}  # fmt: skip
+        return self._keep("compare", settings, finding)
+
+    def study(self, *studies: str, items: str | None = None) -> dict[str, Finding]:
+        """What studies find in the marks of this run, by name; all that need nothing but scores if none is
+        named.
+
+        agreement, consistency, correlation, gaps, ranking. Findings are kept in the run.
+        """
+        for name in studies:
+            if name not in STUDIES:
+                raise SelectionError(f"no study named {name!r}.{suggest(name, list(STUDIES))}")
+        marks = self._marks(None, items_of(self.file, items))
+        if not marks.scores.height:
+            raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
+        marks = marks._replace(identical=self._identical())
+        found = {
+            name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in studies or STUDIES
+        }
+        for name, finding in found.items():
+            self._keep(name, {"items": items}, finding)
+        return found
+
+    def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
+        """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
+        done = []
+        for other in runs:
+            done.append(merge(self.file, RunFile(Path(other))))
+            with self.file.writing() as db:
+                put_provenance(db, "merge", done[-1]._asdict())
+        return tuple(done)
 
     def status(self) -> Finding:
         """What is here: responses by candidate and measure, by status, with the causes of what is missing."""
@@ -171,22 +254,30 @@ class Run:
         """Write the report as one HTML file, by default beside the run, and return its path."""
         from vivavoce.report import Contents, write
 
-        chosen = self._chosen(items)
+        path = Path(to) if to else self.file.path.with_suffix(".html")
+        if path.exists() and self.file.exists and path.samefile(self.file.path):
+            raise StoreError(f"{path} is the run itself: give the report another path with --to.")
+        chosen = items_of(self.file, items)
         marks = self._marks(None, chosen)
+        boards = {
+            mark: self._estimates(
+                Marks(marks.scores, {k: m for k, m in marks.measures.items() if m.signature == mark}), chosen
+            )
+            for mark in dict.fromkeys(m.signature for m in marks.measures.values())
+        }
         with self.file.reading() as db:
             contents = Contents(
                 name=self.file.path.name,
-                items=_within(read.items(db), chosen),
-                responses=_within(read.responses(db), chosen),
+                items=within(read.items(db), chosen),
+                responses=within(read.responses(db), chosen),
                 scores=marks.scores,
                 measures=marks.measures,
-                estimates=self._estimates(marks, chosen).rows,
+                estimates={mark: finding.rows for mark, finding in boards.items()},
                 comparisons=tuple(read.findings(db, "compare")),
                 benchmarks=tuple(read.benchmarks(db)),
                 provenance=tuple(read.provenance(db)),
                 selection=items,
             )
-        path = Path(to) if to else self.file.path.with_suffix(".html")
         write(contents, path)
         return path
 
@@ -195,54 +286,33 @@ class Run:
         self.file.copy(Path(to))
         return Path(to)
 
-    # Selections
+    def _keep(self, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
+        """Store what a study found; a run on a read-only disk can still be looked at."""
+        try:
+            with self.file.writing() as db:
+                put_finding(db, study, settings, finding.rows)
+        except StoreError:
+            unread = "This look could not be recorded: the run is read-only."
+            return replace(finding, notes=(*finding.notes, unread))
+        return finding
 
-    def _chosen(self, items: str | None) -> "set[ItemKey] | None":
-        """The items a benchmark's spec selects; null for all. Raises if the run has others, or other
-        wordings.
-        """
-        if items is None:
-            return None
-        exam = load(items)
-        with self.file.reading() as db:
-            here = {(i.benchmark, i.item, i.variant): i.hash for i in read.stock(db).values()}
-        keys = {(i.benchmark, i.item, i.variant): i.hash for i in exam.items}
-        name = exam.items[0].benchmark
-        if not here.keys() & keys.keys():
-            there = ", ".join(sorted({b for b, *_ in here}))
-            raise SelectionError(f"--items {items}: this run has no items of {name}; it holds {there}.")
-        changed = [key[1] for key in here.keys() & keys.keys() if here[key] != keys[key]]
-        if changed:
-            raise SelectionError(
-                f"--items {items}: {len(changed)} of these items are worded otherwise in this run: "
-                f"{min(changed)} …"
-            )
-        return set(keys)
+    def _identical(self) -> frozenset[str]:
+        """Candidates whose repeats of every item are the same text."""
+        import polars as pl
 
-    def _selected(self, metric: str | None) -> list[str] | None:
-        """The signatures that a metric's name, whole or in part, selects; null for all."""
-        if metric is None:
-            return None
-        measures = self.measures
-        if not measures:
-            path = self.file.path
-            raise SelectionError(
-                f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
-            )
-        wholes = {m.metric: specs.parse(m.signature[: m.signature.rindex(")@") + 1]) for m in measures}
-        found = specs.select(metric, list(wholes), wholes)
-        if len(found) != 1:
-            names = ", ".join(found or wholes)
-            what = "matches several" if found else "matches none"
-            raise SelectionError(f"the metric {metric!r} {what} of what this run was marked by: {names}.")
-        return [m.signature for m in measures if m.metric == found[0]]
+        said = self.responses.filter(pl.col("edit") == "").group_by(
+            "candidate", "benchmark", "item", "variant"
+        )
+        repeated = said.agg(n=pl.len(), texts=pl.col("text").n_unique()).filter(pl.col("n") > 1)
+        same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
+        return frozenset(same.filter("same")["candidate"])
 
     def _marks(
         self,
         signatures: Sequence[str] | None,
         chosen: "set[ItemKey] | None",
         candidates: Sequence[str] | None = None,
-    ) -> _Marks:
+    ) -> Marks:
         """Score rows by these signatures (null: all), restricted to the chosen items."""
         with self.file.reading() as db:
             measures = {
@@ -251,32 +321,12 @@ class Run:
                 if signatures is None or keyed.measure.signature in signatures
             }
             rows = read.scores(db, measures=list(measures), candidates=candidates, details=True)
-        return _Marks(_within(rows, chosen), measures)
+        return Marks(within(rows, chosen), measures)
 
-    def _estimates(self, marks: _Marks, chosen: "set[ItemKey] | None") -> Finding:
+    def _estimates(self, marks: Marks, chosen: "set[ItemKey] | None") -> Finding:
         from vivavoce.studies.estimates import estimates
 
-        return estimates(marks.scores, _within(self.items, chosen), marks.measures)
-
-
-def _within(rows: "pl.DataFrame", chosen: "set[ItemKey] | None") -> "pl.DataFrame":
-    """The rows about chosen items."""
-    import polars as pl
-
-    if chosen is None:
-        return rows
-    keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
-    return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
-
-
-def _candidate(name: str, known: Sequence[str]) -> str:
-    """A candidate's label: as it stands, or the only one that differs in case alone."""
-    if name in known:
-        return name
-    near = [k for k in known if k.casefold() == name.casefold()]
-    if len(near) == 1:
-        return near[0]
-    raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(known))}")
+        return estimates(marks.scores, within(self.items, chosen), marks.measures)
 
 
 def _left_out(marked: Marked) -> str:

@@ -8,15 +8,16 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import fields
+from typing import Any, NamedTuple, get_args
 
-from vivavoce import formats, registry
+from vivavoce import registry
 from vivavoce.errors import MetricError, VivaError
 from vivavoce.metrics import Lab, Metric
-from vivavoce.records import Criterion, Item, Measure, Row, Value
+from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Measure, Row, ScoreStatus, Value
 from vivavoce.store import RunFile
 from vivavoce.store.read import Pending, count_pending, pending, stock
-from vivavoce.store.write import put_measures, put_provenance, put_scores
+from vivavoce.store.write import Mark, put_measures, put_provenance, put_scores
 
 __all__ = ["BATCH", "Marked", "measures_of", "score"]
 
@@ -59,9 +60,30 @@ def score(
             if items is None or (item.benchmark, item.item, item.variant) in items
         }
     for metric in metrics:
+        _check_declared(metric)
         _check_needs(metric, stocked)
     lab = Lab()
     return [_mark(run, metric, stocked, lab, progress) for metric in metrics]
+
+
+def _check_declared(metric: Metric) -> None:
+    """Raise `MetricError` if what a stranger's metric declares makes no sense."""
+    names = [c.criterion for c in metric.criteria]
+    if not names or len(set(names)) < len(names):
+        raise MetricError(f"the metric {metric} must declare criteria, each once, not {names}.")
+    known = {f.name for f in fields(Item)}
+    for need in metric.needs:
+        if need not in known:
+            raise MetricError(f"the metric {metric} needs {need!r}, which is no field of an item.")
+    for c in metric.criteria:
+        what = f"the metric {metric}, criterion {c.criterion!r}"
+        if c.direction not in get_args(Direction) or c.if_unanswered not in get_args(IfUnanswered):
+            raise MetricError(
+                f"{what}: direction {c.direction!r} and if_unanswered {c.if_unanswered!r} must be of "
+                f"{', '.join(get_args(Direction))} and of {', '.join(get_args(IfUnanswered))}."
+            )
+        if c.low is not None and c.high is not None and not c.low < c.high:
+            raise MetricError(f"{what}: its range must run upwards, not from {c.low} to {c.high}.")
 
 
 def _check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
@@ -106,10 +128,8 @@ def _mark(
             values = _values(metric, batch, lab)
             with run.writing() as db:
                 for key, measure in zip(keys, measures, strict=True):
-                    named = [
-                        (p.key, v[measure.criterion.criterion]) for p, v in zip(batch, values, strict=True)
-                    ]
-                    put_scores(db, key, named)
+                    name = measure.criterion.criterion
+                    put_scores(db, key, [Mark(p.key, v[name]) for p, v in zip(batch, values, strict=True)])
             statuses.update(v[c.criterion].status for v in values for c in metric.criteria)
             if progress:
                 progress(str(metric), statuses.total() // len(metric.criteria), total)
@@ -128,11 +148,14 @@ def _values(metric: Metric, batch: Sequence[Pending], lab: Lab) -> list[Mapping[
         elif p.response.status == "filtered":
             silence = Value(None, note="withheld by the provider's content filter", status="unanswered")
         else:
-            reading = formats.read(p.item, p.response.text or "")
+            reading = lab.reading(p.item, p.response.text or "")
             if reading.status == "ok":
                 rows.append(Row(p.item, p.response, reading))
             else:
                 silence = Value(None, note=reading.reason, status=reading.status)
+        if silence and silence.status != "failed":
+            for c in metric.criteria:
+                _check_silence(metric, p, c)
         settled.append({c.criterion: silence for c in metric.criteria} if silence else None)
     marks = iter(_asked(metric, rows, lab))
     return [done if done is not None else next(marks) for done in settled]
@@ -142,7 +165,7 @@ def _asked(metric: Metric, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[st
     if not rows:
         return []
     try:
-        values = metric.values(rows, lab)
+        values = list(metric.values(rows, lab))
     except VivaError:
         raise
     except Exception as error:  # a metric may be a stranger's code: name it, keep what is stored
@@ -152,26 +175,61 @@ def _asked(metric: Metric, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[st
         ) from error
     if len(values) != len(rows):
         raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")
-    for row, value in zip(rows, values, strict=True):
-        for criterion in metric.criteria:
-            _check(str(metric), row, value, criterion)
-    return values
+    return [
+        {c.criterion: _checked(metric, row, value, c) for c in metric.criteria}
+        for row, value in zip(rows, values, strict=True)
+    ]
 
 
-def _check(name: str, row: Row, values: Mapping[str, Value], criterion: Criterion) -> None:
-    """Raise `MetricError` if a value is not what the criterion declares."""
-    what = f"{name} on {row.item.name}, answer of {row.response.candidate} (repeat {row.response.repeat})"
-    if criterion.criterion not in values:
-        raise MetricError(f"{what}: no value for its criterion {criterion.criterion!r}.")
+def _wrong(metric: Metric, row: Row | Pending, why: str) -> MetricError:
+    said = row.response
+    return MetricError(
+        f"{metric} on {row.item.name}, answer of {said.candidate} (repeat {said.repeat}): {why}"
+    )
+
+
+def _check_silence(metric: Metric, row: Row | Pending, c: Criterion) -> None:
+    """Raise `MetricError` if silence counts as a limit that there is not: it would drop out of the mean."""
+    highest = (c.if_unanswered == "worst") == (c.direction == "lower")
+    if c.if_unanswered != "set_aside" and (c.high if highest else c.low) is None:
+        raise _wrong(
+            metric,
+            row,
+            f"it was not answered, which counts as {c.if_unanswered}, but {c.criterion} declares no "
+            f"{'highest' if highest else 'lowest'} value. Declare one, or if_unanswered='set_aside'.",
+        )
+
+
+def _checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Value:
+    """The criterion's value as plain numbers; `MetricError` if it is not what the criterion declares."""
+    if not isinstance(values, Mapping) or criterion.criterion not in values:
+        raise _wrong(metric, row, f"no value for its criterion {criterion.criterion!r}.")
     value = values[criterion.criterion]
-    if (value.status == "ok") != (value.value is not None):
-        raise MetricError(f"{what}: a value goes with status ok and with no other, not {value!r}.")
-    if value.value is None:
-        return
+    if not isinstance(value, Value) or value.status not in get_args(ScoreStatus):
+        known = ", ".join(get_args(ScoreStatus))
+        raise _wrong(metric, row, f"a Value with a status of {known} is needed, not {value!r}.")
+    try:  # a NumPy number is no number to the store
+        number = None if value.value is None else float(value.value)
+        parts = {str(k): float(v) for k, v in value.parts.items()} if value.parts else None
+    except (TypeError, ValueError, AttributeError):
+        why = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
+        raise _wrong(metric, row, why) from None
+    value = value._replace(value=number, parts=parts, note=value.note and str(value.note))
+    if (value.status == "ok") != (number is not None):
+        raise _wrong(metric, row, f"a value goes with status ok and with no other, not {value!r}.")
+    if not all(map(math.isfinite, (parts or {}).values())):
+        raise _wrong(metric, row, f"its parts must be finite, not {parts}.")
+    if number is None:
+        if value.status != "failed":
+            _check_silence(metric, row, criterion)
+        return value
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
-    if not math.isfinite(value.value) or not low <= value.value <= high:
-        raise MetricError(
-            f"{what}: {criterion.criterion} = {value.value} lies outside its declared range {low:g} to "
-            f"{high:g}. Mend the metric; nothing of this batch was stored."
+    if not math.isfinite(number) or not low <= number <= high:
+        raise _wrong(
+            metric,
+            row,
+            f"{criterion.criterion} = {number} lies outside its declared range {low:g} to {high:g}. "
+            "Mend the metric; nothing of this batch was stored.",
         )
+    return value

@@ -3,6 +3,7 @@
 `write` turns what a run holds into plain rows (`contents`) and fills the template, which escapes every text.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,16 @@ def render(contents: Contents) -> str:
 
 def write(contents: Contents, path: Path) -> None:
     """Write the page to `path`, replacing an earlier one as a whole or not at all."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
     page = render(contents)
     draft = path.with_name(f".{path.name}.part")
     try:
         draft.write_text(page, encoding="utf-8", errors="replace")  # a lone surrogate is no text
         draft.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise StoreError(
             f"cannot write the report to {path}: {error.strerror}. Give another path with --to."
         ) from None

@@ -2,12 +2,13 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.records import Measure
+from vivavoce.records import Criterion, Measure
 from vivavoce.store.read import Benchmark
 from vivavoce.text import is_blank
 
@@ -22,14 +23,14 @@ _THOUGHT_MARK = re.compile(r"<unused\d+>")
 
 
 class Contents(NamedTuple):
-    """Everything a report draws on: the tables, estimates and comparisons of one run."""
+    """Everything a report draws on: the tables, estimates (by signature) and comparisons of one run."""
 
     name: str
     items: "pl.DataFrame"
     responses: "pl.DataFrame"
     scores: "pl.DataFrame"
     measures: Mapping[int, Measure]
-    estimates: Sequence[Mapping[str, Any]]
+    estimates: Mapping[str, Sequence[Mapping[str, Any]]]
     comparisons: Sequence[Mapping[str, Any]]
     benchmarks: Sequence[Benchmark]
     provenance: Sequence[Mapping[str, Any]]
@@ -74,24 +75,26 @@ def _totals(c: Contents) -> list[tuple[str, int]]:
 
 
 def _boards(c: Contents) -> list[dict[str, Any]]:
-    """A leaderboard per benchmark and criterion: the candidates by estimate, bounds of the exam last."""
-    ranges = {(m.metric, m.criterion.criterion): m.criterion for m in c.measures.values()}
+    """A leaderboard per measure and benchmark: the candidates by estimate, bounds of the exam last."""
+    ranges = {(m.signature, m.criterion.criterion): m.criterion for m in c.measures.values()}
+    versions = Counter(m for m, _ in {(m.metric, m.signature) for m in c.measures.values()})
     made = []
-    for (benchmark, metric, criterion), part in groupby(
-        c.estimates, key=lambda r: (r["benchmark"], r["metric"], r["criterion"])
+    estimates = [{**row, "signature": mark} for mark, part in c.estimates.items() for row in part]
+    for (signature, benchmark, metric, criterion), part in groupby(
+        estimates, key=lambda r: (r["signature"], r["benchmark"], r["metric"], r["criterion"])
     ):
         lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
-        declared = ranges[metric, criterion]
+        declared = ranges[signature, criterion]
         sizes = {(r["n_items"], r["n_groups"]) for r in lines}
         made.append(
             {
                 "benchmark": benchmark,
-                "metric": metric,
+                "metric": metric if versions[metric] == 1 else signature,
                 "criterion": criterion,
                 "direction": declared.direction,
                 "if_unanswered": declared.if_unanswered,
                 "range": (declared.low, declared.high),
-                "scale": _scale(lines),
+                "scale": _scale(lines, declared),
                 "size": sizes.pop() if len(sizes) == 1 else None,
                 "rows": lines,
                 "any_failed": any(r["n_failed"] for r in lines),
@@ -100,8 +103,8 @@ def _boards(c: Contents) -> list[dict[str, Any]]:
     return made
 
 
-def _scale(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The axis of a board: from the lowest to the highest end of its intervals, at a round step outside."""
+def _scale(lines: Sequence[Mapping[str, Any]], declared: Criterion) -> dict[str, float]:
+    """The axis of a board: round numbers around its lowest and highest end, inside the declared range."""
     ends = [
         r[k]
         for r in lines
@@ -110,11 +113,19 @@ def _scale(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     ]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
-    return {"low": math.floor(low / step) * step, "high": math.ceil(high / step + 1e-9) * step}
+    ends = [round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9)]
+    return {
+        "low": ends[0] if declared.low is None else max(ends[0], declared.low),
+        "high": ends[1] if declared.high is None else min(ends[1], declared.high),
+    }
 
 
 def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
-    """The last word on each pair, metric and criterion that was ever compared, in the order of asking."""
+    """The last word on each pair, metric and criterion that was ever compared, in the order of asking.
+
+    `stale` says that answers came, or were marked by this metric, after it.
+    """
+    changes = [p for p in c.provenance if p.get("rows") or p.get("new") or p.get("replaced")]
     latest: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for finding in c.comparisons:
         for row in finding["rows"]:
@@ -123,6 +134,10 @@ def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
             latest[pair] = row | {
                 "made_at": finding["made_at"][:10],
                 "items": finding["settings"].get("items"),
+                "stale": any(
+                    p["made_at"] > finding["made_at"] and p.get("metric", row["metric"]) == row["metric"]
+                    for p in changes
+                ),
             }
     return list(latest.values())
 

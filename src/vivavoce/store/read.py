@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "Answer",
     "Benchmark",
     "KeyedMeasure",
     "Pending",
+    "answers",
     "benchmarks",
     "candidates",
     "count_pending",
@@ -199,6 +201,23 @@ def stock(db: sqlite3.Connection) -> dict[int, Item]:
         lists = {name: tuple(json.loads(fields[name])) for name in ("options", "answer", "references")}
         made[key] = Item(**fields | lists | {"meta": json.loads(fields["meta"])})
     return made
+
+
+class Answer(NamedTuple):
+    """A stored response's key and text."""
+
+    key: int
+    text: str | None
+
+
+def answers(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], Answer]:
+    """The responses to current items by benchmark, item, variant, candidate, repeat and edit."""
+    sql = (
+        "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text FROM responses "
+        "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
+        "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1"
+    )
+    return {tuple(key): Answer(response, text) for *key, response, text in db.execute(sql)}
 
 
 class Pending(NamedTuple):

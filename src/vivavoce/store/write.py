@@ -11,6 +11,7 @@ from vivavoce.records import Card, Item, Measure, Response, Role, Value
 from vivavoce.store.schema import STATUSES
 
 __all__ = [
+    "Mark",
     "Stored",
     "put_benchmark",
     "put_candidates",
@@ -20,6 +21,7 @@ __all__ = [
     "put_provenance",
     "put_responses",
     "put_scores",
+    "refuse_other_scores",
 ]
 
 ItemKey = tuple[str, str]
@@ -216,31 +218,75 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
     return keys
 
 
-def put_scores(
-    db: sqlite3.Connection, measure: int, values: Iterable[tuple[int, Value]], *, pass_no: int = 1
-) -> None:
-    """Store one value per response key for a measure. Only a failed score is ever replaced."""
+class Mark(NamedTuple):
+    """A value for the response of that key, in one pass, possibly on a ballot with others."""
+
+    response: int
+    value: Value
+    pass_no: int = 1
+    ballot: str = ""
+    position: int | None = None
+
+
+def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
+    """Store marks by a measure. Only a failed one is ever replaced."""
+    ballots = dict(db.execute("SELECT ballot, ballot_id FROM ballots"))
+
+    def ballot(name: str) -> int:
+        if name not in ballots:
+            ballots[name] = db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid
+        return int(ballots[name])
+
     db.executemany(
-        "INSERT INTO scores (measure_id, response_id, unit_id, ballot_id, pass_no, value, status_id, "
-        "parts, note) "
-        "VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no) DO UPDATE SET value = "
-        "excluded.value, "
-        "status_id = excluded.status_id, parts = excluded.parts, note = excluded.note WHERE "
-        "scores.status_id = 3",
-        (
+        """
+        INSERT INTO scores (measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id,
+                            parts, note)
+        VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
+        DO UPDATE SET position = excluded.position, value = excluded.value, status_id = excluded.status_id,
+                      parts = excluded.parts, note = excluded.note
+        WHERE scores.status_id = 3
+        """,
+        [
             (
                 measure,
-                response,
-                pass_no,
-                v.value,
-                STATUSES.index(v.status),
-                _json(dict(v.parts)) if v.parts else None,
-                v.note,
+                mark.response,
+                ballot(mark.ballot),
+                mark.pass_no,
+                mark.position,
+                mark.value.value,
+                STATUSES.index(mark.value.status),
+                _json(dict(mark.value.parts)) if mark.value.parts else None,
+                mark.value.note,
             )
-            for response, v in values
-        ),
+            for mark in marks
+        ],
     )
+
+
+def refuse_other_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
+    """Raise `InputError` if the run holds another mark than one of these, failed ones aside."""
+    there = {
+        (response, ballot, pass_no): (STATUSES[status], value)
+        for response, ballot, pass_no, status, value in db.execute(
+            "SELECT response_id, ballot, pass_no, status_id, value FROM scores "
+            "JOIN ballots USING (ballot_id) WHERE measure_id = ? AND status_id != 3",
+            (measure,),
+        )
+    }
+    for mark in marks:
+        new = (mark.value.status, mark.value.value)
+        old = there.get((mark.response, mark.ballot, mark.pass_no), new)
+        if old != new and mark.value.status != "failed":
+            candidate, item, repeat = db.execute(
+                "SELECT candidate, item, repeat FROM responses JOIN candidates USING (candidate_id) "
+                "JOIN items USING (item_id) WHERE response_id = ?",
+                (mark.response,),
+            ).fetchone()
+            raise InputError(
+                f"{candidate} has another mark for {item} (repeat {repeat}) in this run already: marks are "
+                "kept. A second judgement of the same answer is another pass: --set pass_no=2."
+            )
 
 
 def put_event(db: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> None:

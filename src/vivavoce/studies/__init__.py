@@ -1,20 +1,39 @@
 """Studies: score rows in, findings out. A study knows no metric, no model and no store.
 
-`resolve` is the one place where a status becomes a number, by the criterion's own rule; everything above
-it works on one value per item.
+`settled` is the one place where a status becomes a number, by the criterion's own rule; `resolve` averages to
+one value per item, and everything above works on that.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from vivavoce import stats
-from vivavoce.records import Criterion
+from vivavoce.records import Criterion, Measure
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ITEM", "resolve", "span"]
+__all__ = ["ITEM", "NO_LIMIT", "STUDIES", "Marks", "repeats", "resolve", "settled", "span"]
 
 ITEM = ("benchmark", "item", "variant", "group")
+NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
+"""Why a side of the identified set is null."""
+
+
+STUDIES = ("agreement", "consistency", "correlation", "gaps", "ranking")
+"""The studies that need nothing but scores; each is the module of that name with a function `findings`."""
+
+
+class Marks(NamedTuple):
+    """What studies work on: score rows with their `measure_id`, the measures, and who only repeats himself.
+
+    `identical` names candidates whose repeats of every item are the same text: what differs between their
+    repeats is the examiner's doing.
+    """
+
+    scores: "pl.DataFrame"
+    measures: Mapping[int, Measure]
+    identical: frozenset[str] = frozenset()
 
 
 def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
@@ -27,13 +46,8 @@ def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
     """
     import polars as pl
 
-    worst, best = criterion.low, criterion.high
-    if criterion.direction == "lower":
-        worst, best = best, worst
-    silence = {"worst": worst, "correct": best, "set_aside": None}[criterion.if_unanswered]
-    silent = pl.col("status").is_in(["unanswered", "unreadable"])
     failed = pl.col("status") == "failed"
-    observed = pl.when(silent).then(pl.lit(silence, pl.Float64)).otherwise(pl.col("value"))
+    observed = settled(criterion)
 
     def filling(limit: float | None) -> pl.Expr:
         # Unlike a null, NaN swallows the mean: what nothing bounds must not drop out of a bound.
@@ -46,10 +60,39 @@ def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
                 filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
         .group_by(*ITEM, "candidate", "role", "repeat")
         .agg(pl.col(*columns).mean())
+        .sort(*ITEM, "candidate", "repeat")  # a mean in another order has another last digit
         .group_by(*ITEM, "candidate", "role")
         .agg(pl.col(*columns).mean())
         .sort(*ITEM, "candidate")
     )  # fmt: skip
+
+
+def repeats(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
+    """One row per candidate, item and repeat: `y`, its passes averaged, silence settled, failures left
+    out.
+    """
+    import polars as pl
+
+    return (
+        rows.filter(pl.col("edit") == "")
+        .with_columns(y=settled(criterion))
+        .filter(pl.col("y").is_not_null())
+        .group_by(*ITEM, "candidate", "repeat")
+        .agg(pl.col("y").mean())
+        .sort(*ITEM, "candidate", "repeat")
+    )
+
+
+def settled(criterion: Criterion) -> "pl.Expr":
+    """The value of a score row: silence by the criterion's rule, null where it is set aside or failed."""
+    import polars as pl
+
+    worst, best = criterion.low, criterion.high
+    if criterion.direction == "lower":
+        worst, best = best, worst
+    silence = {"worst": worst, "correct": best, "set_aside": None}[criterion.if_unanswered]
+    silent = pl.col("status").is_in(["unanswered", "unreadable"])
+    return pl.when(silent).then(pl.lit(silence, pl.Float64)).otherwise(pl.col("value"))
 
 
 def span(

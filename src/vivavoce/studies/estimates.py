@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from vivavoce import stats
 from vivavoce.records import Criterion, Finding, Measure
-from vivavoce.studies import resolve, span
+from vivavoce.studies import NO_LIMIT, resolve, span
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +36,8 @@ def estimates(scores: "pl.DataFrame", items: "pl.DataFrame", measures: Mapping[i
     `scores` are score rows with `measure_id`; `items` the exam's items, which say what was to be expected:
     coverage is the share of (items of the formats marked) x (the candidate's repeats) whose status is ok.
     `low` and `high` are the 95% interval (Wilson with effective size, or t), null with one group; `set_…`
-    what the failed marks could make of the estimate, `bound_…` that with sampling error. `reason` says why an
-    estimate is null.
+    what the failed marks could make of the estimate, `bound_…` that with sampling error. `reason` says why a
+    figure is null.
     """
     import polars as pl
 
@@ -49,7 +49,7 @@ def estimates(scores: "pl.DataFrame", items: "pl.DataFrame", measures: Mapping[i
             expected = items.filter(
                 (pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats)
             ).height
-            made = list(_candidates(part, measure, expected))
+            made = [{name: r[name] for name in COLUMNS} for r in _candidates(part, measure, expected)]
             better = -1 if measure.criterion.direction == "higher" else 1
             made.sort(key=lambda r: (r["estimate"] is None, better * (r["estimate"] or 0.0), r["candidate"]))
             rows.extend(made)
@@ -103,4 +103,7 @@ def _estimate(values: "pl.DataFrame", criterion: Criterion, failed: int) -> dict
     if not failed:
         return row | {"set_low": row["estimate"], "set_high": row["estimate"],
                       "bound_low": row["low"], "bound_high": row["high"]}  # fmt: skip
-    return row | span(values["low"], values["high"], values["group"], low=low, high=high)._asdict()
+    found = span(values["low"], values["high"], values["group"], low=low, high=high)
+    if found.set_low is None or found.set_high is None:
+        row["reason"] = "; ".join(filter(None, (row["reason"], NO_LIMIT)))
+    return row | found._asdict()

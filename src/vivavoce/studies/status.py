@@ -29,9 +29,10 @@ COLUMNS = (
 def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Finding:
     """One row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null metric.
 
-    `causes` maps each reason for a row that is not ok to how often it occurred.
+    `causes` maps each reason for a row that is not ok to how often it occurred. `responses` are those of the
+    formats that the measure marked: some may not have been marked yet, which is a cause of its own.
     """
-    rows = [_row(key, part, "note") for key, part in _parts(scores, measures)]
+    rows = [_marked(key, part, responses) for key, part in _parts(scores, measures)]
     marked = {(row["benchmark"], row["candidate"]) for row in rows}
     for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
         if key not in marked:
@@ -45,6 +46,23 @@ def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Any:
     for (benchmark, candidate, measure), part in parts:
         m = measures[measure]
         yield (benchmark, candidate, m.metric, m.criterion.criterion), part
+
+
+def _marked(key: tuple[Any, ...], part: "pl.DataFrame", responses: "pl.DataFrame") -> dict[str, Any]:
+    """The row of one measure, with what it has yet to mark."""
+    import polars as pl
+
+    row = _row(key, part, "note")
+    there = responses.filter(
+        (pl.col("benchmark") == key[0])
+        & (pl.col("candidate") == key[1])
+        & pl.col("format").is_in(part.get_column("format").unique().to_list())
+    )
+    thing = ("item", "variant", "repeat", "edit")
+    unmarked = there.height - part.select(thing).n_unique()
+    if unmarked > 0:
+        row |= {"responses": there.height, "causes": row["causes"] | {"not marked yet": unmarked}}
+    return row
 
 
 def _row(key: tuple[Any, ...], part: "pl.DataFrame", cause: str) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from vivavoce.stats import Verdict
 __all__ = ["basis", "footnote", "number", "ordinal", "sentence"]
 
 
-def number(value: float) -> str:
-    """A figure for a sentence: three significant digits at least, no exponent, no trailing noise."""
-    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}"
+def number(value: float, criterion: Criterion) -> str:
+    """A figure for a sentence: two decimals, or three on a scale no wider than 1."""
+    wide = criterion.low is None or criterion.high is None or criterion.high - criterion.low > 1
+    return f"{value:.{2 if wide else 3}f}"
 
 
 def plain(value: float) -> str:
@@ -41,14 +42,14 @@ def basis(row: Mapping[str, Any], means: tuple[float, float], criterion: Criteri
     behind = "lower" if criterion.direction == "higher" else "higher"
     return (
         f"On {count(row['n_items'], 'question')} ({count(row['n_groups'], 'case')}): {row['a']} "
-        f"{number(means[0])}, "
-        f"{row['b']} {number(means[1])}{out_of}; {row['a']} {ahead} in {row['wins']}, equal in "
+        f"{number(means[0], criterion)}, "
+        f"{row['b']} {number(means[1], criterion)}{out_of}; {row['a']} {ahead} in {row['wins']}, equal in "
         f"{row['ties']}, "
         f"{behind} in {row['losses']}."
     )
 
 
-def sentence(row: Mapping[str, Any], verdict: Verdict, failed: int) -> str:
+def sentence(row: Mapping[str, Any], verdict: Verdict, criterion: Criterion, failed: int) -> str:
     """The verdict on a row of `compare.COLUMNS`, in words that hold for the whole family."""
     a, b = (row["b"], row["a"]) if verdict.favours == "b" else (row["a"], row["b"])
     m = "" if row["margin"] is None else plain(row["margin"])
@@ -72,14 +73,18 @@ def sentence(row: Mapping[str, Any], verdict: Verdict, failed: int) -> str:
             d, low, high = row["difference"], row["low_family"], row["high_family"]
             if verdict.favours == "b":  # the difference as seen from the one who is better
                 d, low, high = -d, -high, -low
-            ends = f"{number(low)} to {number(high)}"
-            return f"{a} is better ({number(d)}, {ends}).{size.get(verdict.size or '', '')}"
+            ends = f"{number(low, criterion)} to {number(high, criterion)}"
+            return f"{a} is better ({number(d, criterion)}, {ends}).{size.get(verdict.size or '', '')}"
         case "equivalent":
             return f"{a} and {b} are equivalent within {m}."
         case "not_worse":
             return f"{a} is not worse than {b} by more than {m}. It was not shown to be better."
     found = row["mde_family"]
-    able = f" It would have found a difference of {number(found)} four times in five." if found else ""
+    able = (
+        f" It would have found a difference of {number(found, criterion)} four times in five."
+        if found
+        else ""
+    )
     needed = (
         f" To tell {m} apart takes about {count(row['n_needed'], 'question')}." if row["n_needed"] else ""
     )

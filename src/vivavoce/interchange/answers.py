@@ -1,19 +1,18 @@
 """Recorded answers in: other people's files become responses of a run."""
 
-import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.errors import InputError, suggest
+from vivavoce.interchange.rows import by_name, named, number_of, text_of
 from vivavoce.records import Item, Response, ResponseStatus, Role
 from vivavoce.registry import file_hash, plugins
 from vivavoce.store import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
-from vivavoce.tables import Line, read_lines, rename
+from vivavoce.tables import Line, read_lines
 from vivavoce.text import is_blank, one_line
 
 __all__ = ["Imported", "import_answers"]
@@ -22,7 +21,11 @@ COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
     *("tokens", "seconds", "cost", "error"),
 )
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+_NEEDED = {
+    "item": "--map item=COLUMN",
+    "candidate": "--map candidate=COLUMN or --set candidate=NAME",
+    "text": "--map text=COLUMN",
+}
 
 
 class Imported(NamedTuple):
@@ -57,10 +60,10 @@ def import_answers(
     `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
     is a failed response; '' arrived empty. Importing the same file again changes nothing.
     """
-    exam = load(benchmark)
     for name, role in roles.items():
         if role not in get_args(Role):
-            raise InputError(f"{name} cannot be a {role!r}: a role is candidate, floor or ceiling.")
+            raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
+    exam = load(benchmark)
     wrong = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
     if wrong:
         raise InputError(f"answers have no field {wrong[0]!r}.{suggest(wrong[0], list(COLUMNS))}")
@@ -118,12 +121,12 @@ def _responses(
     lines: Iterable[Line], exam: Loaded, columns: Mapping[str, str], constants: Mapping[str, str]
 ) -> tuple[list[Response], int]:
     """The file's rows as responses to the exam's items, and how many answer its other items."""
-    here, there = _by_name(exam.items), _by_name(exam.others)
+    here, there = by_name(exam.items), by_name(exam.others)
     made: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
     unknown: Counter[str] = Counter()
     skipped = 0
-    for line in _named(lines, columns, constants):
-        names = (_text(line, "item") or "", _text(line, "variant") or "")
+    for line in named(lines, columns, constants, _NEEDED):
+        names = (text_of(line, "item") or "", text_of(line, "variant") or "")
         if names not in here:
             if names in there:
                 skipped += 1
@@ -149,30 +152,6 @@ def _responses(
     return [response for response, _ in made.values()], skipped
 
 
-def _by_name(items: Iterable[Item]) -> dict[tuple[str, str], Item]:
-    """Items by every name they answer to: published id, or base id and variant."""
-    names = {(item.item, item.variant): item for item in items}
-    return {(item.alias, ""): item for item in items if item.alias} | names
-
-
-def _named(lines: Iterable[Line], columns: Mapping[str, str], constants: Mapping[str, str]) -> Iterator[Line]:
-    """Rows under our names. Raises `InputError` when a needed column is not there."""
-    options = {"item": "--map item=COLUMN", "candidate": "--map candidate=COLUMN or --set candidate=NAME",
-               "text": "--map text=COLUMN"}  # fmt: skip
-    for line in lines:
-        row = {**rename(line, columns), **constants}
-        if "id" in row and "item" not in row:
-            row["item"] = row.pop("id")
-        for name, remedy in options.items():
-            if name not in row:
-                raise InputError(
-                    f"{line.where}: no column {name!r} (there are {', '.join(line.row)}): {remedy} names it."
-                )
-            if name != "text" and row[name] in (None, ""):
-                raise InputError(f"{line.where}: the column {columns.get(name, name)!r} is empty.")
-        yield Line(line.where, row)
-
-
 def _response(line: Line, item: Item) -> Response:
     row, where = line.row, line.where
     text = row["text"]
@@ -191,50 +170,18 @@ def _response(line: Line, item: Item) -> Response:
         benchmark=item.benchmark,
         item=item.item,
         variant=item.variant,
-        candidate=_text(line, "candidate") or "",
-        repeat=_number(row, "repeat", int, where, 1),
-        edit=_text(line, "edit") or "",
+        candidate=text_of(line, "candidate") or "",
+        repeat=number_of(row, "repeat", int, where, 1),
+        edit=text_of(line, "edit") or "",
         status=status,
         text=text if status == "ok" else None,
-        reasoning=_text(line, "reasoning"),
-        finish_reason=_text(line, "finish_reason"),
-        tokens=_number(row, "tokens", int, where),
-        seconds=_number(row, "seconds", float, where),
-        cost=_number(row, "cost", float, where),
-        error=_text(line, "error") or (text if status == "failed" else None),
+        reasoning=text_of(line, "reasoning"),
+        finish_reason=text_of(line, "finish_reason"),
+        tokens=number_of(row, "tokens", int, where),
+        seconds=number_of(row, "seconds", float, where),
+        cost=number_of(row, "cost", float, where),
+        error=text_of(line, "error") or (text if status == "failed" else None),
     )
-
-
-def _text(line: Line, name: str) -> str | None:
-    """A text, also when written as a number; null when absent."""
-    value = line.row.get(name)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        return str(value)
-    raise InputError(
-        f"{line.where}: {name} must be text, not {type(value).__name__}: {one_line(str(value), 40)}."
-    )
-
-
-def _number(
-    row: Mapping[str, Any], name: str, kind: type[int] | type[float], where: str, default: Any = None
-) -> Any:
-    """A whole or decimal number, also when written as text; the default when absent."""
-    value = row.get(name)
-    if value in (None, ""):
-        return default
-    try:
-        exact = isinstance(value, int) or (isinstance(value, str) and _WHOLE.fullmatch(value))
-        number = int(value) if exact else float(value)
-        if isinstance(value, bool) or not math.isfinite(number) or "_" in str(value):
-            raise ValueError
-        if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
-            raise ValueError
-        return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
-    except (TypeError, ValueError, OverflowError):
-        what = "a whole number" if kind is int else "a number"
-        raise InputError(f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}.") from None
 
 
 def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:

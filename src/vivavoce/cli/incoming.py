@@ -1,0 +1,128 @@
+"""`viva import`: recorded answers, or recorded scores, into a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from vivavoce.cli.options import (
+    Direction,
+    IfUnanswered,
+    Json,
+    Map,
+    Plugin,
+    Quiet,
+    Range,
+    Role,
+    RunPath,
+    Set,
+    Where,
+    declared,
+    opened,
+    pairs,
+    ranges,
+)
+from vivavoce.cli.output import print_json
+from vivavoce.errors import InputError
+
+if TYPE_CHECKING:
+    from vivavoce.interchange import ImportedScores
+
+__all__ = ["import_"]
+
+
+def import_(
+    run: RunPath,
+    file: Annotated[Path, typer.Argument(help="Recorded answers or scores: .jsonl, .csv, .tsv or .parquet.")],
+    benchmark: Annotated[
+        str | None, typer.Option(help='The exam they answer: "hivmedqa(data=DIR)", "jsonl(path=F)".')
+    ] = None,
+    map: Map = [],  # noqa: B006 - typer reads the default, nothing changes it
+    set: Set = [],  # noqa: B006
+    role: Role = [],  # noqa: B006
+    new_version: Annotated[
+        bool, typer.Option("--new-version", help="Accept items that have changed.")
+    ] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="The file holds marks, not answers.")] = False,
+    measure: Annotated[
+        str | None, typer.Option(help="Scores: the spec of what gave them, kept as a label.")
+    ] = None,
+    criteria: Annotated[str, typer.Option(help="Scores: columns that hold marks, by commas.")] = "",
+    where: Where = [],  # noqa: B006
+    status: Annotated[
+        str | None, typer.Option(help="Scores: a column; ok is ok, any other word failed.")
+    ] = None,
+    blank: Annotated[
+        Literal["unanswered", "recorded"], typer.Option(help="Scores: what marks of a blank answer count as.")
+    ] = "unanswered",
+    range: Range = [],  # noqa: B006
+    direction: Direction = [],  # noqa: B006
+    if_unanswered: IfUnanswered = [],  # noqa: B006
+    plugin: Plugin = [],  # noqa: B006
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Import recorded answers into a run, made if it does not exist; with --scores, recorded marks.
+
+    Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
+    tokens, seconds, cost, error. A null text is a failed response, an empty one arrived empty. Fields of
+    scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot, position, note.
+
+    Example: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)" --map candidate=model`
+
+    Example: `viva import exam.viva marks.csv --scores --measure "judge(rubric=medgpt, model=gpt-4o)"
+    --criteria comprehension,harm --map item=question_id --map candidate=model`
+    """
+    shared = {"benchmark": benchmark, "map": pairs(map, "--map"), "set": pairs(set, "--set")}
+    into = opened(run, plugin)
+    if scores:
+        if measure is None:
+            raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
+        marks = into.import_scores(
+            file,
+            measure=measure,
+            criteria=[name.strip() for name in criteria.split(",") if name.strip()],
+            where=pairs(where, "--where"),
+            status=status,
+            blank=blank,
+            range=ranges(range),
+            direction=declared(direction, "--direction"),
+            if_unanswered=declared(if_unanswered, "--if-unanswered"),
+            **shared,  # type: ignore[arg-type]
+        )
+        return _show_scores(run, marks, quiet=quiet, json=json)
+    if benchmark is None:
+        raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
+    done = into.import_answers(
+        file,
+        role=pairs(role, "--role"),  # type: ignore[arg-type]
+        new_version=new_version,
+        **shared,  # type: ignore[arg-type]
+    )
+    if json:
+        return print_json("import", run, [done._asdict()])
+    if quiet:
+        return None
+    print(
+        f"{run}: {done.responses} answers of {done.candidates} candidates to {done.items} items "
+        f"({done.new} new, {done.unchanged} unchanged, {done.replaced} replacing failures); "
+        f"{done.blank} blank, {done.failed} failed, {done.skipped} skipped."
+    )
+    for name in done.identical_repeats:
+        print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
+    return None
+
+
+def _show_scores(run: Path, done: "ImportedScores", *, quiet: bool, json: bool) -> None:
+    if json:
+        return print_json("import", run, [done._asdict()])
+    if quiet:
+        return None
+    print(
+        f"{run}: {done.scores} marks on {', '.join(done.criteria)}: {done.ok} ok, {done.unanswered} "
+        f"unanswered, {done.failed} failed; {done.skipped} rows skipped."
+    )
+    if done.blank_scored:
+        print(f"{len(done.blank_scored)} blank answers had been given marks, which do not count:")
+        print("\n".join(f"  {name}" for name in done.blank_scored))
+    return None

@@ -1,0 +1,73 @@
+"""Options that several verbs share, and how their words are read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vivavoce.errors import InputError
+
+if TYPE_CHECKING:
+    from vivavoce.run import Run
+
+__all__ = [
+    *("Direction", "IfUnanswered", "Items", "Json", "Map", "Plugin", "Quiet", "Range", "Role", "RunPath"),
+    *("Set", "Where", "declared", "opened", "pairs", "ranges"),
+]
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")]
+Plugin = Annotated[list[Path], typer.Option(help="A Python file with metrics or benchmarks; repeatable.")]
+
+
+Items = Annotated[str | None, typer.Option(help="Restrict to the items that this benchmark spec selects.")]
+Map = Annotated[list[str], typer.Option(help="ours=theirs: which column holds a field; repeatable.")]
+Set = Annotated[list[str], typer.Option(help="ours=value: a field's value for all rows; repeatable.")]
+Role = Annotated[list[str], typer.Option(help='"NAME=ceiling" or "NAME=floor"; repeatable.')]
+Where = Annotated[list[str], typer.Option(help="Scores: column=value, which rows to take; repeatable.")]
+Range = Annotated[list[str], typer.Option(help="Scores: LOW:HIGH or criterion=LOW:HIGH; repeatable.")]
+Direction = Annotated[list[str], typer.Option(help="Scores: higher|lower, or criterion=…; repeatable.")]
+IfUnanswered = Annotated[
+    list[str], typer.Option(help="Scores: worst|set_aside|correct, or criterion=…; repeatable.")
+]
+
+
+def opened(path: Path, plugins: Sequence[Path] = ()) -> "Run":
+    """The run at `path`, with the plugins loaded."""
+    from vivavoce.run import open_run
+
+    return open_run(path, plugins=plugins)
+
+
+def pairs(words: Sequence[str], option: str) -> dict[str, str]:
+    """`name=value` words as a mapping; the last `=` divides for roles, whose names may hold one."""
+    pairs = {}
+    for word in words:
+        left, equals, right = word.rpartition("=") if option == "--role" else word.partition("=")
+        if not equals or not left or not right:
+            raise InputError(f"{option} {word!r}: write {option} name=value.")
+        if left in pairs:
+            raise InputError(f"{option} names {left!r} twice.")
+        pairs[left] = right
+    return pairs
+
+
+def declared(words: Sequence[str], option: str) -> dict[str, str]:
+    """`word` for all criteria or `criterion=word` for one."""
+    return pairs([word if "=" in word else f"*={word}" for word in words], option)
+
+
+def ranges(words: Sequence[str]) -> dict[str, tuple[float | None, float | None]]:
+    """`0:5` as two limits; an empty side has none."""
+    ranges = {}
+    for name, word in declared(words, "--range").items():
+        low, colon, high = word.partition(":")
+        try:
+            ranges[name] = (float(low) if low else None, float(high) if high else None)
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise InputError(f"--range {word!r}: write LOW:HIGH, such as 0:5, or 0: for no upper limit.")
+    return ranges

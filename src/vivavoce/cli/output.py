@@ -1,0 +1,93 @@
+"""What a verb shows: JSON or tables on stdout, progress on stderr."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["figure", "plain", "print_estimates", "print_json", "print_table", "progress"]
+
+
+def print_json(verb: str, run: Path | None, rows: object) -> None:
+    """One object: schema, run and rows; null where there is nothing, never NaN."""
+    print(json.dumps({"schema": f"viva.{verb}/1", "run": run and str(run), "rows": rows},
+                     ensure_ascii=False, allow_nan=False, indent=1))  # fmt: skip
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
+    """A table, numbers to the right; 140 wide where the output is no terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    for name, cells in zip(columns, zip(*rows, strict=True) if rows else [()] * len(columns), strict=True):
+        numbers = all(isinstance(c, int | float) or c is None for c in cells)
+        table.add_column(name, justify="right" if numbers and rows else "left", overflow="fold")
+    for row in rows:
+        # Text, not str: an answer or a label with [brackets] is no markup.
+        table.add_row(*(Text("" if c is None else str(c)) for c in row))
+    width = None if sys.stdout.isatty() else 140
+    Console(width=width).print(table)
+
+
+@contextmanager
+def progress(show: bool) -> Iterator[Any]:
+    """A bar on stderr that hears (what, done, total); nothing when quiet or not at a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    if not show:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def hear(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield hear
+
+
+def figure(value: float | None, places: int = 3) -> str | None:
+    """A number for a table; null stays null."""
+    return None if value is None else f"{value:.{places}f}"
+
+
+def plain(value: Any) -> str:
+    """Nested rows as lines of text."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {plain(v)}" for k, v in value.items())
+    return "\n".join(plain(v) for v in value) if isinstance(value, list | tuple) else str(value)
+
+
+def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of candidates for each benchmark and criterion."""
+    from itertools import groupby
+
+    for (benchmark, metric, criterion), part in groupby(
+        rows, key=lambda r: (r["benchmark"], r["metric"], r["criterion"])
+    ):
+        lines = [
+            (
+                row["candidate"] + ("" if row["role"] == "candidate" else f" ({row['role']})"),
+                figure(row["estimate"]),
+                None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
+                row["n_items"],
+                row["n_groups"],
+                f"{row['coverage']:.1%}",
+                row["n_unanswered"],
+                row["n_unreadable"],
+                row["n_failed"],
+            )
+            for row in part
+        ]
+        columns = ("candidate", "estimate", "95% interval", "items", "groups", "coverage", "unanswered",
+                   "unreadable", "failed")  # fmt: skip
+        print_table(columns, lines, f"{metric}: {criterion} on {benchmark}")

@@ -1,0 +1,85 @@
+"""What a user's words select in a run: items by a benchmark's spec, measures by a metric's, candidates by
+name.
+"""
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vivavoce import specs
+from vivavoce.benchmarks import load
+from vivavoce.errors import SelectionError, suggest
+from vivavoce.store import RunFile, read
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ItemKey", "candidate_of", "items_of", "signatures_of", "within"]
+
+ItemKey = tuple[str, str, str]
+"""Benchmark, base id, variant."""
+
+
+def items_of(run: RunFile, items: str | None) -> "set[ItemKey] | None":
+    """The items a benchmark's spec selects; null for all. Raises if the run has others, or other
+    wordings.
+    """
+    if items is None:
+        return None
+    exam = load(items)
+    with run.reading() as db:
+        here = {(i.benchmark, i.item, i.variant): i.hash for i in read.stock(db).values()}
+    keys = {(i.benchmark, i.item, i.variant): i.hash for i in exam.items}
+    name = exam.items[0].benchmark
+    if not here.keys() & keys.keys():
+        there = ", ".join(sorted({b for b, *_ in here}))
+        raise SelectionError(f"--items {items}: this run has no items of {name}; it holds {there}.")
+    changed = [key[1] for key in here.keys() & keys.keys() if here[key] != keys[key]]
+    if changed:
+        raise SelectionError(
+            f"--items {items}: {len(changed)} of these items are worded otherwise in this run: "
+            f"{min(changed)} …"
+        )
+    return set(keys)
+
+
+def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
+    """The signatures that a metric's name, whole or in part, selects; null for all."""
+    if metric is None:
+        return None
+    with run.reading() as db:
+        measures = [keyed.measure for keyed in read.measures(db)]
+    if not measures:
+        path = run.path
+        raise SelectionError(
+            f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
+        )
+    wholes = {m.metric: specs.parse(m.signature[: m.signature.rindex(")@") + 1]) for m in measures}
+    found = specs.select(metric, list(wholes), wholes)
+    if len(found) != 1:
+        names = ", ".join(found or wholes)
+        what = "matches several" if found else "matches none"
+        near = difflib.get_close_matches(specs.parse(metric).name, {w.name for w in wholes.values()}, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near and not found else ""
+        raise SelectionError(f"the metric {metric!r} {what} of what this run was marked by: {names}.{hint}")
+    return [m.signature for m in measures if m.metric == found[0]]
+
+
+def within(rows: "pl.DataFrame", chosen: "set[ItemKey] | None") -> "pl.DataFrame":
+    """The rows about chosen items."""
+    import polars as pl
+
+    if chosen is None:
+        return rows
+    keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
+    return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
+
+
+def candidate_of(name: str, known: Sequence[str]) -> str:
+    """A candidate's label: as it stands, or the only one that differs in case alone."""
+    if name in known:
+        return name
+    near = [k for k in known if k.casefold() == name.casefold()]
+    if len(near) == 1:
+        return near[0]
+    raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(known))}")

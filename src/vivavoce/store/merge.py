@@ -1,0 +1,200 @@
+"""Merging runs: the rows of one run file into another, matched by their natural keys, never by their numbers.
+
+Everything is SQL over the two files. First the maps from their keys to ours are made, then whatever the
+two hold under one key is compared, then what is new is copied.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+from vivavoce.errors import InputError
+from vivavoce.store.runfile import RunFile
+
+__all__ = ["Merged", "merge"]
+
+
+class Merged(NamedTuple):
+    """What a merge brought: rows that were not there, and failures that it replaced."""
+
+    source: str
+    items: int
+    responses: int
+    scores: int
+    replaced: int
+    findings: int
+
+
+def merge(target: RunFile, source: RunFile) -> Merged:
+    """Bring the current items of `source`, their answers, marks and findings into `target`, all or nothing.
+
+    A failure on one side gives way to what is there on the other. Looks at the source count as looks at the
+    result. Merging the same run again brings nothing. Raises `InputError` where the two differ: in the
+    wording of an item, the text of an answer, the declaration of a measure, or a mark.
+    """
+    if target.exists and source.exists and target.path.samefile(source.path):
+        raise InputError(f"{source.path} cannot be merged into itself.")
+    with target.writing(beside=source) as db:
+        before = _counts(db)
+        for name, condition, sentence in _CONFLICTS[:1]:
+            _refuse(db, source, name, condition, sentence)
+        for statement in _DIMENSIONS:
+            db.execute(statement)
+        for name, condition, sentence in _CONFLICTS[1:]:
+            _refuse(db, source, name, condition, sentence)
+        db.execute(_UNMARKED)
+        replaced = db.execute(_MENDED).rowcount
+        for statement in _FACTS:
+            db.execute(statement)
+        items, responses, scores, findings = (
+            after - there for after, there in zip(_counts(db), before, strict=True)
+        )
+    return Merged(str(source.path), items, responses, scores, replaced, findings)
+
+
+def _counts(db: sqlite3.Connection) -> list[int]:
+    tables = ("items", "responses", "scores", "findings")
+    return [db.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0] for table in tables]
+
+
+def _refuse(db: sqlite3.Connection, source: RunFile, name: str, condition: str, sentence: str) -> None:
+    """Raise `InputError` if a row of theirs and one of ours have one key and two contents."""
+    found = db.execute(f"SELECT {name} {condition} LIMIT 1").fetchone()
+    if found:
+        raise InputError(f"cannot merge {source.path}: {sentence.format(*found)} Nothing was merged.")
+
+
+_SAME_ITEM = """
+    FROM theirs.items ti JOIN theirs.benchmarks tb USING (benchmark_id)
+         JOIN main.benchmarks b ON b.benchmark = tb.benchmark
+         JOIN main.items i ON (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant)
+    WHERE ti.current = 1 AND i.current = 1
+"""
+_SAME_MEASURE = """
+    FROM theirs.measures tm
+         JOIN main.measures m USING (signature, criterion, rater)
+"""
+_SAME_RESPONSE = """
+    FROM theirs.responses tr JOIN temp.item_map im ON im.theirs = tr.item_id
+         JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
+         JOIN temp.edit_map em ON em.theirs = tr.edit_id JOIN main.responses r
+           ON (r.item_id, r.candidate_id, r.repeat, r.edit_id) = (im.ours, cm.ours, tr.repeat, em.ours)
+"""
+_SAME_SCORE = """
+    FROM theirs.scores ts JOIN temp.measure_map mm ON mm.theirs = ts.measure_id
+         JOIN temp.response_map rm ON rm.theirs = ts.response_id
+         JOIN temp.unit_map um ON um.theirs = ts.unit_id JOIN temp.ballot_map lm ON lm.theirs = ts.ballot_id
+"""
+_OUR_SCORE = """
+         JOIN main.scores s ON (s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no)
+                             = (mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)
+"""
+_DECLARED = ("low", "high", "direction", "if_unanswered", "pool", "smallest_difference")
+_ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+
+_CONFLICTS = (
+    (
+        "b.benchmark, ti.item",
+        f"{_SAME_ITEM} AND ti.hash != i.hash",
+        "the item {1!r} of {0} has another wording there.",
+    ),
+    (
+        "tm.metric, tm.criterion",
+        f"{_SAME_MEASURE} WHERE ({', '.join(f'tm.{c}' for c in _DECLARED)}) "
+        f"IS NOT ({', '.join(f'm.{c}' for c in _DECLARED)})",
+        "{0}, criterion {1}, is declared otherwise there.",
+    ),
+    (
+        "c.candidate, i.item, r.repeat",
+        f"{_SAME_RESPONSE} JOIN main.candidates c ON c.candidate_id = r.candidate_id JOIN main.items i "
+        "ON i.item_id = r.item_id WHERE r.status != 'failed' AND tr.status != 'failed' "
+        "AND (r.status, r.text) IS NOT (tr.status, tr.text)",
+        "{0} has another answer to {1} (repeat {2}) there.",
+    ),
+    (
+        "m.metric, i.item, c.candidate",
+        f"{_SAME_SCORE} {_OUR_SCORE} JOIN main.measures m ON m.measure_id = s.measure_id "
+        "JOIN main.responses r ON r.response_id = s.response_id JOIN main.items i ON i.item_id = r.item_id "
+        "JOIN main.candidates c ON c.candidate_id = r.candidate_id "
+        "WHERE s.status_id != 3 AND ts.status_id != 3 "
+        "AND (s.status_id, s.value) IS NOT (ts.status_id, ts.value)",
+        "{0} has another mark for {1} of {2} there.",
+    ),
+)
+
+
+def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]:
+    """Copy the rows of a small table that are not here yet, and map their keys to ours by name."""
+    return (
+        f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} WHERE true "
+        "ON CONFLICT DO NOTHING",
+        f"CREATE TEMP TABLE {key}_map AS SELECT t.{key}_id AS theirs, o.{key}_id AS ours "
+        f"FROM theirs.{table} t JOIN main.{table} o USING ({name})",
+    )
+
+
+_ITEM = (
+    'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
+    "context, source, meta"
+)
+_DIMENSIONS = (
+    "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "
+    "SELECT benchmark, spec, signature, card FROM theirs.benchmarks WHERE true ON CONFLICT DO NOTHING",
+    f"INSERT INTO main.items (benchmark_id, version, current, {_ITEM}) "
+    f"SELECT b.benchmark_id, 1, 1, {', '.join('ti.' + c.strip() for c in _ITEM.split(','))} "
+    "FROM theirs.items ti JOIN theirs.benchmarks tb USING (benchmark_id) "
+    "JOIN main.benchmarks b ON b.benchmark = tb.benchmark WHERE ti.current = 1 AND NOT EXISTS (SELECT 1 "
+    "FROM main.items i WHERE (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant))",
+    f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM}",
+    *_dimension("candidates", "candidate", "candidate, role", "candidate"),
+    *_dimension("edits", "edit", "edit", "edit"),
+    *_dimension("units", "unit", "unit, text, weight", "unit, text"),
+    *_dimension("ballots", "ballot", "ballot", "ballot"),
+    *_dimension(
+        "measures",
+        "measure",
+        f"metric, signature, criterion, rater, {', '.join(_DECLARED)}",
+        "signature, criterion, rater",
+    ),
+    "CREATE TEMP TABLE response_map AS SELECT tr.response_id AS theirs, r.response_id AS ours "
+    f"{_SAME_RESPONSE}",
+)
+_THEIR_ANSWER = ", ".join(f"tr.{c}" for c in _ANSWER)
+_FAILED_HERE = f"(SELECT r.response_id {_SAME_RESPONSE} WHERE r.status = 'failed' AND tr.status != 'failed')"
+# Marks of an answer that had failed say nothing about the one that takes its place.
+_UNMARKED = f"DELETE FROM main.scores WHERE response_id IN {_FAILED_HERE}"
+_MENDED = f"""
+    UPDATE main.responses AS o SET ({", ".join(_ANSWER)}) =
+        (SELECT {_THEIR_ANSWER} {_SAME_RESPONSE} WHERE r.response_id = o.response_id)
+    WHERE o.response_id IN {_FAILED_HERE}
+"""
+_SCORE = ("position", "value", "status_id", "parts", "note")
+_FACTS = (
+    f"""
+    INSERT INTO main.responses (item_id, candidate_id, repeat, edit_id, {", ".join(_ANSWER)})
+    SELECT im.ours, cm.ours, tr.repeat, em.ours, {_THEIR_ANSWER}
+    FROM theirs.responses tr JOIN temp.item_map im ON im.theirs = tr.item_id
+         JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
+         JOIN temp.edit_map em ON em.theirs = tr.edit_id
+    WHERE true ON CONFLICT DO NOTHING
+    """,
+    "DELETE FROM temp.response_map",
+    f"INSERT INTO temp.response_map SELECT tr.response_id, r.response_id {_SAME_RESPONSE} "
+    "WHERE (r.status, r.text) IS (tr.status, tr.text)",
+    f"""
+    INSERT INTO main.scores (measure_id, response_id, unit_id, ballot_id, pass_no, {", ".join(_SCORE)})
+    SELECT mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no, {", ".join(f"ts.{c}" for c in _SCORE)}
+    {_SAME_SCORE}
+    WHERE true ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
+    DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in _SCORE)} WHERE scores.status_id = 3
+    """,
+    *(
+        f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} t WHERE NOT EXISTS "
+        f"(SELECT 1 FROM main.{table} o WHERE (o.made_at, {', '.join('o.' + c for c in keys)}) "
+        f"= (t.made_at, {', '.join('t.' + c for c in keys)}))"
+        for table, columns, keys in (
+            ("findings", "made_at, study, settings, rows", ("study", "settings")),
+            ("provenance", "made_at, verb, body", ("verb", "body")),
+            ("events", "made_at, kind, body", ("kind", "body")),
+        )
+    ),
+)

@@ -1,0 +1,147 @@
+"""Consistency: how much of the spread of marks is the question, the repeat, and the examiner.
+
+The unit is the item; candidates whose repeats are all the same text show the examiner's noise alone, and
+are left out of the repeat variance. What the budget means for the next exam is said in one sentence.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from vivavoce import stats
+from vivavoce.records import Finding, Measure
+from vivavoce.studies import ITEM, Marks, repeats
+from vivavoce.studies.grids import key_of, labels
+from vivavoce.studies.words import count
+
+__all__ = ["COLUMNS", "findings"]
+
+COLUMNS = (
+    *("benchmark", "metric", "criterion", "candidate", "n_candidates", "n_items", "n_groups", "repeats"),
+    *("s2_group", "s2_item", "s2_interaction", "s2_repeat", "s2_pass", "raw_item", "raw_interaction"),
+    *("worth", "best_repeats", "identical", "reason"),
+)
+LEAST_GROUPS = 10
+
+
+def findings(marks: Marks) -> Finding:
+    """A row per candidate, and one with an empty candidate for all together, per benchmark and criterion.
+
+    `s2_…` are variance components (0 where the raw figure, beside it, is negative). Of all candidates
+    together: `worth` is by what the variance of a difference grows with one repeat in place of `repeats`;
+    `best_repeats` is the number that costs least when a new question costs as much as a repeat.
+    """
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for key, measure in marks.measures.items():
+        own = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
+        table = repeats(marks.scores.filter(own), measure.criterion)
+        for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
+            rows.extend(_rows(str(benchmark), measure, part, marks))
+    return Finding(study="consistency", rows=tuple(rows), text="\n".join(_sentences(rows, marks)))
+
+
+def _rows(benchmark: str, measure: Measure, part: Any, marks: Marks) -> Iterator[dict[str, Any]]:
+    for (candidate,), own in part.group_by("candidate", maintain_order=True):
+        yield _one(benchmark, measure, str(candidate), own, str(candidate) in marks.identical)
+    yield _all(benchmark, measure, part, marks)
+
+
+def _blank(benchmark: str, measure: Measure, candidate: str) -> dict[str, Any]:
+    return dict.fromkeys(COLUMNS) | {
+        "benchmark": benchmark,
+        "metric": measure.metric,
+        "criterion": measure.criterion.criterion,
+        "candidate": candidate,
+    }
+
+
+def _one(benchmark: str, measure: Measure, candidate: str, own: Any, identical: bool) -> dict[str, Any]:
+    """One candidate's items and repeats, nested in their groups."""
+    row = _blank(benchmark, measure, candidate) | {
+        "n_items": own.select("item", "variant").n_unique(),
+        "n_groups": own["group"].n_unique(),
+        "repeats": own["repeat"].n_unique(),
+        "identical": identical,
+    }
+    if row["repeats"] < 2:
+        return row | {"reason": "one repeat only: nothing tells repeats apart from questions"}
+    if row["n_groups"] < LEAST_GROUPS:
+        return row | {"reason": f"{row['n_groups']} cases: too few to tell"}
+    codes = own.select("item", "variant").hash_rows().to_numpy()
+    parts = stats.nested_variance(own["y"].to_numpy(), codes, groups=own["group"].to_numpy())
+    row |= _component("group", parts.s2_group) | _component("item", parts.s2_item)
+    return row | {"s2_pass" if identical else "s2_repeat": parts.s2_within}
+
+
+def _all(benchmark: str, measure: Measure, part: Any, marks: Marks) -> dict[str, Any]:
+    """The candidates together, on the items and repeats that all of them have."""
+    row = _blank(benchmark, measure, "")
+    names = [c for c in part["candidate"].unique(maintain_order=True) if c not in marks.identical]
+    cube = _cube(part, sorted(names))
+    row |= {
+        "n_candidates": cube.shape[0],
+        "n_items": cube.shape[1],
+        "repeats": cube.shape[2],
+        "n_groups": part["group"].n_unique(),
+        "identical": False,
+    }
+    if cube.shape[0] < 2 or cube.shape[2] < 2:
+        return row | {"reason": "it takes two candidates whose answers vary, with two repeats each"}
+    if cube.shape[1] < LEAST_GROUPS:
+        return row | {"reason": f"{cube.shape[1]} questions that all of them have in full: too few to tell"}
+    parts = stats.crossed_variance(cube)
+    row |= _component("item", parts.s2_item) | _component("interaction", parts.s2_interaction)
+    row |= {"s2_repeat": parts.s2_within}
+    if row["s2_interaction"] is None or parts.s2_within is None:
+        return row | {"reason": "the table is too small to part its components"}
+    budget = {"s2_interaction": row["s2_interaction"], "s2_within": parts.s2_within}
+    return row | {
+        "worth": stats.repeats_worth(**budget, repeats=cube.shape[2]),
+        "best_repeats": stats.best_repeats(**budget, cost_item=1, cost_repeat=1),
+    }
+
+
+def _component(name: str, found: stats.Component | None) -> dict[str, float | None]:
+    """A component as two columns: cut at 0, and raw where that column exists."""
+    raw = {} if name == "group" else {f"raw_{name}": found.raw if found else None}
+    return {f"s2_{name}": found.value if found else None, **raw}
+
+
+def _cube(part: Any, names: list[str]) -> "np.ndarray[Any, Any]":
+    """Values as candidates x items x repeats, on the items for which every candidate has every repeat."""
+    import polars as pl
+
+    numbers = sorted(part["repeat"].unique())
+    own = part.filter(pl.col("candidate").is_in(names))
+    full = own.group_by(*ITEM).len().filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
+    own = own.join(full, on=list(ITEM), how="semi").sort("candidate", *ITEM, "repeat")
+    return np.asarray(own["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+
+
+def _sentences(rows: list[dict[str, Any]], marks: Marks) -> Iterator[str]:
+    short = labels(marks.measures)
+    names = {(m.metric, m.criterion.criterion): short[key_of(m)] for m in marks.measures.values()}
+    for row in rows:
+        name = names[row["metric"], row["criterion"]]
+        if row["candidate"] == "" and row["worth"]:
+            n = row["repeats"]
+            advice = (
+                f"buy questions; ask each {count(row['best_repeats'], 'time')}"
+                if row["best_repeats"] and row["best_repeats"] < n
+                else "repeats are worth their calls"
+            )
+            yield (
+                f"{name} on {row['benchmark']} ({row['n_candidates']} candidates, {row['n_items']} "
+                "questions in "
+                f"{row['n_groups']} cases): {n} repeats are worth {row['worth']:.1f} times the "
+                f"questions, at {n} "
+                f"times the calls: {advice}."
+            )
+        elif row["candidate"] == "":
+            yield f"{name} on {row['benchmark']}: {row['reason']}."
+    if marks.identical:
+        who = ", ".join(sorted(marks.identical))
+        yield f"All repeats of {who} are the same text; what varies between them is the examiner."

@@ -1,0 +1,147 @@
+"""Grids: one criterion as a table of candidates by items, the shape that studies of order and spread work
+on.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vivavoce.records import Measure
+from vivavoce.studies import ITEM, resolve
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Grid", "common", "grids", "key_of", "labels"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Grid(NamedTuple):
+    """One criterion on one benchmark: `values` is candidates x items, 0 where `present` is False.
+
+    `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''.
+    """
+
+    benchmark: str
+    measure: Measure
+    candidates: tuple[str, ...]
+    items: tuple[tuple[str, str], ...]
+    groups: "np.ndarray[Any, Any]"
+    categories: "np.ndarray[Any, Any]"
+    values: Floats
+    present: "np.ndarray[Any, np.dtype[np.bool_]]"
+
+    @property
+    def complete(self) -> "Grid":
+        """The grid on the items that every candidate has a value for."""
+        return self.on(np.all(self.present, axis=0))
+
+    def on(self, kept: "np.ndarray[Any, Any]") -> "Grid":
+        """The grid on some of its items."""
+        names = tuple(name for name, keep in zip(self.items, kept, strict=True) if keep)
+        return self._replace(
+            items=names,
+            groups=self.groups[kept],
+            categories=self.categories[kept],
+            values=self.values[:, kept],
+            present=self.present[:, kept],
+        )
+
+    def of(self, candidates: Sequence[str]) -> "Grid":
+        """The grid of some of its candidates, in that order."""
+        rows = [self.candidates.index(name) for name in candidates]
+        return self._replace(
+            candidates=tuple(candidates), values=self.values[rows], present=self.present[rows]
+        )
+
+
+def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
+    """The shortest names that tell the measures apart, by `key_of`: a metric by its bare name if no other
+    has it, its criterion where that says more, its rater where several share both.
+    """
+    metrics: dict[str, set[str]] = {}
+    for m in measures.values():
+        metrics.setdefault(m.metric.split("(")[0], set()).add(m.metric)
+    named = {}
+    for m in measures.values():
+        bare, criterion = m.metric.split("(")[0], m.criterion.criterion
+        metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in _PLAIN else m.metric
+        named[key_of(m)] = metric if criterion in (m.metric, *_PLAIN) else f"{metric}: {criterion}"
+    twice = {name for name in named.values() if list(named.values()).count(name) > 1}
+    return {key: f"{name} by {key[2]}" if name in twice else name for key, name in named.items()}
+
+
+_PLAIN = ("f1", "accuracy", "value")
+
+
+def key_of(measure: Measure) -> tuple[str, str, str]:
+    """What tells a measure from all others: signature, criterion, rater."""
+    return measure.signature, measure.criterion.criterion, measure.rater
+
+
+def grids(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[Grid]:
+    """A grid for each benchmark and criterion; floor and ceiling are not candidates."""
+    import polars as pl
+
+    own = scores.filter(pl.col("role") == "candidate")
+    for key, measure in measures.items():
+        for (benchmark,), part in own.filter(pl.col("measure_id") == key).group_by(
+            "benchmark", maintain_order=True
+        ):
+            yield _grid(str(benchmark), measure, part)
+
+
+def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
+    import polars as pl
+
+    values = resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
+    categories = part.unique(["item", "variant"]).select("item", "variant", "category")
+    items = (
+        values.select(*ITEM)
+        .unique()
+        .join(categories, on=["item", "variant"], how="left", validate="1:1")
+        .sort("item", "variant")
+        .with_row_index("column")
+    )
+    candidates = sorted(values["candidate"].unique())
+    rows = {name: row for row, name in enumerate(candidates)}
+    table = np.zeros((len(candidates), items.height))
+    present = np.zeros(table.shape, dtype=np.bool_)
+    placed = values.join(items.select(*ITEM, "column"), on=list(ITEM), validate="m:1")
+    at = (np.array([rows[name] for name in placed["candidate"]], dtype=int), placed["column"].to_numpy())
+    table[at] = placed["observed"].to_numpy()
+    present[at] = True
+    return Grid(
+        benchmark=benchmark,
+        measure=measure,
+        candidates=tuple(candidates),
+        items=tuple(items.select("item", "variant").iter_rows()),
+        groups=items["group"].to_numpy(),
+        categories=items["category"].fill_null("").to_numpy(),
+        values=table,
+        present=present,
+    )
+
+
+def common(one: Grid, other: Grid) -> tuple[Grid, Grid]:
+    """Both grids on the candidates and items they share; cells that one of them lacks are absent in both."""
+    names = [name for name in one.candidates if name in other.candidates]
+    one, other = one.of(names), other.of(names)
+    shared = sorted(set(one.items) & set(other.items))
+    one, other = (_aligned(grid, shared) for grid in (one, other))
+    both = one.present & other.present
+    return one._replace(present=both), other._replace(present=both)
+
+
+def _aligned(grid: Grid, items: Sequence[tuple[str, str]]) -> Grid:
+    place = {name: column for column, name in enumerate(grid.items)}
+    columns = np.array([place[name] for name in items], dtype=int)
+    return grid._replace(
+        items=tuple(items),
+        groups=grid.groups[columns],
+        categories=grid.categories[columns],
+        values=grid.values[:, columns],
+        present=grid.present[:, columns],
+    )

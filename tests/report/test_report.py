@@ -1,0 +1,335 @@
+"""The report: one page that carries everything, escapes everything, and asks nothing of the network."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.making import SILENT, UNREADABLE, Answers, borrowed, exam, made, marked, score, twins
+
+from vivavoce.errors import StoreError
+from vivavoce.records import Criterion, Row, Value
+from vivavoce.registry import metric
+from vivavoce.report.contents import LONGEST_TEXT, MOST_ANSWERS
+from vivavoce.run import Run, open_run
+
+VOID = {"meta", "line", "circle", "link", "img", "br"}
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style></title><svg onload=alert(1)>",
+    "{{ 7 * 7 }}{% include 'x' %}",
+    "javascript:alert(1)",
+    "&lt;b&gt; &amp;",
+    "--><iframe src=//evil.example>",
+)
+
+
+class Page(HTMLParser):
+    """A page as a browser reads it: its elements, attributes, text, and whether every tag is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.source = text
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        """What is read, a blank between elements, white space as one blank."""
+        return " ".join(" ".join(self.said).split())
+
+
+def report(run: Run, **settings: Any) -> Page:
+    page = Page(run.report(**settings).read_text(encoding="utf-8"))
+    assert_asks_nothing(page)
+    return page
+
+
+def assert_asks_nothing(page: Page) -> None:
+    """No element, attribute or style that makes a browser fetch or run anything."""
+    assert not {"script", "iframe", "object", "embed", "link", "img", "base", "form"} & set(page.tags)
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on"), (tag, name)
+        if name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+            assert value.startswith("#"), (tag, name, value)
+    styles = "".join(re.findall(r"<style>(.*?)</style>", page.source, re.DOTALL))
+    assert not re.search(r"url\(|@import|expression\(", styles)
+    policy = [v for t, n, v in page.attributes if t == "meta" and n == "content" and "default-src" in v]
+    assert ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"] == policy
+
+
+def elements(page: Page) -> Mapping[str, int]:
+    return dict(page.tags)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_never_run(tmp_path: Path, text: str) -> None:
+    """In answers, names, questions, keys, notes, groups and the run's name; beside harmless text."""
+    pages = []
+    for number, said in enumerate(("harmless words", text)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        items = [
+            {"item": f"{said} {n}", "question": said, "references": [said], "category": said, "context": said}
+            for n in range(12)
+        ]
+        answers: Answers = {
+            name: {f"{said} {n}": [said, f"{said} again"] for n in range(12)} for name in (said, f"{said} 2")
+        }
+        name = said.replace("/", "∕")
+        made(folder, answers, items=items, role={f"{said} 2": "ceiling"})
+        (folder / "run.viva").rename(folder / f"{name}.viva")
+        run = open_run(folder / f"{name}.viva")
+        with borrowed():
+            hostile(said)
+            run.score("hostile")
+        run.compare(said, f"{said} 2", metric="hostile")
+        pages.append(report(run, to=folder / "page.html"))
+    harmless, page = pages
+    assert elements(harmless) == elements(page)
+    assert " ".join(text.split()) in page.text
+    if "<" in text:
+        assert text not in page.source
+
+
+def hostile(note: str) -> None:
+    """A metric whose notes are hostile too."""
+
+    @metric("hostile")
+    class Hostile:
+        """Marks half of what it sees, with a note."""
+
+        criteria = (Criterion(criterion="worth"),)
+        formats = ("short",)
+        needs = ()
+
+        def values(self, rows: Any, lab: Any) -> list[Mapping[str, Value]]:
+            return [{"worth": mark(row)} for row in rows]
+
+    def mark(row: Row) -> Value:
+        if row.response.repeat == 2:
+            return Value(None, note=note, status="failed")
+        return Value(0.5, note=note)
+
+
+def test_a_run_without_marks_still_gives_a_page(tmp_path: Path) -> None:
+    page = report(made(tmp_path, {"A": twins(["x", SILENT])}))
+    for words in (
+        "Nothing has been marked yet: viva score run.viva METRIC",
+        "None was asked for: viva compare run.viva A B --metric METRIC",
+        "No marked answers to show.",
+        "1 blank",
+        "Not for clinical use.",
+    ):
+        assert words in page.text
+
+
+def test_the_leaderboard_shows_intervals_coverage_bounds_and_what_is_missing(tmp_path: Path) -> None:
+    answers = {"A": twins([1, 0, 1, "fail"]), "B": twins([1, SILENT, UNREADABLE, 0.5])}
+    run = marked(tmp_path, answers)
+    page = report(run)
+    for found in run.estimates("told").rows:
+        assert f"{found['candidate']} {found['estimate']:.3f}" in page.text
+        assert f"{found['low']:.3f} to {found['high']:.3f}" in page.text
+        assert f"{100 * found['coverage']:.1f} %" in page.text
+        if found["n_failed"]:
+            assert f"{found['bound_low']:.3f} to {found['bound_high']:.3f}" in page.text
+    assert "75.0 % 1 failed" in page.text
+    assert "50.0 % 1 unanswered, 1 unreadable" in page.text
+    assert "What was not answered or could not be read counts as the worst mark." in page.text
+    assert "1 marks failed; the bounds say what they could change." in page.text
+
+
+def test_compliance_stands_apart_from_skill(tmp_path: Path) -> None:
+    """Two answers read, one not, one not given: readable is 2 of 3, whatever they were worth."""
+    page = report(marked(tmp_path, {"A": twins([0, 0, UNREADABLE, SILENT])}))
+    assert "A short 66.7 % 2 1 1" in page.text
+
+
+def test_the_ceiling_stands_below_the_candidates_and_is_marked(tmp_path: Path) -> None:
+    answers = {"Best": twins([1, 1]), "Worse": twins([0.5, 0])}
+    text = report(marked(tmp_path, answers, role={"Best": "ceiling"})).text
+    assert text.index("Worse 0.250") < text.index("Best ceiling 1.000")
+
+
+def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
+    run.compare("A", "B", metric="told", margin=0.5)
+    last = run.compare("B", "A", metric="told", margin=0.1).rows[0]
+    page = report(run)
+    assert 1 == page.text.count(last["verdict"])
+    assert last["basis"] in page.text
+    assert f"p {last['p_adjusted']:.4f} (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
+    assert "Margin 0.1 (--margin). Look 2," in page.text
+    assert "This run was looked at 2 times" in page.text
+
+
+def test_a_comparison_that_marks_have_overtaken_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = "Answers or marks have come since: compare again before relying on this."
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6 + ["fail 0.6"]), "B": twins([0.4] * 13)})
+    run.compare("A", "B", metric="told")
+    assert stale not in report(run).text
+    score(run, "told(least=0.1)")
+    assert stale not in report(run).text
+    monkeypatch.setenv("TOLD_MENDED", "1")
+    score(run)
+    assert stale in report(run).text
+    run.compare("A", "B", metric="told")
+    assert stale not in report(run).text
+
+
+def test_two_versions_of_a_metric_have_a_board_each(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins(["x", "y"])})
+    with borrowed():
+        hostile("v1")
+        run.score("hostile")
+
+        @metric("hostile", version=2)
+        class Kinder:
+            """Everything is worth 1."""
+
+            criteria = (Criterion(criterion="worth"),)
+            formats = ("short",)
+            needs = ()
+
+            def values(self, rows: Any, lab: Any) -> list[Mapping[str, Value]]:
+                return [{"worth": Value(1.0)} for _ in rows]
+
+        run.score("hostile")
+    text = report(run).text
+    assert 1 == text.count("hostile()@1 · worth on exam")
+    assert 1 == text.count("hostile()@2 · worth on exam")
+    assert "A 0.500" in text[text.index("hostile()@1 · worth") : text.index("hostile()@2 · worth")]
+
+
+def test_answers_stand_worst_first_beside_their_references(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": {"q1": [0.9, 0.2], "q2": 0.1, "q3": SILENT}})).text
+    order = [text.index(f"{item} A repeat {repeat}") for item, repeat in (("q3", 1), ("q2", 1), ("q1", 2))]
+    assert sorted(order) == order
+    assert "q1 A repeat 1" not in text
+    assert "the key of q1" in text
+    assert "3 of 4 answers are shown" in text
+
+
+def test_failed_marks_are_not_the_worst_answers(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": {"q1": 0.9, "q2": "fail"}})).text
+    assert "q1 A repeat 1" in text
+    assert "q2 A repeat 1" not in text
+
+
+def test_lower_is_better_turns_the_worst_around(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": {"q1": 0.9, "q2": 0.1}}, "told(direction=lower)")).text
+    assert text.index("q1 A repeat 1") < text.index("q2 A repeat 1")
+
+
+def test_answers_are_capped_in_number_and_length(tmp_path: Path) -> None:
+    long = "0.1" + "1" * LONGEST_TEXT
+    answers = {"A": {f"q{n}": "0.5" for n in range(MOST_ANSWERS + 20)} | {"long": long}}
+    page = report(marked(tmp_path, answers))
+    assert MOST_ANSWERS == page.tags["details"]
+    assert long not in page.source
+    assert "3 further characters are in the run." in page.text
+    assert f"{MOST_ANSWERS} of {MOST_ANSWERS + 21} answers are shown" in page.text
+
+
+def test_identical_repeats_are_pointed_out(tmp_path: Path) -> None:
+    answers = {"Same": {"q1": ["0.5", "0.5"], "q2": "0.1"}, "Varied": {"q1": ["0.5", "0.6"]}}
+    text = report(marked(tmp_path, answers)).text
+    assert "All repeats of Same are the same text." in text
+
+
+def test_methods_name_signatures_provenance_and_limitations(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0])})
+    text = report(run).text
+    for measure in run.measures:
+        assert measure.signature in text
+    assert "import file answers-exam.jsonl" in text
+    assert "score metric told" in text
+    assert "told.py" in text
+    assert "No examiner in this run has been checked against people's marks." in text
+    assert "Fewer than 10 cases on exam: too few to tell candidates apart." in text
+
+
+def test_a_selection_is_named_and_restricts_the_page(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": {"q1": 1, "q2": 0}})
+    (tmp_path / "part").mkdir()
+    part = exam(tmp_path / "part", ["q1"])
+    text = report(run, items=part).text
+    assert f"Restricted to {part}" in text
+    assert "A 1.000" in text
+    assert "q2" not in text
+
+
+def test_a_page_of_failures_alone(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": twins(["fail"] * 3)})).text
+    assert "every mark failed" in text
+
+
+def test_a_scale_without_limits_gives_a_page(tmp_path: Path) -> None:
+    answers = {"A": twins([1, 30, "fail"])}
+    report(marked(tmp_path, answers, "told(low=null, high=null, silence=set_aside)"))
+
+
+RTL = "الجرعة ٥٠ ملغ مرتين يوميا 0.5"
+
+
+def test_other_scripts_keep_their_text_and_direction(tmp_path: Path) -> None:
+    page = report(made(tmp_path, {f"نموذج {RTL}": {"q1": RTL}}))
+    run = made(tmp_path / "marked", {"A": {"q1": RTL}})
+    with borrowed():
+        hostile("")
+        run.score("hostile")
+    page = report(run)
+    assert RTL in page.text
+    assert ("div", "dir", "auto") in page.attributes
+
+
+def test_the_report_lies_beside_the_run_and_replaces_an_earlier_one(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0])})
+    first = run.report()
+    assert tmp_path / "run.html" == first
+    first.write_text("old")
+    assert "old" != run.report().read_text(encoding="utf-8")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0])})
+    for place in ("/proc/report.html", tmp_path / "nowhere" / "report.html"):
+        with pytest.raises(
+            StoreError, match=r"cannot write the report to .*: .*\. Give another path with --to\."
+        ):
+            run.report(place)
+
+
+def test_two_reports_of_one_run_are_the_same(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0] * 6), "B": twins([0.5, 0] * 6)})
+    run.compare("A", "B", metric="told")
+    assert run.report(tmp_path / "1.html").read_bytes() == run.report(tmp_path / "2.html").read_bytes()

@@ -1,0 +1,123 @@
+"""Small runs made by hand: an exam, answers that say what they are worth, and the metric that reads it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vivavoce import registry
+from vivavoce.records import Finding
+from vivavoce.run import Run, open_run
+
+TOLD = Path(__file__).with_name("told.py")
+SILENT, UNREADABLE = "", "<think>never closed"
+
+Answers = Mapping[str, Mapping[str, str | float | Sequence[str | float | None] | None]]
+"""Candidate, then item (or 'item|variant'), then the answer of each repeat; null did not arrive."""
+
+
+@contextmanager
+def borrowed() -> Iterator[None]:
+    """What is registered inside is forgotten afterwards: no test sees another's plugin."""
+    for kind in ("metric", "benchmark"):
+        registry.entries(kind)
+    kept = [(there, dict(there)) for there in (registry._entries, registry._plugins)]
+    try:
+        yield
+    finally:
+        for there, before in kept:
+            there.clear()
+            there.update(before)
+
+
+def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def exam(folder: Path, items: Sequence[Mapping[str, Any] | str], *, name: str = "exam") -> str:
+    """An exam file of these items, short ones where only a name is given, and the spec that reads it."""
+    rows = [
+        {
+            "format": "short",
+            "question": f"What of {named(item)}?",
+            "references": [f"the key of {named(item)}"],
+            **(
+                dict(zip(("item", "variant"), item.split("|"), strict=False))
+                if isinstance(item, str)
+                else item
+            ),
+        }
+        for item in items
+    ]
+    path = write_lines(folder / f"{name}.jsonl", rows)
+    return f"jsonl(path='{path}')"
+
+
+def named(item: Mapping[str, Any] | str) -> str:
+    return item if isinstance(item, str) else str(item["item"])
+
+
+def answer_rows(answers: Answers) -> list[dict[str, Any]]:
+    rows = []
+    for candidate, by_item in answers.items():
+        for item, said in by_item.items():
+            base, _, variant = item.partition("|")
+            repeats = [said] if isinstance(said, str | int | float) or said is None else said
+            rows += [
+                {
+                    "candidate": candidate,
+                    "item": base,
+                    "variant": variant,
+                    "repeat": repeat,
+                    "text": text if text is None else str(text),
+                }
+                for repeat, text in enumerate(repeats, 1)
+            ]
+    return rows
+
+
+def made(
+    folder: Path,
+    answers: Answers,
+    *,
+    items: Sequence[Mapping[str, Any] | str] = (),
+    role: Mapping[str, Any] | None = None,
+    name: str = "exam",
+    run: Run | None = None,
+) -> Run:
+    """A run that holds these answers; its exam has the items they answer, unless others are given."""
+    folder.mkdir(exist_ok=True)
+    answered = dict.fromkeys(item for by_item in answers.values() for item in by_item)
+    spec = exam(folder, items or list(answered), name=name)
+    file = write_lines(folder / f"answers-{name}.jsonl", answer_rows(answers))
+    run = run or open_run(folder / "run.viva")
+    run.import_answers(file, benchmark=spec, role=role)
+    return run
+
+
+def score(run: Run, *specs: str, **settings: Any) -> Finding:
+    """Mark by the plugin's metric, or by what else is named."""
+    with borrowed():
+        registry.load_plugin(TOLD)
+        return run.score(*(specs or ("told",)), **settings)
+
+
+def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> Run:
+    """A run of these answers, marked."""
+    run = made(folder, answers, **settings)
+    score(run, spec)
+    return run
+
+
+def row(finding: Finding, **wanted: Any) -> dict[str, Any]:
+    """The one row of a finding that has these values."""
+    found = [r for r in finding.rows if all(r[k] == v for k, v in wanted.items())]
+    assert 1 == len(found), f"{len(found)} rows with {wanted}"
+    return dict(found[0])
+
+
+def twins(values: Sequence[str | float], *, name: str = "q") -> dict[str, str | float]:
+    """Items q00, q01, … with these answers."""
+    return {f"{name}{n:02}": value for n, value in enumerate(values)}

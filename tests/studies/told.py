@@ -1,0 +1,53 @@
+"""A plugin metric for tests: every answer says what it is worth.
+
+'0.8' is worth 0.8; 'fail' cannot be marked, and 'fail 0.8' cannot until TOLD_MENDED is set, then 0.8.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from vivavoce.metrics import Lab
+from vivavoce.records import Criterion, Row, Value
+from vivavoce.registry import metric
+
+
+@metric("told")
+class Told:
+    """The number that the answer is, on a scale, in a direction, and with a rule for silence."""
+
+    low: float | None = 0.0
+    high: float | None = 1.0
+    direction: Literal["higher", "lower"] = "higher"
+    silence: Literal["worst", "set_aside", "correct"] = "worst"
+    least: float | None = None
+    criteria_named: tuple[str, ...] = ("worth",)
+
+    formats = ("short",)
+    needs = ()
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        return tuple(
+            Criterion(
+                criterion=name,
+                low=self.low,
+                high=self.high,
+                direction=self.direction,
+                if_unanswered=self.silence,
+                smallest_difference=self.least,
+            )
+            for name in self.criteria_named
+        )
+
+    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+        return [dict.fromkeys(self.criteria_named, _worth(row.reading.parsed)) for row in rows]
+
+
+def _worth(text: str) -> Value:
+    if text.startswith("fail"):
+        worth = text.removeprefix("fail").strip()
+        if not (worth and os.environ.get("TOLD_MENDED")):
+            return Value(None, note="the judge said nothing", status="failed")
+        text = worth
+    return Value(float(text))
