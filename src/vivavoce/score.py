@@ -225,11 +225,13 @@ def _checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Val
         return value
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
-    if not math.isfinite(number) or not low <= number <= high:
+    # 1.0000000000000002 is 1: rounding in the last digits is no mistake of the metric's.
+    inside = min(max(number, low), high)
+    if not math.isfinite(number) or abs(number - inside) > 1e-9 * max(1.0, abs(inside)):
         raise _wrong(
             metric,
             row,
             f"{criterion.criterion} = {number} lies outside its declared range {low:g} to {high:g}. "
             "Mend the metric; nothing of this batch was stored.",
         )
-    return value
+    return value._replace(value=inside)

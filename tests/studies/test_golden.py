@@ -292,7 +292,7 @@ def test_the_ceiling_can_be_compared_when_it_is_named(run: Run, paper: str) -> N
     assert ("better", "b") in {(found["verdict_code"], found["favours"])}
 
 
-def test_the_looks_are_those_of_this_run(run: Run, paper: str) -> None:
+def test_the_looks_are_those_of_this_run(run: Run, paper: str, comprehension: Finding) -> None:
     first = run.compare(GEMINI, CLAUDE, metric="published_comprehension", items=paper).rows[0]["looks"]
     second = run.compare(GEMINI, GEMMA, metric="published_comprehension", items=paper).rows[0]["looks"]
     assert first + 1 == second

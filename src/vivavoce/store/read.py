@@ -79,7 +79,8 @@ def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
     """The measures that have scores, in the order they came."""
     sql = (
         "SELECT measure_id, metric, signature, rater, criterion, low, high, direction, if_unanswered, pool, "
-        "smallest_difference FROM measures ORDER BY measure_id"
+        "smallest_difference FROM measures m WHERE EXISTS (SELECT 1 FROM scores s WHERE s.measure_id = "
+        "m.measure_id) ORDER BY measure_id"
     )
     names = [f.name for f in fields(Criterion)]
     return [

@@ -198,22 +198,37 @@ def put_responses(
     return Stored(new, unchanged, replaced)
 
 
+_DECLARED = ("low", "high", "direction", "if_unanswered", "pool", "smallest_difference")
+
+
 def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[int]:
-    """Store measures and return their keys in order."""
+    """Store measures and return their keys in order.
+
+    Raises `InputError` if the run holds one under the same signature that declares another range,
+    direction or rule: its marks could not be read together with the new ones.
+    """
     keys = []
     for m in measures:
         c = m.criterion
+        declared = tuple(getattr(c, name) for name in _DECLARED)
         db.execute(
-            "INSERT INTO measures (metric, signature, criterion, rater, low, high, direction, "
-            "if_unanswered, pool, "
-            "smallest_difference) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (m.metric, m.signature, c.criterion, m.rater, c.low, c.high, c.direction, c.if_unanswered, c.pool,
-             c.smallest_difference),
-        )  # fmt: skip
-        (key,) = db.execute(
-            "SELECT measure_id FROM measures WHERE (signature, criterion, rater) = (?, ?, ?)",
+            f"INSERT INTO measures (metric, signature, criterion, rater, {', '.join(_DECLARED)}) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (m.metric, m.signature, c.criterion, m.rater, *declared),
+        )
+        key, *there = db.execute(
+            f"SELECT measure_id, {', '.join(_DECLARED)} FROM measures "
+            "WHERE (signature, criterion, rater) = (?, ?, ?)",
             (m.signature, c.criterion, m.rater),
         ).fetchone()
+        if tuple(there) != declared:
+            old, new = (
+                ", ".join(f"{n} {v}" for n, v in zip(_DECLARED, d, strict=True)) for d in (there, declared)
+            )
+            raise InputError(
+                f"{m.metric}, criterion {c.criterion}, is declared otherwise in this run: {old}; now {new}. "
+                "Declare it the same, raise the metric's version, or use another run."
+            )
         keys.append(key)
     return keys
 

@@ -14,9 +14,12 @@ __all__ = ["basis", "footnote", "number", "ordinal", "sentence"]
 
 
 def number(value: float, criterion: Criterion) -> str:
-    """A figure for a sentence: two decimals, or three on a scale no wider than 1."""
-    wide = criterion.low is None or criterion.high is None or criterion.high - criterion.low > 1
-    return f"{value:.{2 if wide else 3}f}"
+    """A figure for a sentence: two decimals, three on a scale no wider than 1, three digits on one without
+    limits.
+    """
+    if criterion.low is None or criterion.high is None:
+        return f"{value:.3g}"
+    return f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
 
 
 def plain(value: float) -> str:
