@@ -259,7 +259,7 @@ def test_wins_ties_and_losses_count_questions(comprehension: Finding) -> None:
     )
 
 
-def test_the_questions_needed_come_from_the_margin(run: Run, paper: str) -> None:
+def test_the_questions_needed_come_from_the_margin(run: Run, paper: str, comprehension: Finding) -> None:
     """Section 3: for a margin of .2 at five repeats 61 cases; 63 questions in 42 cases make that 92."""
     found = run.compare(GEMINI, CLAUDE, metric="published_comprehension", items=paper, margin=0.2).rows[0]
     assert -(-61 * 63 // 42) == found["n_needed"]
@@ -271,7 +271,7 @@ def test_the_sign_flip_check_agrees_with_the_t_test(comprehension: Finding) -> N
         assert pytest.approx(found["p"], abs=0.03) == found["p_flip"]
 
 
-def test_the_words_for_medgemma(run: Run, paper: str) -> None:
+def test_the_words_for_medgemma(run: Run, paper: str, comprehension: Finding) -> None:
     """Alone and without a margin the pair is decided; among nine it is not."""
     alone = run.compare(GEMINI, MEDGEMMA, metric="published_comprehension", items=paper).rows[0]
     assert ("better", "a", 1) == (alone["verdict_code"], alone["favours"], alone["family"])
@@ -285,7 +285,7 @@ def test_the_words_for_medgemma(run: Run, paper: str) -> None:
     )
 
 
-def test_the_ceiling_can_be_compared_when_it_is_named(run: Run, paper: str) -> None:
+def test_the_ceiling_can_be_compared_when_it_is_named(run: Run, paper: str, comprehension: Finding) -> None:
     found = run.compare(GEMINI, "Rephrased Gold Answers", metric="published_comprehension", items=paper).rows[
         0
     ]

@@ -101,6 +101,8 @@ def import_scores(
     chosen = [line for line in read_lines(file) if _fits(line, where or {})]
     if not chosen:
         raise InputError(f"{file}: no row has {', '.join(f'{k}={v}' for k, v in (where or {}).items())}.")
+    if _variant_of_the_measure(spec, columns, where or {}):
+        chosen = [Line(at, {k: v for k, v in row.items() if k != "variant"}) for at, row in chosen]
     marks: dict[MarkKey, Mark] = {}
     scored: list[str] = []
     skipped, lost = 0, Counter[str]()
@@ -190,6 +192,12 @@ def _fits(line: Line, where: Mapping[str, str]) -> bool:
             near = suggest(column, list(line.row))
             raise InputError(f"{line.where}: --where {column}={wanted}: no column {column!r}.{near}")
     return all(str(line.row[column]) == wanted for column, wanted in where.items())
+
+
+def _variant_of_the_measure(spec: Spec, columns: Mapping[str, str], where: Mapping[str, str]) -> bool:
+    """True if the rows were chosen by a column `variant` that names a setting of the measure, not of items."""
+    own = "variant" in where and "variant" not in columns.values()
+    return own and spec.settings.get("variant") == where["variant"]
 
 
 def _values(line: Line, criteria: Sequence[str], status: str | None) -> Iterator[tuple[str, Value]]:
