@@ -230,7 +230,7 @@ class Run:
             name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in studies or STUDIES
         }
         for name, finding in found.items():
-            self._keep(name, {"items": items}, finding)
+            self._keep(name, {"items": items, "text": finding.text}, finding)
         return found
 
     def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
@@ -250,8 +250,13 @@ class Run:
         marks = self._marks(None, None)
         return status(responses, marks.scores, marks.measures)
 
-    def report(self, to: str | Path | None = None, *, items: str | None = None) -> Path:
-        """Write the report as one HTML file, by default beside the run, and return its path."""
+    def report(
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None
+    ) -> Path:
+        """Write the report as one HTML file, by default beside the run, and return its path.
+
+        `plots` is a folder that gets every chart as an SVG file of its own.
+        """
         from vivavoce.report import Contents, write
 
         path = Path(to) if to else self.file.path.with_suffix(".html")
@@ -277,8 +282,9 @@ class Run:
                 benchmarks=tuple(read.benchmarks(db)),
                 provenance=tuple(read.provenance(db)),
                 selection=items,
+                studies={name: tuple(read.findings(db, name)) for name in STUDIES},
             )
-        write(contents, path)
+        write(contents, path, plots=None if plots is None else Path(plots))
         return path
 
     def copy(self, to: str | Path) -> Path:

@@ -275,6 +275,9 @@ def report(
     run: RunPath,
     to: Annotated[Path | None, typer.Option(help="Where to write it; by default beside the run.")] = None,
     items: Items = None,
+    plots: Annotated[
+        Path | None, typer.Option(help="A folder for every chart as an SVG file of its own.")
+    ] = None,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
@@ -283,11 +286,12 @@ def report(
 
     Example: `viva report exam.viva`
     """
-    path = opened(run, plugin).report(to, items=items)
+    path = opened(run, plugin).report(to, items=items, plots=plots)
     if json:
-        return print_json("report", run, [{"path": str(path), "bytes": path.stat().st_size}])
+        row = {"path": str(path), "bytes": path.stat().st_size, "plots": plots and str(plots)}
+        return print_json("report", run, [row])
     if not quiet:
-        print(path)
+        print(path, *([plots] if plots else []), sep="\n")
 
 
 @app.command()

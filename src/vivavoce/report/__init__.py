@@ -1,6 +1,7 @@
 """The report: one HTML file that carries everything and asks nothing of the network.
 
-`write` turns what a run holds into plain rows (`contents`) and fills the template, which escapes every text.
+`write` turns what a run holds into plain rows (`contents`) and fills the template, which escapes every text;
+charts are drawn by `plots`, and `export_plots` writes each as a file.
 """
 
 from contextlib import suppress
@@ -9,12 +10,17 @@ from typing import Any
 
 from vivavoce.errors import StoreError
 from vivavoce.report.contents import Contents, rows
+from vivavoce.report.studied import boards_drawn
 
-__all__ = ["Contents", "render", "write"]
+__all__ = ["Contents", "export_plots", "render", "write"]
 
 
 def render(contents: Contents) -> str:
     """The page as text."""
+    return _page(rows(contents))
+
+
+def _page(values: dict[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -25,23 +31,65 @@ def render(contents: Contents) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": _figure, "share": _share, "position": _position, "tick": "{:g}".format}
-    return environment.get_template("page.html").render(**rows(contents))
+    return environment.get_template("page.html").render(**values)
 
 
-def write(contents: Contents, path: Path) -> None:
-    """Write the page to `path`, replacing an earlier one as a whole or not at all."""
+def write(contents: Contents, path: Path, *, plots: Path | None = None) -> None:
+    """Write the page to `path`, replacing an earlier one as a whole or not at all, and to the folder `plots`
+    every chart.
+    """
     if path.is_dir():
         raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
-    page = render(contents)
+    values = rows(contents)
+    _store(path, _page(values), "the report", "--to")
+    if plots is not None:
+        _export(values, plots)
+
+
+def export_plots(contents: Contents, folder: Path) -> list[Path]:
+    """Write every chart to `folder` as an SVG file of its own, and return their paths.
+
+    Names are made of what is shown, in letters a to z, digits and hyphens; earlier files of these names are
+    replaced, others stay.
+    """
+    return _export(rows(contents), folder)
+
+
+def _export(values: dict[str, Any], folder: Path) -> list[Path]:
+    figures = [
+        *boards_drawn(values["boards"]),
+        *(row["figure"] for row in values["comparisons"] if row["figure"]),
+        *(figure for section in values["sections"] for figure in section["figures"]),
+    ]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the folder {folder}: {error.strerror}. Give another path with --plots."
+        ) from None
+    taken: dict[str, str] = {}
+    for figure in figures:
+        name, n = figure.name, 2
+        while name in taken:
+            name, n = f"{figure.name}-{n}", n + 1
+        if figure.svg is not None:
+            taken[name] = figure.svg
+    for name, svg in taken.items():
+        _store(folder / f"{name}.svg", svg, "a chart", "--plots")
+    return [folder / f"{name}.svg" for name in taken]
+
+
+def _store(path: Path, text: str, what: str, option: str) -> None:
+    """Write a file as a whole or not at all."""
     draft = path.with_name(f".{path.name}.part")
     try:
-        draft.write_text(page, encoding="utf-8", errors="replace")  # a lone surrogate is no text
+        draft.write_text(text, encoding="utf-8", errors="replace")  # a lone surrogate is no text
         draft.replace(path)
     except OSError as error:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise StoreError(
-            f"cannot write the report to {path}: {error.strerror}. Give another path with --to."
+            f"cannot write {what} to {path}: {error.strerror}. Give another path with {option}."
         ) from None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.records import Criterion, Measure
+from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
 from vivavoce.store.read import Benchmark
 from vivavoce.text import is_blank
 
@@ -23,7 +24,9 @@ _THOUGHT_MARK = re.compile(r"<unused\d+>")
 
 
 class Contents(NamedTuple):
-    """Everything a report draws on: the tables, estimates (by signature) and comparisons of one run."""
+    """Everything a report draws on: the tables, estimates (by signature), comparisons and findings (by study)
+    of one run.
+    """
 
     name: str
     items: "pl.DataFrame"
@@ -35,6 +38,7 @@ class Contents(NamedTuple):
     benchmarks: Sequence[Benchmark]
     provenance: Sequence[Mapping[str, Any]]
     selection: str | None
+    studies: Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def rows(contents: Contents) -> dict[str, Any]:
@@ -50,7 +54,8 @@ def rows(contents: Contents) -> dict[str, Any]:
         "selection": c.selection,
         "totals": _totals(c),
         "boards": boards,
-        "comparisons": comparisons,
+        "comparisons": drawn(comparisons, c.measures),
+        "sections": sections(c.studies, c.measures, c.provenance, selection=c.selection),
         "compliance": _compliance(c),
         "identical": identical,
         "answers": _answers(c),
@@ -77,7 +82,11 @@ def _totals(c: Contents) -> list[tuple[str, int]]:
 def _boards(c: Contents) -> list[dict[str, Any]]:
     """A leaderboard per measure and benchmark: the candidates by estimate, bounds of the exam last."""
     ranges = {(m.signature, m.criterion.criterion): m.criterion for m in c.measures.values()}
+    raters: dict[tuple[str, str], list[str]] = {}
+    for m in c.measures.values():
+        raters.setdefault((m.signature, m.criterion.criterion), []).append(m.rater)
     versions = Counter(m for m, _ in {(m.metric, m.signature) for m in c.measures.values()})
+    ranks = ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
     made = []
     estimates = [{**row, "signature": mark} for mark, part in c.estimates.items() for row in part]
     for (signature, benchmark, metric, criterion), part in groupby(
@@ -97,6 +106,9 @@ def _boards(c: Contents) -> list[dict[str, Any]]:
                 "scale": _scale(lines, declared),
                 "size": sizes.pop() if len(sizes) == 1 else None,
                 "rows": lines,
+                "ranks": ranks.get((benchmark, metric, criterion, raters[signature, criterion][0]))
+                if versions[metric] == len(raters[signature, criterion]) == 1
+                else None,
                 "any_failed": any(r["n_failed"] for r in lines),
             }
         )
@@ -125,19 +137,22 @@ def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
 
     `stale` says that answers came, or were marked by this metric, after it.
     """
-    changes = [p for p in c.provenance if p.get("rows") or p.get("new") or p.get("replaced")]
     latest: dict[tuple[Any, ...], Mapping[str, Any]] = {}
-    for finding in c.comparisons:
+    for call, finding in enumerate(c.comparisons):
         for row in finding["rows"]:
-            pair = (row["benchmark"], frozenset((row["a"], row["b"])), row["metric"], row["criterion"])
+            pair = (
+                row["benchmark"],
+                frozenset((row["a"], row["b"])),
+                row["metric"],
+                row["criterion"],
+                row.get("rater"),
+            )
             latest.pop(pair, None)
             latest[pair] = row | {
+                "call": call,
                 "made_at": finding["made_at"][:10],
                 "items": finding["settings"].get("items"),
-                "stale": any(
-                    p["made_at"] > finding["made_at"] and p.get("metric", row["metric"]) == row["metric"]
-                    for p in changes
-                ),
+                "stale": overtaken(finding, c.provenance, metric=row["metric"]),
             }
     return list(latest.values())
 

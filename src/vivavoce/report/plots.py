@@ -1,0 +1,232 @@
+"""Charts of findings: pure functions from rows to Altair charts, or to a sentence where a chart says nothing.
+
+Each takes the rows of one board (one benchmark and, for ranks, one criterion). What is told apart is told
+apart by place, shape, lightness or words, never by hue alone. Altair is loaded when a chart is made.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.report.diagrams import critical_difference
+from vivavoce.report.drawing import BAND, INK, MARK, SOFT, clean, composed, svg, table, unique
+from vivavoce.report.maps import correlation_map
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = [
+    "correlation_map",
+    "critical_difference",
+    "forest",
+    "places",
+    "rank_ranges",
+    "svg",
+    "variance_bars",
+]
+
+Rows = Sequence[Mapping[str, Any]]
+WIDTH = 380
+PARTS = (
+    ("s2_group", "case", "#14323a", "#fff"),
+    ("s2_item", "question", "#0b6e76", "#fff"),
+    ("s2_interaction", "candidate × question", "#6fb1b5", "#000"),
+    ("s2_repeat", "repeat", "#bfe0e2", "#000"),
+    ("s2_pass", "examiner (pass)", "#eef6f6", "#000"),
+)
+"""The variance components in the order in which bars are stacked, from dark to light."""
+
+
+def forest(rows: Rows) -> "alt.LayerChart | str":
+    """Estimates, agreement, categories or differences of pairs, a line each, with their intervals.
+
+    Differences: the thin line is the interval for all comparisons of the call, the thick one for the pair
+    alone; 0 is drawn through, a margin dashed on both sides. Dotted: what failed marks leave open.
+    """
+    import altair as alt
+
+    lines = _lines(rows)
+    there = [line for line in lines if line["value"] is not None]
+    if len(there) < 2:
+        return "Fewer than two figures: nothing to set side by side."
+    pairs = "difference" in rows[0]
+    y = _names_axis([line["label"] for line in lines])
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", scale=alt.Scale(zero=pairs, nice=True),
+                     axis=alt.Axis(title=_axis_title(rows), tickCount=6, titleLimit=WIDTH + 240,
+                                   titleAnchor="start"))  # fmt: skip
+
+    def spans(low: str, high: str, **style: Any) -> list[alt.Chart]:
+        own = [line for line in there if line[low] is not None and line[high] is not None]
+        return [table(own).mark_rule(**style).encode(x=x(low), x2=alt.X2(f"{high}:Q"), y=y)] if own else []
+
+    layers = []
+    if pairs:
+        layers.append(table([{"at": 0}]).mark_rule(color=SOFT, strokeWidth=1).encode(x=x("at")))
+        at = [{"label": line["label"], "at": end} for line in there if line["margin"] is not None
+              for end in (-line["margin"], line["margin"])]  # fmt: skip
+        if at:
+            layers.append(table(at).mark_tick(color=INK, thickness=1.5, size=14).encode(x=x("at"), y=y))
+    layers += [
+        *spans("out_low", "out_high", color=SOFT, strokeWidth=1.5, strokeDash=[2, 3], yOffset=6),
+        *spans("low", "high", color=INK, strokeWidth=1.5),
+        *spans("thick_low", "thick_high", color=BAND, strokeWidth=8),
+        table(there).mark_point(filled=True, size=60, color=MARK, opacity=1).encode(x=x("value"), y=y),
+        table(lines).mark_text(align="left", color=INK).encode(
+            x=alt.value(WIDTH + 12), y=y, text="text:N"),
+    ]  # fmt: skip
+    says = "; ".join(f"{line['label']} {line['text']}" for line in lines)
+    return composed(layers, width=WIDTH, height=alt.Step(26), says=f"Estimates with intervals: {says}")
+
+
+def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
+    """The ranks that paired tests leave open to each candidate, a bar of whole places; the dot is by mean."""
+    import altair as alt
+
+    if sum(row["rank"] is not None for row in rows) < 2:
+        return _reason(rows, "Fewer than two ranked candidates.")
+    names = unique(row["candidate"] for row in rows)
+    lines = [
+        {"label": name, "rank": row["rank"], "low": row["rank_low"] - 0.4, "high": row["rank_high"] + 0.4,
+         "text": places(row)}
+        for name, row in zip(names, rows, strict=True)
+        if row["rank"] is not None
+    ]  # fmt: skip
+    last = len(rows)
+    y = _names_axis(names)
+    scale = alt.Scale(domain=[0.5, last + 0.5], nice=False, zero=False)
+    axis = alt.Axis(title="rank, 1 is best", orient="top", values=list(range(1, last + 1)), format="d",
+                    titleAnchor="start", domain=False, ticks=False, labelOverlap=True)  # fmt: skip
+    layers = [
+        table(lines).mark_bar(height=14, cornerRadius=3, color=BAND, stroke=SOFT, strokeWidth=0.5).encode(
+            x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y),
+        table(lines).mark_point(filled=True, size=60, color=MARK, opacity=1).encode(
+            x=alt.X("rank:Q", scale=scale, axis=axis), y=y),
+        table(lines).mark_text(align="left").encode(x=alt.value(WIDTH + 12), y=y, text="text:N"),
+    ]  # fmt: skip
+    says = "; ".join(f"{line['label']} {line['text']}" for line in lines)
+    return composed(layers, width=WIDTH, height=alt.Step(24), says=f"Ranks left open: {says}")
+
+
+def variance_bars(rows: Rows) -> "alt.LayerChart | str":
+    """How the variance of marks divides into question, candidate x question, repeat and pass, as shares.
+
+    A bar per row of the consistency study; rows without components are left out.
+    """
+    import altair as alt
+
+    kept = [row for row in rows if sum(row[part] or 0.0 for part, *_ in PARTS) > 0]
+    if len(kept) < 2:
+        return _reason(rows, "Fewer than two measures whose variance could be divided.")
+    names = unique(_joined(kept, ("measure", "candidate")))
+    lines = []
+    for name, row in zip(names, kept, strict=True):
+        total, start = sum(row[part] or 0.0 for part, *_ in PARTS), 0.0
+        for part, word, _, on in PARTS:
+            if row[part]:
+                share = row[part] / total
+                lines.append({"label": name, "part": word, "start": start, "end": start + share, "on": on,
+                              "middle": start + share / 2, "text": f"{100 * share:.0f}"})  # fmt: skip
+                start += share
+    used = [part for part in PARTS if any(line["part"] == part[1] for line in lines)]
+    y = _names_axis(names)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    axis = alt.Axis(title="share of the variance", format="%", tickCount=5, titleAnchor="start", grid=False)
+    fill = alt.Color("part:N", scale=alt.Scale(domain=[p[1] for p in used], range=[p[2] for p in used]),
+                     legend=alt.Legend(orient="top", title=None, symbolType="square", symbolStrokeWidth=0.5,
+                                       direction="horizontal", columnPadding=18))  # fmt: skip
+    layers = [
+        table(lines).mark_bar(height=18, stroke=SOFT, strokeWidth=0.5).encode(
+            x=alt.X("start:Q", scale=scale, axis=axis), x2=alt.X2("end:Q"), y=y, color=fill),
+        table([line for line in lines if line["end"] - line["start"] >= 0.06]).mark_text().encode(
+            x=alt.X("middle:Q", scale=scale, axis=axis), y=y, text="text:N",
+            color=alt.Color("on:N", scale=None)),
+    ]  # fmt: skip
+    says = "; ".join(f"{line['label']}: {line['part']} {line['text']} %" for line in lines)
+    return composed(layers, width=WIDTH + 60, height=alt.Step(26), says=f"Shares of the variance: {says}")
+
+
+def _names_axis(names: Sequence[str]) -> "alt.Y":
+    """A line for each name, from the top."""
+    import altair as alt
+
+    axis = alt.Axis(title=None, labelLimit=280, labelPadding=8, domain=False, ticks=False, grid=False)
+    return alt.Y("label:N", scale=alt.Scale(domain=list(names)), axis=axis)
+
+
+def places(row: Mapping[str, Any]) -> str:
+    """`1-4`, or `10` where one place is left."""
+    low, high = row["rank_low"], row["rank_high"]
+    return f"{low}-{high}" if high > low else f"{low}"
+
+
+def _lines(rows: Rows) -> list[dict[str, Any]]:
+    """Rows of any study as label, value and ends: thick within thin, and what failed marks leave open."""
+    made = []
+    for name, row in zip(unique(_names(rows)), rows, strict=True):
+        value = next((row[k] for k in ("difference", "estimate", "value", "mean") if k in row), None)
+        low, high = row.get("low_family", row["low"]), row.get("high_family", row["high"])
+        failed = row["set_low"] != row["set_high"] if "set_low" in row else bool(row.get("n_failed"))
+        made.append(
+            {
+                "label": name,
+                "value": value,
+                "low": low,
+                "high": high,
+                "thick_low": row["low"],
+                "thick_high": row["high"],
+                "out_low": row.get("bound_low") if failed else None,
+                "out_high": row.get("bound_high") if failed else None,
+                "margin": row.get("margin"),
+                "text": _figures(value, low, high),
+            }
+        )
+    return made
+
+
+def _figures(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "no figure"
+    ends = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+    return f"{value:.3f}{ends}".replace("-", "−")
+
+
+def _names(rows: Rows) -> list[str]:
+    """What tells the rows apart; what they share stands in the axis title."""
+    if rows and "difference" in rows[0]:
+        sides = [side for side in ("a", "b") if _varies(rows, side)]
+        rows = [{**row, "pair": " − ".join(str(row[side]) for side in sides)} for row in rows]
+        return _joined(rows, ("pair", "benchmark", "metric", "criterion", "rater"))
+    return _joined(rows, ("candidate", "measure", "contrast", "category"))
+
+
+def _joined(rows: Rows, columns: Sequence[str]) -> list[str]:
+    """The words in which rows differ, by column; all of a column's words if they differ in none."""
+    shown = [c for c in columns if rows and c in rows[0] and _varies(rows, c)] or columns[:1]
+    return [", ".join(str(row[c]) for c in shown if row.get(c)) or "all candidates" for row in rows]
+
+
+def _varies(rows: Rows, column: str) -> bool:
+    return len({row.get(column) for row in rows}) > 1
+
+
+def _axis_title(rows: Rows) -> list[str]:
+    first = rows[0]
+    what = {"estimate": "mean", "value": str(first.get("coefficient", "value")).replace("_", " ")}
+    if "difference" not in first:
+        kind = next((word for key, word in what.items() if key in first), "mean")
+        return [f"{kind}, bands: 95% intervals"]
+    a, b = ("each" if _varies(rows, side) else clean(first[side]) for side in ("a", "b"))
+    named = [clean(first["criterion"])] if not _varies(rows, "criterion") else []
+    whose = "difference, first − second" if a == b == "each" else f"difference, {a} − {b}"
+    margin = "; ticks: margin" if any(row["margin"] is not None for row in rows) else ""
+    return [
+        ", ".join((whose, *named)),
+        f"thick: 95% for the pair alone; thin: for the family of {first['family']}{margin}",
+    ]
+
+
+def _reason(rows: Rows, otherwise: str) -> str:
+    """Why there is no chart: what the rows themselves say, if they do."""
+    said = dict.fromkeys(clean(row["reason"]) for row in rows if row.get("reason"))
+    return f"No chart: {'; '.join(said)}." if said else otherwise

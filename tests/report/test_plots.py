@@ -1,0 +1,419 @@
+"""Charts: claims on what they hold, and that hostile names stay names."""
+
+import re
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tests.report.test_report import HOSTILE, report
+from tests.studies.making import exam, marked, score, twins
+
+from vivavoce import stats
+from vivavoce.errors import StoreError
+from vivavoce.report import plots
+from vivavoce.report.diagrams import cliques
+from vivavoce.report.drawing import BAND, INK, LINE, MARK, PAPER, SOFT, WASH, clean, unique
+from vivavoce.report.tree import tree
+from vivavoce.run import Run
+from vivavoce.studies import STUDIES
+
+SVG = "{http://www.w3.org/2000/svg}"
+HERE = Path(plots.__file__).parent
+WAYS = np.random.default_rng(7).normal(size=(5, 24))
+
+
+def ranking(*ranks: tuple[str, float, int, int], distance: float = 1.0) -> list[dict[str, Any]]:
+    """Rows of a ranking: name, mean rank, and the ranks left open; ranked as they stand."""
+    return [
+        {"benchmark": "exam", "metric": "told", "criterion": "told", "candidate": name, "rank": float(k),
+         "rank_low": low, "rank_high": high, "mean_rank": mean_rank, "critical_difference": distance,
+         "reason": None}
+        for k, (name, mean_rank, low, high) in enumerate(ranks, 1)
+    ]  # fmt: skip
+
+
+FOUR = ranking(("Ann", 1.2, 1, 2), ("Ben", 1.9, 1, 3), ("Cleo", 2.8, 2, 3), ("Dan", 4.1, 4, 4))
+
+
+def correlation(
+    values: dict[tuple[int, int], float | None],
+    names: tuple[str, ...],
+    *,
+    support: dict[tuple[int, int], float] | None = None,
+    alike: tuple[tuple[int, int], ...] = (),
+) -> list[dict[str, Any]]:
+    """The system rows of a correlation finding."""
+    return [
+        {"benchmark": "exam", "a": names[i], "b": names[j], "level": "system", "coefficient": coefficient,
+         "value": values[i, j], "n_candidates": 6, "by_construction": (i, j) in alike,
+         "cluster_support": (support or {}).get((i, j)) if coefficient == "kendall" else None,
+         "reason": None if values[i, j] is not None else "one side does not vary"}
+        for i, j in combinations(range(len(names)), 2)
+        for coefficient in ("kendall", "spearman", "pearson")
+    ]  # fmt: skip
+
+
+# Nearest are 0 and 2, then 1 and 3, then both pairs.
+CROSSED = {(0, 1): 0.1, (0, 2): 0.9, (0, 3): 0.2, (1, 2): 0.15, (1, 3): 0.8, (2, 3): -0.1}
+FIRM = {(0, 1): 1.0, (0, 2): 0.95, (0, 3): 1.0, (1, 2): 1.0, (1, 3): 0.6, (2, 3): 1.0}
+MEASURES = ("rouge", "harm", "token_f1", "reasoning")
+
+
+def pairs(*differences: float | None, **more: Any) -> list[dict[str, Any]]:
+    made = []
+    for k, d in enumerate(differences):
+        ends = [None if d is None else d + by for by in (-0.1, 0.1, -0.2, 0.2)]
+        keys = ("low", "high", "low_family", "high_family")
+        made.append({"benchmark": "exam", "metric": "told", "criterion": "told", "a": "Ann", "b": f"B{k}",
+                     "difference": d, **dict(zip(keys, ends, strict=True)), "set_low": d, "set_high": d,
+                     "bound_low": None, "bound_high": None, "margin": None, "family": len(differences),
+                     **more})  # fmt: skip
+    return made
+
+
+def data(chart: Any, mark: str) -> list[list[dict[str, Any]]]:
+    """The rows of each layer with this mark."""
+    spec = chart.to_dict(validate=False)
+    sets = spec.get("datasets", {})
+
+    def rows(layer: dict[str, Any]) -> list[dict[str, Any]]:
+        own = layer["data"]
+        return own["values"] if "values" in own else sets[own["name"]]
+
+    return [rows(layer) for layer in spec["layer"] if layer["mark"]["type"] == mark]
+
+
+def texts(svg: str) -> list[str]:
+    return [" ".join(t.itertext()) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+# Ranks
+
+
+def test_each_candidate_stands_once_in_the_rank_ranges_with_its_interval() -> None:
+    chart = plots.rank_ranges(FOUR)
+    (bars,) = data(chart, "bar")
+    assert [(0.6, 2.4), (0.6, 3.4), (1.6, 3.4), (3.6, 4.4)] == [(b["low"], b["high"]) for b in bars]
+    said = texts(plots.svg(chart))
+    for row, places in zip(FOUR, ("1-2", "1-3", "2-3", "4"), strict=True):
+        assert 1 == said.count(row["candidate"])
+        assert places in said
+
+
+def test_two_candidates_of_one_name_keep_a_line_each() -> None:
+    assert ["x", "x (2)", "x (2) (2)"] == unique(["x", "x", "x (2)"])
+
+
+@pytest.mark.parametrize("draw", [plots.rank_ranges, plots.critical_difference])
+def test_one_candidate_or_none_gives_a_sentence(draw: Any) -> None:
+    alone = [FOUR[0] | {"rank": None, "mean_rank": None, "reason": "one candidate has no rank"}]
+    assert "No chart: one candidate has no rank." == draw(alone)
+    assert "Fewer than two ranked candidates." == draw([]) == draw(FOUR[:1])
+
+
+# Critical difference
+
+
+def test_bars_join_just_the_pairs_that_nemenyi_does_not_tell_apart() -> None:
+    """On drawn scores of five candidates, and against the test's own p values."""
+    means = WAYS + np.array([0, 0.5, 0.6, 1.4, 1.5])[:, None]
+    found = stats.friedman(means, np.arange(24))
+    p = stats.nemenyi_p(found.mean_ranks, found.n_blocks)
+    distance = stats.nemenyi_distance(5, found.n_blocks)
+    rows = ranking(*((f"c{k}", float(r), 1, 5) for k, r in enumerate(found.mean_ranks)), distance=distance)
+    order = np.argsort(found.mean_ranks)
+    bars = data(plots.critical_difference(rows), "rule")[-1]
+    joined = {
+        frozenset((int(order[i]), int(order[j])))
+        for bar in bars
+        for i, j in combinations(range(bar["first"], bar["last"] + 1), 2)
+    }
+    alike = {frozenset((i, j)) for i, j in combinations(range(5), 2) if p[i, j] > 0.05}
+    assert alike == joined
+    assert 0 < len(joined) < 10
+
+
+def test_runs_of_mean_ranks() -> None:
+    assert [(0, 1), (1, 2)] == cliques([1.2, 1.9, 2.8, 4.1], 1.0)
+    assert [] == cliques([1.0, 2.0, 3.0], 1.0)
+    assert [(0, 2)] == cliques([2.0, 2.0, 2.0], 0.5)
+
+
+def test_the_diagram_names_every_candidate_and_its_distance() -> None:
+    said = " ".join(texts(plots.svg(plots.critical_difference(FOUR))))
+    for row in FOUR:
+        assert 1 == said.count(row["candidate"])
+        assert f"{row['mean_rank']:.2f}" in said
+    assert "critical difference 1.00" in said
+
+
+# Correlation
+
+
+def test_the_map_is_ordered_by_the_leaves_of_the_dendrogram() -> None:
+    rows = correlation(CROSSED, MEASURES)
+    grown = tree(rows)
+    assert grown is not None
+    assert (0, 2, 1, 3) == grown.leaves
+    (cells,) = data(plots.correlation_map(rows), "rect")
+    assert ["rouge", "token_f1", "harm", "reasoning"] == list(dict.fromkeys(c["a"] for c in cells))
+    assert ["rouge", "token_f1", "harm", "reasoning"] == list(dict.fromkeys(c["b"] for c in cells))
+    assert [0.1, 0.2, 0.9125] == [pytest.approx(merger[2]) for merger in grown.mergers]
+
+
+def test_darker_is_more_alike_and_figures_stand_in_the_cells() -> None:
+    (cells,) = data(plots.correlation_map(correlation(CROSSED, MEASURES)), "rect")
+    light = {c["text"]: sum(bytes.fromhex(c["fill"][1:])) for c in cells if c["text"]}
+    order = ["−0.10", "0.10", "0.15", "0.20", "0.80", "0.90"]
+    assert order == sorted(light, key=light.__getitem__, reverse=True)
+
+
+def test_cells_by_construction_are_marked() -> None:
+    rows = correlation(CROSSED, MEASURES, alike=((1, 3),))
+    corners, legend = data(plots.correlation_map(rows), "point")
+    assert [("harm", "reasoning"), ("reasoning", "harm")] == [(c["a"], c["b"]) for c in corners]
+    assert 1 == len(legend)
+    assert [] == data(plots.correlation_map(correlation(CROSSED, MEASURES)), "point")
+
+
+def test_support_stands_at_the_joints_of_the_tree_it_belongs_to() -> None:
+    grown = tree(correlation(CROSSED, MEASURES, support=FIRM))
+    assert grown is not None
+    assert [0.95, 0.6, 1.0] == [merger[5] for merger in grown.mergers]
+    said = texts(plots.svg(plots.correlation_map(correlation(CROSSED, MEASURES, support=FIRM))))
+    assert {"95", "60"} <= set(said)
+    assert "100" not in said
+
+
+def test_support_of_another_tree_is_left_out() -> None:
+    other = tree(correlation(CROSSED, MEASURES, support=FIRM | {(0, 1): 0.7}))
+    assert other is not None
+    assert [None] * 3 == [merger[5] for merger in other.mergers]
+
+
+def test_a_correlation_that_is_undefined_keeps_the_order_and_draws_no_tree() -> None:
+    rows = correlation(CROSSED | {(0, 1): None}, MEASURES)
+    assert tree(rows) is None
+    chart = plots.correlation_map(rows)
+    (cells,) = data(chart, "rect")
+    assert list(MEASURES) == list(dict.fromkeys(c["a"] for c in cells))
+    assert 2 == sum(c["text"] == "?" for c in cells)
+
+
+def test_two_measures_or_none_give_a_sentence() -> None:
+    assert "Fewer than three measures" in plots.correlation_map(correlation({(0, 1): 0.5}, ("x", "y")))
+    assert "Fewer than three measures" in plots.correlation_map([])
+    nothing = correlation(dict.fromkeys(CROSSED, None), MEASURES)
+    assert "No chart: one side does not vary." == plots.correlation_map(nothing)
+
+
+# Forest, variance
+
+
+def test_a_forest_has_both_intervals_the_zero_line_and_the_margin() -> None:
+    chart = plots.forest(pairs(0.3, -0.1, None, margin=0.05))
+    zero, family, alone = data(chart, "rule")
+    assert [{"at": 0}] == zero
+    assert [(0.1, 0.5), (-0.3, 0.1)] == [(pytest.approx(r["low"]), pytest.approx(r["high"])) for r in family]
+    assert [0.2, -0.2] == [pytest.approx(r["thick_low"]) for r in alone]
+    (margins,) = data(chart, "tick")
+    assert [-0.05, 0.05] * 2 == [m["at"] for m in margins]
+    said = texts(plots.svg(chart))
+    assert {"B0", "B1", "B2", "no figure", "0.300 (0.100 to 0.500)"} <= set(said)
+    assert any(line.startswith("difference, Ann − each, told thick: 95%") for line in said)
+
+
+def test_failed_marks_are_dashed_below() -> None:
+    open_ended = {"set_low": 0.1, "set_high": 0.4, "bound_low": -0.2, "bound_high": 0.6}
+    rows = [*pairs(0.3, **open_ended), *pairs(0.1)]
+    _, bounds, family, _ = data(plots.forest(rows), "rule")
+    assert (1, 2) == (len(bounds), len(family))
+    assert -0.2 == bounds[0]["out_low"]
+    assert 0.6 == bounds[0]["out_high"]
+
+
+def test_one_line_is_no_forest() -> None:
+    for rows in ([], pairs(0.3), pairs(None, None)):
+        assert "Fewer than two figures: nothing to set side by side." == plots.forest(rows)
+
+
+def test_shares_of_the_variance_fill_each_bar() -> None:
+    blank = dict.fromkeys(("s2_group", "s2_item", "s2_interaction", "s2_repeat", "s2_pass"))
+    rows = [
+        blank | {"measure": "x", "candidate": "", "s2_item": 1.0, "s2_interaction": 2.0, "s2_repeat": 1.0},
+        blank | {"measure": "y", "candidate": "", "s2_item": 0.0, "s2_repeat": 3.0, "s2_pass": 1.0},
+        blank | {"measure": "z", "candidate": "", "reason": "one repeat only"},
+    ]
+    (bars,) = data(plots.variance_bars(rows), "bar")
+    assert [
+        ("x", "question", 0.0, 0.25),
+        ("x", "candidate × question", 0.25, 0.75),
+        ("x", "repeat", 0.75, 1.0),
+        ("y", "repeat", 0.0, 0.75),
+        ("y", "examiner (pass)", 0.75, 1.0),
+    ] == [(b["label"], b["part"], b["start"], b["end"]) for b in bars]
+    assert "No chart: one repeat only." == plots.variance_bars(rows[2:])
+
+
+# All of them
+
+
+def test_a_chart_is_the_same_each_time_whatever_was_drawn_before() -> None:
+    first = plots.svg(plots.correlation_map(correlation(CROSSED, MEASURES, support=FIRM)))
+    plots.svg(plots.rank_ranges(FOUR))
+    assert first == plots.svg(plots.correlation_map(correlation(CROSSED, MEASURES, support=FIRM)))
+
+
+def test_hostile_names_are_texts_in_every_chart() -> None:
+    names = (*HOSTILE, 'a" opacity="1" onload="x', "\x00\ud800\x1b", "xlink:href='//x'")
+    n = len(names)
+    named = ranking(*((name, 1.0 + k, 1, n) for k, name in enumerate(names)))
+    charts = (
+        plots.rank_ranges(named),
+        plots.critical_difference(named),
+        plots.correlation_map(
+            correlation({(i, j): 1 / (i + j) for i, j in combinations(range(n), 2)}, names)
+        ),
+        plots.forest([row for name in names for row in pairs(0.1, a=name)]),
+    )
+    for chart in charts:
+        drawn = plots.svg(chart)
+        for element in ElementTree.fromstring(drawn).iter():
+            assert element.tag.removeprefix(SVG) in ("svg", "g", "path", "rect", "line", "text", "tspan")
+            assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
+        said = " ".join(" ".join(texts(drawn)).split())
+        for name in names:
+            assert " ".join(clean(name).split()) in said
+
+
+def test_the_page_knows_every_colour_that_turns_in_the_dark() -> None:
+    page = (HERE / "page.html").read_text(encoding="utf-8")
+    for colour in (INK, SOFT, LINE, PAPER, WASH, MARK, BAND):
+        assert f'.plot [fill="{colour}"]' in page
+        assert f'.plot [stroke="{colour}"]' in page
+
+
+def test_the_report_is_imported_without_altair() -> None:
+    code = (
+        "import sys, vivavoce.report, vivavoce.report.plots; "
+        "print({'altair', 'vl_convert', 'jinja2'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "set()" == done.stdout.strip()
+
+
+# In the report
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Three candidates on twelve questions, two repeats, two measures that differ in their direction."""
+    said = {
+        name: {
+            q: [round(v, 2), round(v / 2, 2)] for q, v in twins([base + 0.01 * k for k in range(12)]).items()
+        }
+        for name, base in (("Ann", 0.8), ("Ben", 0.5), ("Cleo", 0.1))
+    }
+    return marked(tmp_path, said)
+
+
+def test_a_report_without_studies_names_the_command(run: Run) -> None:
+    page = report(run)
+    assert "None was asked for: viva study run.viva ." in page.text
+    assert "Rank" not in page.text
+    assert "figure" not in page.tags
+
+
+def test_studies_bring_their_sentences_charts_and_tables(run: Run) -> None:
+    found = run.study()
+    page = report(run)
+    for study in STUDIES:
+        assert f"{study.capitalize()} " in page.text
+        for line in found[study].text.splitlines():
+            assert line in page.text
+    assert page.tags["figure"] >= 3
+    assert "Table: 3 rows" in page.text
+
+
+def test_rank_ranges_enter_the_leaderboard(run: Run) -> None:
+    run.study("ranking")
+    page = report(run)
+    assert "Candidate Rank Mean" in page.text
+    for row in run.estimates("told").rows:
+        place = {"Ann": 1, "Ben": 2, "Cleo": 3}[row["candidate"]]
+        assert f"{row['candidate']} {place} {row['estimate']:.3f}" in page.text
+    assert "Rank: the places that paired tests leave open" in page.text
+
+
+def test_ranks_of_other_items_stay_out(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    part = exam(tmp_path / "part", [f"q{n:02}" for n in range(11)])
+    run.study("ranking", items=part)
+    text = report(run).text
+    assert "Candidate Mean" in text
+    assert "This was made on other items than those of this report." in text
+    text = report(run, items=part.replace("jsonl(path=", "jsonl( path = ")).text
+    assert "Candidate Rank Mean" in text
+    assert "This was made on" not in text
+
+
+def test_studies_that_marks_have_overtaken_say_so(run: Run) -> None:
+    run.study("ranking")
+    assert "have come since" not in report(run).text
+    score(run, "told(least=0.1)")
+    text = report(run).text
+    assert "Answers or marks have come since: viva study run.viva ranking again" in text
+    assert "since the ranks were made" not in text  # they are of a metric that nothing has touched
+
+
+def test_a_finding_whose_sentences_were_not_kept(run: Run) -> None:
+    run.study("gaps")
+    with run.file.writing() as db:
+        db.execute("UPDATE findings SET settings = json_remove(settings, '$.text')")
+    assert (
+        "The sentences of this finding were not kept; viva study run.viva gaps makes them."
+        in report(run).text
+    )
+
+
+def test_a_family_of_comparisons_has_a_forest_and_a_single_one_has_not(run: Run) -> None:
+    run.compare("Ann", "Ben", metric="told")
+    assert "figure" not in report(run).tags
+    run.compare("Ann", "Ben", "Cleo", metric="told")
+    page = report(run)
+    assert 1 == page.tags["figure"]
+    assert "Ann − Cleo" in page.text
+
+
+def test_every_chart_is_written_under_a_safe_name(tmp_path: Path) -> None:
+    hostile = ["../../<script>alert(1)</script>", "CON", "\u202egnp.\u202c"]
+    values = {name: twins([0.3 * k + 0.01 * n for n in range(12)]) for k, name in enumerate(hostile)}
+    run = marked(tmp_path, values)
+    run.study()
+    run.compare(*hostile, metric="told")
+    folder = tmp_path / "new" / "plots"
+    page = report(run, plots=folder)  # which asks nothing of anyone, see there
+    assert 3 == page.tags["figure"]
+    assert "<script" not in page.source
+    files = sorted(path.name for path in folder.iterdir())
+    assert files
+    assert all(re.fullmatch(r"[a-z0-9-]+\.svg", name) for name in files)
+    assert {"leaderboard-told-worth-on-exam.svg", "ranks-told-worth-on-exam.svg"} <= set(files)
+    for name in files:
+        drawn = (folder / name).read_text(encoding="utf-8")
+        ElementTree.fromstring(drawn)
+        assert "<script" not in drawn
+    before = {name: (folder / name).read_bytes() for name in files}
+    run.report(plots=folder)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"cannot make the folder .*: .*\. Give another path with --plots\."):
+        run.report(plots=tmp_path / "file")
