@@ -18,6 +18,8 @@ lint: .venv/.dev ## format, lint and types
 bench: .venv/.dev ## every claim about speed, measured beside what it is compared with
 	.venv/bin/python bench/rouge.py
 	.venv/bin/python bench/start.py
+	.venv/bin/python bench/scale.py
+	.venv/bin/python bench/coverage.py 500
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
