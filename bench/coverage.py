@@ -28,6 +28,10 @@ def load() -> tuple[dict[tuple[str, str], dict[str, list[float]]], dict[str, str
     """Marks by (model, criterion) and question; the group of each question; the paper's questions."""
     folder = Path(os.environ.get("VIVA_SHARED", Path(__file__).resolve().parents[2] / "shared"))
     folder = folder / "data" / "hivmedqa"
+    if not folder.is_dir():
+        sys.exit(
+            f"no marks at {folder}: VIVA_SHARED names the folder that holds data/. Nothing was simulated."
+        )
     with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
         questions = [json.loads(line) for line in lines]
     marks: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))

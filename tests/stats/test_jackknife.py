@@ -120,7 +120,7 @@ def test_a_pilot_without_spread_promises_nothing():
 
 
 def test_plans_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="n_pilot must be at least 1"):
+    with pytest.raises(ValueError, match="n_pilot must be a finite number and at least 1"):
         labels_for_coefficient(0, 0.2, se_target=0.1)
     with pytest.raises(ValueError, match="se_target must be"):
         labels_for_coefficient(50, 0.2, se_target=0)

@@ -69,7 +69,7 @@ def test_out_of_range_is_refused():
     for p, h in ((0, 0.1), (1, 0.1), (0.5, 0), (0.5, 1), (math.nan, 0.1)):
         with pytest.raises(ValueError, match="must lie between 0 and 1"):
             proportion_n(p, h)
-    with pytest.raises(ValueError, match="population must be at least 1"):
+    with pytest.raises(ValueError, match="population must be a finite number and at least 1"):
         proportion_n(0.5, 0.1, population=0)
     with pytest.raises(ValueError, match="design_effect must be"):
         proportion_n(0.5, 0.1, design_effect=0)

@@ -111,6 +111,7 @@ _SENTENCE = re.compile(
 )
 _ITEM_MARK = re.compile(r"^(?:[-*•>#]+|\d+[.)])\s*")
 _LIMIT = 4000
+_HEAD = 600
 _NO_ANSWER = re.compile(r"\W*(?:n/a|idk|unknown|no (?:answer|idea|comment|response))\W*")
 
 
@@ -131,6 +132,11 @@ def only_refuses(text: str) -> bool:
     alone is no refusal. Length plays no part.
     """
     refused = False
+    # Most answers say something at once: the head alone settles them. Its last part may be cut, so it is left out.
+    if len(text) > _HEAD and any(
+        not _REFUSES.search(part) and not _VOID.match(part) for part in _parts(text[:_HEAD])[:-1]
+    ):
+        return False
     for part in _parts(text):
         if _REFUSES.search(part[:_LIMIT]):
             refused = True

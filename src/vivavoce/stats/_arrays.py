@@ -1,5 +1,7 @@
 """What an array must be before anything is estimated from it."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -85,6 +87,19 @@ def group_codes(groups: ArrayLike, *, length: int) -> tuple[Codes, int]:
         )
     names, codes = np.unique(labels, return_inverse=True)
     return codes, len(names)
+
+
+def amount(name: str, value: float, *, least: float = 0.0) -> float:
+    """`value` if it is a finite number of at least `least`.
+
+    Raises
+    ------
+    ValueError
+        If it is not; NaN is no number.
+    """
+    if not (math.isfinite(value) and value >= least):
+        raise ValueError(f"{name} must be a finite number and at least {least:g}, but is {value}")
+    return value
 
 
 def proportion(name: str, value: float) -> float:

@@ -156,6 +156,9 @@ def imbens_manski(
     proportion("level", level)
     if math.isnan(set_low) or math.isnan(set_high) or set_low > set_high + ROUNDING:
         raise ValueError(f"set_low must be at most set_high, but they are {set_low} and {set_high}")
+    for name, limit in (("low", low), ("high", high)):
+        if limit is not None and math.isnan(limit):
+            raise ValueError(f"{name} must be a number or None, but is {limit}")
     for name, se in (("se_low", se_low), ("se_high", se_high)):
         if not (math.isfinite(se) and se >= 0):
             raise ValueError(f"{name} must be a finite number, 0 or more, but is {se}")

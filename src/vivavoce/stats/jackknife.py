@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from vivavoce.stats._arrays import ROUNDING, Codes, group_codes, proportion
+from vivavoce.stats._arrays import ROUNDING, Codes, amount, group_codes, proportion
 from vivavoce.stats.estimate import NO_SPREAD
 
 __all__ = ["Jackknife", "by_group_jackknife", "labels_for_coefficient"]
@@ -130,8 +130,7 @@ def labels_for_coefficient(n_pilot: int, se_pilot: float | None, *, se_target: f
     ValueError
         If a number is out of its range.
     """
-    if n_pilot < 1:
-        raise ValueError(f"n_pilot must be at least 1, but is {n_pilot}")
+    amount("n_pilot", n_pilot, least=1)
     if not (math.isfinite(se_target) and se_target > 0):
         raise ValueError(f"se_target must be a finite number above 0, but is {se_target}")
     if se_pilot is None:

@@ -158,7 +158,14 @@ def paired_p(p_t: float | None, positive: int, negative: int) -> PairedP:
         p of the t test; null where the SE is 0 or not estimable, and then the sign test decides too.
     positive, negative : int
         Groups whose sum of differences is above, below 0.
+
+    Raises
+    ------
+    ValueError
+        If p_t is no probability.
     """
+    if p_t is not None and not 0 <= p_t <= 1:
+        raise ValueError(f"p_t must lie in 0 to 1, but is {p_t}")
     if p_t is None or positive + negative < FEW_DIFFERENT:
         return PairedP(sign_test(positive, negative), "sign")
     return PairedP(p_t, "t")

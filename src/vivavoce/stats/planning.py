@@ -8,7 +8,7 @@ from typing import Literal
 
 from scipy.special import stdtrit
 
-from vivavoce.stats._arrays import proportion
+from vivavoce.stats._arrays import amount, proportion
 
 __all__ = ["group_variance", "groups_needed", "items_needed", "mde"]
 
@@ -139,6 +139,8 @@ def groups_needed(
         raise ValueError(f"margin must be a finite number above 0, but is {margin}")
     reached = power if goal == "difference" else (1 + proportion("power", power)) / 2
     _quantiles(1, alpha, k, reached)  # refuses numbers out of range before any early return
+    if variance is not None and not math.isfinite(variance):
+        raise ValueError(f"variance must be a finite number, but is {variance}")
     if variance is None or variance <= 0:
         return None
     ratio = variance / margin**2
@@ -165,7 +167,14 @@ def items_needed(groups: int, *, n_items: int, n_groups: int) -> int:
         G', of `groups_needed`.
     n_items, n_groups : int
         n and G of the exam at hand.
+
+    Raises
+    ------
+    ValueError
+        If there is no group, fewer items than groups, or a number that is not whole.
     """
+    if not 1 <= n_groups <= n_items or groups != int(amount("groups", groups)):
+        raise ValueError(f"no whole numbers: {groups} groups, of {n_items} items in {n_groups} groups")
     return -(-groups * n_items // n_groups)
 
 

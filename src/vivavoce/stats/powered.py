@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import finite, group_codes, proportion
+from vivavoce.stats._arrays import amount, finite, group_codes, proportion
 from vivavoce.stats.estimate import Interval, Mean, t_interval
 
 __all__ = ["Powered", "RoganGladen", "prediction_powered", "rogan_gladen"]
@@ -164,17 +164,23 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
     RoganGladen
         Value and ends kept inside 0 to 1. Distrust it if se + sp - 1 is below about five times its own
         error, where a ratio is no longer normal, or if se or sp is 1 with an SE of 0: few labels look so.
+        No interval if all of it lies outside 0 to 1: the three shares then contradict each other.
 
     Raises
     ------
     ValueError
-        If a share lies outside 0 to 1.
+        If a share lies outside 0 to 1, or an SE is negative, NaN or infinite, or of one group.
     """
     proportion("level", level)
     parts = {"judged": judged, "sensitivity": sensitivity, "specificity": specificity}
     for name, mean in parts.items():
         if not 0 <= mean.value <= 1:
             raise ValueError(f"{name} must be a share from 0 to 1, but is {mean.value}")
+        if mean.se is None:
+            continue
+        amount(f"the SE of {name}", mean.se)
+        if mean.n_groups < 2:
+            raise ValueError(f"{name} has an SE but {mean.n_groups} group: an SE takes two")
     span = sensitivity.value + specificity.value - 1
     if span <= 0:
         return RoganGladen(None, None, None, None, None)
@@ -191,6 +197,9 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
     if variance > 0:
         df = variance**2 / sum(v**2 / df for v, df in variances)
         ends = t_interval(theta, math.sqrt(variance), df, level=level)
+    if ends.low > 1 or ends.high < 0:
+        # Share, sensitivity and specificity contradict each other: cut to 0 to 1 it would look certain.
+        return RoganGladen(value, None, None, math.sqrt(variance), theta)
     low, high = (min(max(end, 0.0), 1.0) for end in ends)
     return RoganGladen(value, low, high, math.sqrt(variance), theta)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from vivavoce.stats._arrays import Floats, proportion
+from vivavoce.stats._arrays import Floats, amount, proportion
 
 __all__ = ["proportion_n", "sample_se", "sampling_weights"]
 
@@ -58,8 +58,7 @@ def proportion_n(
         raise ValueError(f"design_effect must be a finite number above 0, but is {design_effect}")
     n = z**2 * p * (1 - p) / half_width**2 * design_effect
     if population is not None:
-        if population < 1:
-            raise ValueError(f"population must be at least 1, but is {population}")
+        amount("population", population, least=1)
         # Below one item the correction would enlarge the sample.
         n = n / (1 + max(0.0, n - 1) / population)
     # 1e-9: a whole number may come out a digit too high
@@ -93,7 +92,7 @@ def sample_se(se: float | None, n: int, *, population: int) -> float | None:
     ValueError
         If the SE is NaN or below 0, or n is not in 1 … N.
     """
-    if not 1 <= n <= population:
+    if not 1 <= n <= amount("population", population):
         raise ValueError(f"{n} drawn of {population}: a sample has 1 to {population}")
     if se is None:
         return None

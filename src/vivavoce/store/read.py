@@ -97,6 +97,10 @@ def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
     ]
 
 
+_PLACE = ("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit")
+_ORDER = (*_PLACE, "pass_no", "unit", "ballot")
+
+
 def scores(
     db: sqlite3.Connection,
     *,
@@ -163,30 +167,20 @@ def scores(
     units = dimension("SELECT unit_id, unit FROM units", "unit", key="unit_id")
     ballots = dimension("SELECT ballot_id, ballot FROM ballots", "ballot", key="ballot_id")
     frame = (
-        facts.join(answers, on="response_id", validate="m:1")
-        .join(marks, on="measure_id", validate="m:1")
-        .join(units, on="unit_id", validate="m:1")
-        .join(ballots, on="ballot_id", validate="m:1")
+        facts.lazy()
+        .join(answers.lazy(), on="response_id", validate="m:1")
+        .join(marks.lazy(), on="measure_id", validate="m:1")
+        .join(units.lazy(), on="unit_id", validate="m:1")
+        .join(ballots.lazy(), on="ballot_id", validate="m:1")
         .with_columns(
             status=pl.col("status_id").replace_strict(
                 list(range(len(STATUSES))), list(STATUSES), return_dtype=text
             )
         )
-        .sort(
-            "metric",
-            "criterion",
-            "benchmark",
-            "item",
-            "variant",
-            "candidate",
-            "repeat",
-            "edit",
-            "pass_no",
-            "unit",
-            "ballot",
-        )
+        .sort(*_ORDER)
+        .select(*SCORES, *(("measure_id", "category", "format", *extra) if details else ()))
     )
-    return frame.select(*SCORES, *(("measure_id", "category", "format", *extra) if details else ()))
+    return frame.collect()
 
 
 def stock(db: sqlite3.Connection) -> dict[int, Item]:

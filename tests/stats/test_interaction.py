@@ -1,0 +1,157 @@
+"""Category tests: a hand-worked case, statsmodels, the null distribution, and what cannot be told."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.special import fdtrc
+
+from vivavoce.stats import Wald, category_test, paired
+
+
+def test_two_categories_worked_by_hand() -> None:
+    """Means 2 and 5; variances of the means (1 + 1) / 9 * 3/2 and (4 + 4) / 9 * 3/2: 9 over their sum."""
+    found = category_test([1, 2, 3, 3, 5, 7], ["a", "a", "a", "b", "b", "b"], range(6))
+    t_squared = 3**2 / (1 / 3 + 4 / 3)
+    assert pytest.approx(t_squared) == found.f
+    assert (1, 5, 2, 6) == (found.df1, found.df2, found.n_categories, found.n_groups)
+    assert pytest.approx(float(fdtrc(1, 5, t_squared))) == found.p
+
+
+def test_two_categories_of_twins_are_the_paired_test() -> None:
+    """Each group has one item in either category: F is t squared of the differences, p the same."""
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=(2, 25)) + rng.normal(size=25)
+    found = category_test(y.ravel(), np.repeat(["a", "b"], 25), np.tile(np.arange(25), 2))
+    pair = paired(y[0] - y[1], np.arange(25))
+    assert pair.se is not None
+    assert pytest.approx((pair.difference / pair.se) ** 2) == found.f
+    assert pytest.approx(pair.p) == found.p
+
+
+@pytest.mark.parametrize("n_categories", [2, 3, 5])
+def test_it_is_statsmodels_cluster_robust_wald_test_up_to_hotellings_factor(n_categories: int) -> None:
+    """OLS on category dummies, clusters, no small-sample correction: its F times q is the T2 of
+    V = sum u u'; ours multiplies V by G_h / (G_h - 1) = G / (G - 1), as every group lies in every category,
+    and F by (G - q) / (q (G - 1)).
+    """
+    rng = np.random.default_rng(n_categories)
+    n_groups = 20
+    kind = np.repeat(np.arange(n_categories), 2 * n_groups)
+    group = np.tile(np.arange(n_groups), 2 * n_categories)
+    y = rng.normal(size=len(kind)) + rng.normal(size=n_groups)[group] + 0.3 * kind
+    fit = sm.OLS(y, np.eye(n_categories)[kind]).fit(
+        cov_type="cluster", cov_kwds={"groups": group, "use_correction": False}
+    )
+    contrast = np.hstack([-np.ones((n_categories - 1, 1)), np.eye(n_categories - 1)])
+    q = n_categories - 1
+    t_squared = float(np.squeeze(fit.wald_test(contrast, use_f=False, scalar=True).statistic))
+    expected = t_squared * (n_groups - 1) / n_groups * (n_groups - q) / (q * (n_groups - 1))
+    found = category_test(y, kind, group)
+    assert pytest.approx(expected) == found.f
+    assert found.f is not None
+    assert pytest.approx(float(fdtrc(q, n_groups - q, found.f))) == found.p
+
+
+def test_separate_groups_are_statsmodels_with_each_categorys_own_factor() -> None:
+    """The covariance is diagonal then: White's by category, times G_h / (G_h - 1)."""
+    rng = np.random.default_rng(8)
+    sizes = np.array([12, 15, 20])
+    kind = np.repeat([0, 1, 2], sizes)
+    y = rng.normal(size=len(kind)) * (1 + kind)
+    fit = sm.OLS(y, np.eye(3)[kind]).fit(cov_type="HC0")
+    covariance = np.diag(np.diag(fit.cov_params()) * sizes / (sizes - 1))
+    contrast = np.array([[-1, 1, 0], [-1, 0, 1]])
+    c = contrast @ fit.params
+    t_squared = c @ np.linalg.solve(contrast @ covariance @ contrast.T, c)
+    assert pytest.approx((47 - 2) / (2 * 46) * t_squared) == category_test(y, kind, range(47)).f
+
+
+LAYOUTS = {
+    "two categories of 20": (np.repeat([0, 1], 20), np.arange(40)),
+    "four categories of 10": (np.repeat([0, 1, 2, 3], 10), np.arange(40)),
+    "twins in two categories": (np.repeat([0, 1], 40), np.tile(np.arange(40), 2)),
+    # 10, 10 and 20 questions, and a twin of each of the 20 in a category of their own
+    "as HIVMedQA": (np.repeat([0, 1, 2, 3], [10, 10, 20, 20]), np.r_[np.arange(40), np.arange(20, 40)]),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_it_rejects_a_true_null_about_as_often_as_it_says(name: str) -> None:
+    """Between 3 and 8 % of 2,000 draws at 40 groups; the Monte-Carlo error is half a point."""
+    kind, group = LAYOUTS[name]
+    rng = np.random.default_rng(20)
+    draws = 2000
+    y = rng.normal(size=(draws, len(kind))) + rng.normal(size=(draws, 40))[:, group]
+    rejected = np.mean([category_test(row, kind, group).p <= 0.05 for row in y])  # type: ignore[operator]
+    assert 0.03 <= rejected <= 0.08
+
+
+def test_a_difference_between_categories_is_found() -> None:
+    rng = np.random.default_rng(5)
+    kind = np.repeat([0, 1, 2, 3], 10)
+    found = category_test(rng.normal(size=40) + 2 * (kind == 2), kind, np.arange(40))
+    assert found.p is not None
+    assert found.p < 0.001
+
+
+def test_names_order_shift_and_scale_do_not_matter() -> None:
+    rng = np.random.default_rng(6)
+    y, kind, group = rng.normal(size=45), np.repeat([0, 1, 2], 15), np.tile(np.arange(15), 3)
+    first = category_test(y, kind, group)
+    order = rng.permutation(45)
+    again = category_test(
+        (3 - 2 * y)[order], np.array(["c", "a", "b"])[kind][order], np.array([f"g{g}" for g in group])[order]
+    )
+    assert pytest.approx((first.f, first.p)) == (again.f, again.p)
+
+
+def test_values_that_are_all_equal_differ_nowhere() -> None:
+    assert Wald(0.0, 1.0, 1, 3, 2, 4) == category_test([0.3] * 4, [0, 0, 1, 1], range(4))
+    rounding = [0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2]
+    assert Wald(0.0, 1.0, 1, 3, 2, 4) == category_test(rounding, [0, 0, 1, 1], range(4))
+
+
+def test_ties_inside_categories_leave_their_means_apart() -> None:
+    found = category_test([1, 1, 2, 1, 1, 2], [0, 0, 0, 1, 1, 1], range(6))
+    assert (0.0, 1.0) == (pytest.approx(found.f), pytest.approx(found.p))
+
+
+@pytest.mark.parametrize(
+    ("values", "categories", "groups", "what"),
+    [
+        ([1, 2, 3], [0, 0, 0], [1, 2, 3], "one category"),
+        ([1.0, 2, 3, 9], [0, 0, 0, 1], [1, 2, 3, 4], "a category of one group"),
+        ([1.0, 2, 3, 9, 8], [0, 0, 0, 1, 1], [1, 2, 3, 4, 4], "a category of two items of one group"),
+        ([1.0, 2, 3, 5], [0, 0, 1, 1], [1, 2, 1, 2], "two groups for one contrast"),
+        ([1, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1], range(6), "no spread in either category"),
+        ([1, 1, 1, 2, 2, 2, 3, 4, 6], np.repeat([0, 1, 2], 3), range(9), "no spread in two of three"),
+    ],
+)
+def test_what_cannot_be_told_is_null(
+    values: list[float], categories: list[int], groups: list[int], what: str
+) -> None:
+    found = category_test(values, categories, groups)
+    assert (None, None) == (found.f, found.p), what
+
+
+def test_a_category_of_one_case_is_not_taken_for_certain() -> None:
+    """Its mean has no error to be seen; counted as 0 it rejected a true null in three draws of four."""
+    rng = np.random.default_rng(9)
+    assert None is category_test(rng.normal(size=40), [0] * 39 + [1], range(40)).p
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nan_and_infinity_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="values"):
+        category_test([1, bad, 2, 3], [0, 0, 1, 1], range(4))
+
+
+@pytest.mark.parametrize(
+    ("values", "categories", "groups"),
+    [([], [], []), ([1, 2], [0], [0, 1]), ([1, 2], [0, 1], [0]), ([1, 2], [0, None], [0, 1])],
+)
+def test_empties_other_lengths_and_missing_labels_are_refused(
+    values: list[float], categories: list[int], groups: list[int]
+) -> None:
+    with pytest.raises(ValueError, match=r"values|groups|length|label|missing"):
+        category_test(values, categories, groups)
