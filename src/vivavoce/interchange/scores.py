@@ -4,15 +4,16 @@ A recorded measure needs no registered metric. Its spec is kept as a label, its 
 `@recorded`, and so it never mixes with a metric that is run here.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from vivavoce.benchmarks import load
 from vivavoce.errors import InputError, suggest
 from vivavoce.interchange.rows import by_name, named, number_of, text_of
-from vivavoce.records import Criterion, Direction, IfUnanswered, Measure, Value
+from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Measure, Value
 from vivavoce.registry import file_hash
 from vivavoce.specs import Spec, matches, parse
 from vivavoce.store import RunFile
@@ -31,6 +32,7 @@ _NEEDED = {
     "item": "--map item=COLUMN",
     "candidate": "--map candidate=COLUMN or --set candidate=NAME",
 }
+Blank = Literal["unanswered", "recorded"]
 MarkKey = tuple[str, str, int, int, str]
 """Criterion, rater, response key, pass and ballot."""
 
@@ -81,7 +83,7 @@ def import_scores(
     criteria: Sequence[str] = (),
     where: Mapping[str, str] | None = None,
     status: str | None = None,
-    blank: Literal["unanswered", "recorded"] = "unanswered",
+    blank: Blank = "unanswered",
     declared: Mapping[str, Mapping[str, Any]] | None = None,
     benchmark: str | None = None,
 ) -> ImportedScores:
@@ -95,9 +97,18 @@ def import_scores(
     `benchmark`, if given, are skipped.
     """
     spec = parse(measure)
+    fields = (*COLUMNS, "id", *criteria)
+    if wrong := [name for name in (*columns, *constants) if name not in fields]:
+        raise InputError(f"scores have no field {wrong[0]!r}.{suggest(wrong[0], list(fields))}")
+    if blank not in get_args(Blank):
+        raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {blank!r}.")
+    exam = load(benchmark) if benchmark else None
+    others = by_name(exam.others) if exam else {}
     with run.reading() as db:
-        known, stocked = answers(db), by_name(stock(db).values())
-    others = by_name(load(benchmark).others) if benchmark else {}
+        known, items = answers(db), list(stock(db).values())
+    if exam:
+        items = [item for item in items if item.benchmark == exam.items[0].benchmark]
+    stocked, shared = by_name(items), _shared(items)
     chosen = [line for line in read_lines(file) if _fits(line, where or {})]
     if not chosen:
         raise InputError(f"{file}: no row has {', '.join(f'{k}={v}' for k, v in (where or {}).items())}.")
@@ -106,12 +117,22 @@ def import_scores(
     marks: dict[MarkKey, Mark] = {}
     scored: list[str] = []
     skipped, lost = 0, Counter[str]()
+    long: set[str] = set()
     for line in named(chosen, columns, constants, _NEEDED):
+        if line.row.keys() >= {"criterion", "value"}:
+            long.add(text_of(line, "criterion") or "value")
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
         item = stocked.get(names)
+        if names in others:
+            skipped += 1
+            continue
+        if names in shared:
+            raise InputError(
+                f"{line.where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
+                "--benchmark says which."
+            )
         if item is None:
-            skipped += names in others
-            lost.update([] if names in others else [f"the item {' '.join(names).strip()}"])
+            lost.update([f"the item {' '.join(names).strip()}"])
             continue
         candidate, repeat = (
             text_of(line, "candidate") or "",
@@ -148,6 +169,8 @@ def import_scores(
             "import the answers first, or choose rows with --where. Nothing was imported."
         )
     names_of = tuple(dict.fromkeys(criterion for criterion, *_ in marks))
+    if long and (absent := [name for name in criteria if name not in long]):
+        raise InputError(f"{file}: no row marks {absent[0]!r}.{suggest(absent[0], sorted(long))}")
     made = _measures(spec, {(c, r) for c, r, *_ in marks}, declared or {})
     _check(file, marks, made)
     with run.writing() as db:
@@ -194,8 +217,17 @@ def _fits(line: Line, where: Mapping[str, str]) -> bool:
     return all(str(line.row[column]) == wanted for column, wanted in where.items())
 
 
+def _shared(items: Iterable[Item]) -> set[tuple[str, str]]:
+    """The names that items of several benchmarks answer to."""
+    holders: dict[tuple[str, str], set[str]] = {}
+    for item in items:
+        for name in by_name([item]):
+            holders.setdefault(name, set()).add(item.benchmark)
+    return {name for name, benchmarks in holders.items() if len(benchmarks) > 1}
+
+
 def _variant_of_the_measure(spec: Spec, columns: Mapping[str, str], where: Mapping[str, str]) -> bool:
-    """True if the rows were chosen by a column `variant` that names a setting of the measure, not of items."""
+    """True if the rows were chosen by a column `variant` that is the measure's, not the items'."""
     own = "variant" in where and "variant" not in columns.values()
     return own and spec.settings.get("variant") == where["variant"]
 
@@ -207,7 +239,7 @@ def _values(line: Line, criteria: Sequence[str], status: str | None) -> Iterator
         raise InputError(f"{line.where}: --status {status}: no such column.{suggest(status, list(row))}")
     word = "ok" if status is None else str(row[status])
     note = text_of(line, "note")
-    if "value" in row:
+    if "value" in row and ("criterion" in row or not criteria):
         pairs = [(text_of(line, "criterion") or "value", "value")]
         pairs = [pair for pair in pairs if not criteria or pair[0] in criteria]
     elif criteria:
@@ -222,10 +254,11 @@ def _values(line: Line, criteria: Sequence[str], status: str | None) -> Iterator
             raise InputError(
                 f"{line.where}: no column {column!r} for a criterion.{suggest(column, list(row))}"
             )
-        value = number_of(row, column, float, line.where)
-        if word != "ok":
+        if word != "ok":  # what stands in the place of the mark, such as "2-3", need not be a number
             yield criterion, Value(None, note=word, status="failed")
-        elif value is None:
+            continue
+        value = number_of(row, column, float, line.where)
+        if value is None:
             yield criterion, Value(None, note=note or "no value was recorded", status="failed")
         else:
             yield criterion, Value(float(value), note=note)
@@ -255,6 +288,9 @@ def _measures(
                 f"{criterion}: direction is one of {', '.join(get_args(Direction))}, if_unanswered one of "
                 f"{', '.join(get_args(IfUnanswered))}, not {how.direction} and {how.if_unanswered}."
             )
+        ends = [end for end in (how.low, how.high) if end is not None]
+        if not all(map(math.isfinite, ends)) or (len(ends) > 1 and ends[0] >= ends[1]):
+            raise InputError(f"{criterion}: {how.low} to {how.high} is no range: its low end comes first.")
         made[criterion, rater] = Measure(
             metric=str(spec),
             signature=f"{text}@recorded",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "findings"]
 
 COLUMNS = (
-    *("benchmark", "metric", "criterion", "contrast", "candidate", "coefficient", "value", "low", "high"),
+    *("benchmark", "metric", "criterion", "rater", "contrast", "candidate", "coefficient", "value"),
+    *("low", "high"),
     *("n_units", "n_groups", "n_raters", "n_ratings", "n_dropped", "n_changed", "reason"),
 )
 LEAST_GROUPS = 10
@@ -36,6 +37,7 @@ class _Table(NamedTuple):
     benchmark: str
     metric: str
     criterion: str
+    rater: str
     contrast: str
     candidate: str
     values: "np.ndarray[Any, np.dtype[np.float64]]"
@@ -53,7 +55,7 @@ def findings(marks: Marks) -> Finding:
     """
     rows = [row for table in _tables(marks) for row in _rows(table)]
     short = labels(marks.measures)
-    names = {(m.metric, m.criterion.criterion): short[key_of(m)] for m in marks.measures.values()}
+    names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
     text = "\n".join(_sentences(rows, names)) or (
         "There is nothing to compare: no second pass, no second examiner, and no text that was answered "
         "twice."
@@ -68,11 +70,12 @@ def _tables(marks: Marks) -> Iterator[_Table]:
     for key, measure in marks.measures.items():
         own = ok.filter(pl.col("measure_id") == key)
         for (benchmark,), part in own.group_by("benchmark", maintain_order=True):
-            place = (str(benchmark), measure.metric, measure.criterion.criterion)
+            place = (str(benchmark), measure.metric, measure.criterion.criterion, measure.rater)
             if part["pass_no"].n_unique() > 1:
                 unit = ["item", "variant", "candidate", "repeat"]
                 yield _table(*place, "passes", "", part, unit, "pass_no")
-            for (candidate,), said in part.group_by("candidate", maintain_order=True):
+            first = part.filter(pl.col("pass_no") == pl.col("pass_no").min())
+            for (candidate,), said in first.group_by("candidate", maintain_order=True):
                 # A rule gives the same text the same mark: there is nothing to learn from it.
                 if candidate in marks.identical and said["repeat"].n_unique() > 1 and _examined(measure):
                     yield _table(
@@ -101,27 +104,28 @@ def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[_Ta
             own = ok.filter(pl.col("measure_id").is_in(keys) & (pl.col("pass_no") == 1))
             for (benchmark,), part in own.group_by("benchmark", maintain_order=True):
                 unit = ["item", "variant", "candidate", "repeat"]
-                yield _table(str(benchmark), family, criterion, "raters", "", part, unit, "rater")
+                yield _table(str(benchmark), family, criterion, "", "raters", "", part, unit, "rater")
 
 
 def _table(
     benchmark: str,
     metric: str,
     criterion: str,
+    rater: str,
     contrast: str,
     candidate: str,
     part: "pl.DataFrame",
     unit: list[str],
-    rater: str,
+    across: str,
 ) -> _Table:
     import polars as pl
 
-    wide = part.pivot(on=rater, index=[*unit, "group"], values="value", aggregate_function="mean").sort(unit)
+    wide = part.pivot(on=across, index=[*unit, "group"], values="value", aggregate_function="mean").sort(unit)
     ratings = wide.drop([*unit, "group"])
     missing = ratings.select(pl.all().is_null()).to_numpy()
     values = ratings.fill_null(0.0).to_numpy().astype(np.float64)
     return _Table(
-        benchmark, metric, criterion, contrast, candidate, values, missing, wide["group"].to_numpy()
+        benchmark, metric, criterion, rater, contrast, candidate, values, missing, wide["group"].to_numpy()
     )
 
 
@@ -137,6 +141,7 @@ def _rows(t: _Table) -> Iterator[dict[str, Any]]:
         "benchmark": t.benchmark,
         "metric": t.metric,
         "criterion": t.criterion,
+        "rater": t.rater,
         "contrast": t.contrast,
         "candidate": t.candidate,
         "n_units": int(kept.sum()),
@@ -173,12 +178,13 @@ _COEFFICIENTS: dict[str, Callable[[Any, Any], float | None]] = {
 }
 
 
-def _sentences(rows: list[dict[str, Any]], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def _sentences(rows: list[dict[str, Any]], names: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
     for row in rows:
         if row["coefficient"] != "alpha_ordinal":
             continue
         who = f", {row['candidate']}" if row["candidate"] else ""
-        name = names.get((row["metric"], row["criterion"]), f"{row['metric']}: {row['criterion']}")
+        key = (row["metric"], row["criterion"], row["rater"])
+        name = names.get(key, f"{row['metric']}: {row['criterion']}")
         what = f"{name} ({row['contrast']}{who}) on {row['benchmark']}"
         if row["value"] is None:
             yield f"{what}: {row['reason']}."

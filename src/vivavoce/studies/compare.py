@@ -7,7 +7,7 @@ once so that above 0 favours A; rows give them in the metric's own direction.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "compare"]
 
 COLUMNS = (
-    *("benchmark", "a", "b", "metric", "criterion", "difference", "low", "high", "low_family", "high_family"),
-    *("p", "p_adjusted", "p_flip", "n_items", "n_groups", "n_different", "wins", "ties", "losses", "mde"),
+    *("benchmark", "a", "b", "metric", "criterion", "rater", "difference", "low", "high", "low_family"),
+    *("high_family", "p", "p_adjusted", "p_flip", "n_items", "n_groups", "n_different", "wins", "ties"),
+    *("losses", "mde"),
     *("mde_family", "margin", "margin_source", "n_needed", "set_low", "set_high", "bound_low", "bound_high"),
     *("difference_answered", "low_answered", "high_answered", "n_answered", "population", "q"),
     *("family", "looks", "verdict", "verdict_code", "favours", "basis", "reason"),
@@ -53,15 +54,31 @@ def compare(
     """
     if margin is not None and not 0 < margin < float("inf"):
         raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
+    if population not in get_args(Population):
+        raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
     found = list(pairs(scores, measures, pairs_of(candidates, against), margin, population))
     family = max(1, sum(pair.seen is not None for pair in found))
     rows = [_row(pair, family, looks) for pair in _corrected(found)]
-    several = len({(row["benchmark"], row["metric"], row["criterion"]) for row in rows}) > 1
     text = "\n\n".join(
-        " ".join(filter(None, (f"{row['criterion']}:" if several else "", row["basis"], row["verdict"])))
-        for row in rows
+        " ".join(filter(None, (of, row["basis"], row["verdict"])))
+        for of, row in zip(_what_of(rows), rows, strict=True)
     )
     return Finding(study="compare", rows=tuple(rows), text=text, notes=(footnote(family, looks, margin),))
+
+
+def _what_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What each row is about, as far as the rows differ in it: 'harm by Ann on exam:', or nothing."""
+    names = ("criterion", "rater", "benchmark")
+    several = {name for name in names if len({row[name] for row in rows}) > 1}
+    parts = [
+        (
+            row["criterion"] if several else "",
+            f"by {row['rater']}" if "rater" in several and row["rater"] else "",
+            f"on {row['benchmark']}" if "benchmark" in several else "",
+        )
+        for row in rows
+    ]
+    return [f"{' '.join(filter(None, words))}:" if several else "" for words in parts]
 
 
 def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
@@ -88,6 +105,7 @@ def _row(pair: Pair, family: int, looks: int) -> dict[str, Any]:
         "b": pair.b,
         "metric": pair.measure.metric,
         "criterion": pair.measure.criterion.criterion,
+        "rater": pair.measure.rater,
         "margin": pair.margin,
         "margin_source": pair.margin_source,
         "population": pair.population,
@@ -175,6 +193,12 @@ def _bounds(pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
         low=None if width is None else -width,
         high=width,
     )
+    if pair.population == "fixed":
+        worst, best = (f.interval() for f in pair.fillings) if pair.fillings else (None, None)
+        found = found._replace(
+            bound_low=None if worst is None or width is None else max(worst.low, -width),
+            bound_high=None if best is None or width is None else min(best.high, width),
+        )
     return _ends(pair, found[:2], "set_low", "set_high") | _ends(pair, found[2:], "bound_low", "bound_high")
 
 

@@ -11,15 +11,16 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
-from vivavoce.studies import ITEM, Marks, repeats
+from vivavoce.studies import ITEM, Marks, repeats, settled
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
 __all__ = ["COLUMNS", "findings"]
 
 COLUMNS = (
-    *("benchmark", "metric", "criterion", "candidate", "n_candidates", "n_items", "n_groups", "repeats"),
-    *("s2_group", "s2_item", "s2_interaction", "s2_repeat", "s2_pass", "raw_item", "raw_interaction"),
+    *("benchmark", "metric", "criterion", "rater", "candidate", "n_candidates", "n_items", "n_groups"),
+    *("repeats", "s2_group", "s2_item", "s2_interaction", "s2_repeat", "s2_pass", "raw_item"),
+    "raw_interaction",
     *("worth", "best_repeats", "identical", "reason"),
 )
 LEAST_GROUPS = 10
@@ -28,7 +29,8 @@ LEAST_GROUPS = 10
 def findings(marks: Marks) -> Finding:
     """A row per candidate, and one with an empty candidate for all together, per benchmark and criterion.
 
-    `s2_…` are variance components (0 where the raw figure, beside it, is negative). Of all candidates
+    `s2_…` are variance components (0 where the raw figure, beside it, is negative), from items that were
+    marked in two repeats or more; with several passes `s2_repeat` is without their noise. Of all candidates
     together: `worth` is by what the variance of a difference grows with one repeat in place of `repeats`;
     `best_repeats` is the number that costs least when a new question costs as much as a repeat.
     """
@@ -37,16 +39,41 @@ def findings(marks: Marks) -> Finding:
     rows: list[dict[str, Any]] = []
     for key, measure in marks.measures.items():
         own = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
-        table = repeats(marks.scores.filter(own), measure.criterion)
+        scores = marks.scores.filter(own)
+        table = repeats(scores, measure.criterion)
+        passes = _passes(scores, measure)
         for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
-            rows.extend(_rows(str(benchmark), measure, part, marks))
+            rows.extend(_rows(str(benchmark), measure, part, passes, marks))
     return Finding(study="consistency", rows=tuple(rows), text="\n".join(_sentences(rows, marks)))
 
 
-def _rows(benchmark: str, measure: Measure, part: Any, marks: Marks) -> Iterator[dict[str, Any]]:
+def _rows(
+    benchmark: str,
+    measure: Measure,
+    part: Any,
+    passes: dict[tuple[str, str], stats.PassVariance],
+    marks: Marks,
+) -> Iterator[dict[str, Any]]:
     for (candidate,), own in part.group_by("candidate", maintain_order=True):
-        yield _one(benchmark, measure, str(candidate), own, str(candidate) in marks.identical)
+        name = str(candidate)
+        yield _one(benchmark, measure, name, own, passes.get((benchmark, name)), name in marks.identical)
     yield _all(benchmark, measure, part, marks)
+
+
+def _passes(scores: Any, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:
+    """The examiner's noise by benchmark and candidate, where marks were given in several passes."""
+    import polars as pl
+
+    own = scores.filter(pl.col("edit") == "").with_columns(y=settled(measure.criterion)).drop_nulls("y")
+    found = {}
+    for (benchmark, candidate), said in own.group_by("benchmark", "candidate", maintain_order=True):
+        if said["pass_no"].n_unique() > 1:
+            items = said.select("item", "variant").hash_rows().to_numpy()
+            responses = said.select("item", "variant", "repeat").hash_rows().to_numpy()
+            found[str(benchmark), str(candidate)] = stats.pass_variance(
+                said["y"].to_numpy(), responses, items=items
+            )
+    return found
 
 
 def _blank(benchmark: str, measure: Measure, candidate: str) -> dict[str, Any]:
@@ -54,49 +81,70 @@ def _blank(benchmark: str, measure: Measure, candidate: str) -> dict[str, Any]:
         "benchmark": benchmark,
         "metric": measure.metric,
         "criterion": measure.criterion.criterion,
+        "rater": measure.rater,
         "candidate": candidate,
     }
 
 
-def _one(benchmark: str, measure: Measure, candidate: str, own: Any, identical: bool) -> dict[str, Any]:
+def _one(
+    benchmark: str,
+    measure: Measure,
+    candidate: str,
+    own: Any,
+    passes: stats.PassVariance | None,
+    identical: bool,
+) -> dict[str, Any]:
     """One candidate's items and repeats, nested in their groups."""
+    import polars as pl
+
+    n = own["repeat"].n_unique()
+    if n > 1:  # an item marked once cannot tell repeats from questions
+        own = own.filter(pl.len().over("item", "variant") > 1)
     row = _blank(benchmark, measure, candidate) | {
         "n_items": own.select("item", "variant").n_unique(),
         "n_groups": own["group"].n_unique(),
-        "repeats": own["repeat"].n_unique(),
+        "repeats": n,
         "identical": identical,
     }
-    if row["repeats"] < 2:
+    few = row["n_groups"] < LEAST_GROUPS
+    if passes and not few:
+        row |= {"s2_pass": passes.s2_pass}
+    if n < 2:
         return row | {"reason": "one repeat only: nothing tells repeats apart from questions"}
-    if row["n_groups"] < LEAST_GROUPS:
-        return row | {"reason": f"{row['n_groups']} cases: too few to tell"}
+    if few:
+        return row | {"reason": f"{count(row['n_groups'], 'case')} with two repeats: too few to tell"}
     codes = own.select("item", "variant").hash_rows().to_numpy()
     parts = stats.nested_variance(own["y"].to_numpy(), codes, groups=own["group"].to_numpy())
     row |= _component("group", parts.s2_group) | _component("item", parts.s2_item)
-    return row | {"s2_pass" if identical else "s2_repeat": parts.s2_within}
+    if identical:
+        return row | {"s2_pass": parts.s2_within if passes is None else passes.s2_pass}
+    sampling = passes.s2_sampling if passes else None
+    return row | {"s2_repeat": sampling.value if sampling else parts.s2_within}
 
 
 def _all(benchmark: str, measure: Measure, part: Any, marks: Marks) -> dict[str, Any]:
     """The candidates together, on the items and repeats that all of them have."""
     row = _blank(benchmark, measure, "")
     names = [c for c in part["candidate"].unique(maintain_order=True) if c not in marks.identical]
-    cube = _cube(part, sorted(names))
+    cube, n_groups = _cube(part, sorted(names))
     row |= {
         "n_candidates": cube.shape[0],
         "n_items": cube.shape[1],
         "repeats": cube.shape[2],
-        "n_groups": part["group"].n_unique(),
+        "n_groups": n_groups,
         "identical": False,
     }
     if cube.shape[0] < 2 or cube.shape[2] < 2:
         return row | {"reason": "it takes two candidates whose answers vary, with two repeats each"}
-    if cube.shape[1] < LEAST_GROUPS:
-        return row | {"reason": f"{cube.shape[1]} questions that all of them have in full: too few to tell"}
+    if n_groups < LEAST_GROUPS:
+        return row | {"reason": f"{count(n_groups, 'case')} that all of them have in full: too few to tell"}
     parts = stats.crossed_variance(cube)
     row |= _component("item", parts.s2_item) | _component("interaction", parts.s2_interaction)
     row |= {"s2_repeat": parts.s2_within}
     if row["s2_interaction"] is None or parts.s2_within is None:
         return row | {"reason": "the table is too small to part its components"}
+    if not row["s2_interaction"] and not parts.s2_within:
+        return row | {"reason": "nothing varies but the questions: there is no budget to part"}
     budget = {"s2_interaction": row["s2_interaction"], "s2_within": parts.s2_within}
     return row | {
         "worth": stats.repeats_worth(**budget, repeats=cube.shape[2]),
@@ -110,22 +158,25 @@ def _component(name: str, found: stats.Component | None) -> dict[str, float | No
     return {f"s2_{name}": found.value if found else None, **raw}
 
 
-def _cube(part: Any, names: list[str]) -> "np.ndarray[Any, Any]":
-    """Values as candidates x items x repeats, on the items for which every candidate has every repeat."""
+def _cube(part: Any, names: list[str]) -> "tuple[np.ndarray[Any, Any], int]":
+    """Values as candidates x items x repeats, on the items for which every candidate has every repeat, and
+    how many groups these items lie in.
+    """
     import polars as pl
 
-    numbers = sorted(part["repeat"].unique())
     own = part.filter(pl.col("candidate").is_in(names))
+    numbers = sorted(own["repeat"].unique())
     full = own.group_by(*ITEM).len().filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
     own = own.join(full, on=list(ITEM), how="semi").sort("candidate", *ITEM, "repeat")
-    return np.asarray(own["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+    cube = np.asarray(own["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+    return cube, full["group"].n_unique()
 
 
 def _sentences(rows: list[dict[str, Any]], marks: Marks) -> Iterator[str]:
     short = labels(marks.measures)
-    names = {(m.metric, m.criterion.criterion): short[key_of(m)] for m in marks.measures.values()}
+    names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
     for row in rows:
-        name = names[row["metric"], row["criterion"]]
+        name = names[row["metric"], row["criterion"], row["rater"]]
         if row["candidate"] == "" and row["worth"]:
             n = row["repeats"]
             advice = (

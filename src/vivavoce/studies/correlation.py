@@ -23,7 +23,7 @@ __all__ = ["COLUMNS", "findings"]
 COLUMNS = (
     *("benchmark", "a", "b", "level", "coefficient", "value", "low", "high", "p", "q", "n", "n_candidates"),
     *("n_items", "n_groups", "same_order", "n_pairs", "told_apart_alike", "told_apart", "by_construction"),
-    *("cluster_support", "reason"),
+    *("turned", "cluster_support", "reason"),
 )
 Coefficient = Literal["kendall", "spearman", "pearson"]
 LEAST_CANDIDATES = 4
@@ -37,8 +37,9 @@ def findings(marks: Marks) -> Finding:
     pairs shown), and Pearson with the Fisher interval for n = candidates. `same_order` of `n_pairs` pairs
     of candidates are ordered alike; of `told_apart`, those that both measures tell apart,
     `told_apart_alike` are. `by_construction` marks criteria of one call: they agree because they were
-    given together, and leave the family. `cluster_support` of the system rows is the share of bootstrap
-    draws in which the pair's smallest common cluster is found again.
+    given together, and leave the family. `turned` names those of the two on which lower is better.
+    `cluster_support` of the system rows is the share of bootstrap
+    draws in which the pair's smallest common cluster is found again, null where that is all measures.
     """
     by_benchmark: dict[str, list[Grid]] = {}
     for grid in grids(marks.scores, marks.measures):
@@ -74,6 +75,9 @@ def _pair(
         "n_groups": len(set(x.groups[kept].tolist())),
         "by_construction": one.measure.signature == other.measure.signature
         and one.measure.rater == other.measure.rater,
+        "turned": "; ".join(
+            short[key_of(g.measure)] for g in (one, other) if g.measure.criterion.direction == "lower"
+        ),
     }
     few = None
     if len(x.candidates) < LEAST_CANDIDATES:
@@ -139,6 +143,8 @@ def _support(own: Sequence[Grid]) -> dict[tuple[Any, Any], float]:
     for step, row in enumerate(found.linkage):
         left, right = members[int(row[0])], members[int(row[1])]
         members.append(left | right)
+        if len(members[-1]) == len(own):  # all measures together are found in every draw
+            continue
         for i in left:
             for j in right:
                 first, second = sorted((i, j))
@@ -165,5 +171,6 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             f"{row['same_order']} of "
             f"{row['n_pairs']} pairs, r {pearson['value']:.2f}{ends}"
             + (f"; with so few candidates |r| under {least:.2f} cannot be told from zero" if weak else "")
+            + (f"; turned, as lower is better: {row['turned']}" if row["turned"] else "")
             + ("; alike by construction, being criteria of one call." if row["by_construction"] else ".")
         )

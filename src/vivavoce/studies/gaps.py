@@ -7,6 +7,8 @@ the call shows that a profile differs (Holm) may its categories be read.
 
 from typing import Any
 
+import numpy as np
+
 from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks
@@ -16,19 +18,8 @@ from vivavoce.studies.words import count
 __all__ = ["COLUMNS", "findings"]
 
 COLUMNS = (
-    *(
-        "benchmark",
-        "metric",
-        "criterion",
-        "candidate",
-        "category",
-        "mean",
-        "low",
-        "high",
-        "n_items",
-        "n_groups",
-    ),
-    *("f", "p", "p_adjusted", "differs", "reason"),
+    *("benchmark", "metric", "criterion", "rater", "candidate", "category", "mean", "low", "high"),
+    *("n_items", "n_groups", "f", "p", "p_adjusted", "differs", "reason"),
 )
 LEAST_GROUPS = 10
 
@@ -38,7 +29,7 @@ def findings(marks: Marks) -> Finding:
 
     `f`, `p` and `p_adjusted` are of the candidate's profile over all categories and repeat in its rows;
     `differs` says whether its categories may be read. A category of fewer than 10 cases shows counts, no
-    interval.
+    interval, and is not in the test.
     """
     tests: list[tuple[Grid, int, stats.Wald | None, str | None]] = []
     for grid in grids(marks.scores, marks.measures):
@@ -52,17 +43,26 @@ def findings(marks: Marks) -> Finding:
     for full, k, test, reason in tests:
         p = next(adjusted) if test is not None and test.p is not None else None
         rows.extend(_rows(full, k, test, p, reason))
-    return Finding(study="gaps", rows=tuple(rows), text=_sentences(rows, marks, len(known)))
+    seen = dict.fromkeys((f.benchmark, len(f.items), len(set(f.groups.tolist()))) for f, *_ in tests)
+    return Finding(study="gaps", rows=tuple(rows), text=_sentences(rows, marks, len(known), list(seen)))
 
 
 def _test(grid: Grid, profile: Any) -> tuple[stats.Wald | None, str | None]:
     if len(grid.candidates) < 2:
         return None, "one candidate has no profile against others"
-    named = grid.categories != ""
+    named = np.isin(grid.categories, [c for c in _categories(grid) if _cases(grid, c) >= LEAST_GROUPS])
     if profile is None or len(set(grid.categories[named].tolist())) < 2:
-        return None, "fewer than two categories"
+        return None, f"fewer than two categories of {LEAST_GROUPS} cases: too few to tell"
     test = stats.category_test(profile[named], grid.categories[named], grid.groups[named])
-    return test, None if test.p is not None else "too few cases, or no spread, in a category"
+    return test, None if test.p is not None else "no spread in a category"
+
+
+def _categories(grid: Grid) -> list[str]:
+    return sorted(set(grid.categories.tolist()) - {""})
+
+
+def _cases(grid: Grid, category: str) -> int:
+    return len(set(grid.groups[grid.categories == category].tolist()))
 
 
 def _rows(
@@ -70,10 +70,10 @@ def _rows(
 ) -> list[dict[str, Any]]:
     c = grid.measure.criterion
     rows = []
-    for category in sorted(set(grid.categories.tolist()) - {""}):
+    for category in _categories(grid):
         here = grid.categories == category
         values, groups = grid.values[k, here], grid.groups[here]
-        few = len(set(groups.tolist())) < LEAST_GROUPS
+        few = _cases(grid, category) < LEAST_GROUPS
         e = stats.estimate_mean(values, groups, low=c.low, high=c.high)
         rows.append(
             dict.fromkeys(COLUMNS)
@@ -81,6 +81,7 @@ def _rows(
                 "benchmark": grid.benchmark,
                 "metric": grid.measure.metric,
                 "criterion": c.criterion,
+                "rater": grid.measure.rater,
                 "candidate": grid.candidates[k],
                 "category": category,
                 "mean": None if few else e.value,
@@ -92,22 +93,35 @@ def _rows(
                 "p": test.p if test else None,
                 "p_adjusted": p,
                 "differs": None if p is None else bool(p <= stats.ALPHA),
-                "reason": reason or (f"{count(e.n_groups, 'case')}: counts only" if few else None),
+                "reason": (f"{count(e.n_groups, 'case')}: counts only" if few else None) or reason,
             }
         )
     return rows
 
 
-def _sentences(rows: list[dict[str, Any]], marks: Marks, n_tests: int) -> str:
+def _sentences(
+    rows: list[dict[str, Any]], marks: Marks, n_tests: int, seen: list[tuple[str, int, int]]
+) -> str:
     short = labels(marks.measures)
-    names = {(m.metric, m.criterion.criterion): short[key_of(m)] for m in marks.measures.values()}
-    shown = dict.fromkeys((r["metric"], r["criterion"], r["candidate"]) for r in rows if r["differs"])
+    names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
+    shown = dict.fromkeys(
+        (r["metric"], r["criterion"], r["rater"], r["benchmark"], r["candidate"])
+        for r in rows
+        if r["differs"]
+    )
+    on = "; ".join(f"{name}: {count(n, 'question')} in {count(g, 'case')}" for name, n, g in seen)
     if not n_tests:
-        return "There is too little to tell whether any candidate's profile differs between categories."
+        return "There is too little to tell whether any candidate's profile differs between categories" + (
+            f" ({on})." if on else "."
+        )
     if not shown:
         return (
-            f"Of {count(n_tests, 'profile')} tested (Holm), none was shown to differ between categories: "
-            "intervals by category are no gaps."
+            f"Of {count(n_tests, 'profile')} tested (Holm; {on}), none was shown to differ between "
+            "categories: intervals by category are no gaps."
         )
-    told = "; ".join(f"{who} on {names[metric, criterion]}" for metric, criterion, who in shown)
-    return f"Of {count(n_tests, 'profile')} tested (Holm), these differ between categories: {told}."
+    several = len({name for name, *_ in seen}) > 1
+    told = "; ".join(
+        f"{who} on {names[metric, criterion, rater]}" + (f" ({benchmark})" if several else "")
+        for metric, criterion, rater, benchmark, who in shown
+    )
+    return f"Of {count(n_tests, 'profile')} tested (Holm; {on}), these differ between categories: {told}."

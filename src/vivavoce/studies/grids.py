@@ -2,6 +2,7 @@
 on.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,8 +70,17 @@ def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
         bare, criterion = m.metric.split("(")[0], m.criterion.criterion
         metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in _PLAIN else m.metric
         named[key_of(m)] = metric if criterion in (m.metric, *_PLAIN) else f"{metric}: {criterion}"
-    twice = {name for name in named.values() if list(named.values()).count(name) > 1}
-    return {key: f"{name} by {key[2]}" if name in twice else name for key, name in named.items()}
+    named = _told_apart(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
+    # Another version of one measure, or one that was recorded and not run here.
+    return _told_apart(named, {key: f" @{key[0].rsplit('@', 1)[-1]}" for key in named})
+
+
+def _told_apart(
+    named: dict[tuple[str, str, str], str], endings: Mapping[tuple[str, str, str], str]
+) -> dict[tuple[str, str, str], str]:
+    """The names, those that stand there twice with their endings."""
+    times = Counter(named.values())
+    return {key: name + endings[key] if times[name] > 1 else name for key, name in named.items()}
 
 
 _PLAIN = ("f1", "accuracy", "value")

@@ -91,9 +91,10 @@ def pairs(
     """Every pair on every criterion and benchmark, each by itself."""
     import polars as pl
 
-    lines: dict[tuple[str, str], dict[int, Measure]] = {}
+    lines: dict[tuple[str, str, str], dict[int, Measure]] = {}
     for key, measure in measures.items():
-        lines.setdefault((measure.metric, measure.criterion.criterion), {})[key] = measure
+        line = (measure.metric, measure.criterion.criterion, measure.rater)
+        lines.setdefault(line, {})[key] = measure
     for versions in lines.values():
         own = scores.filter(pl.col("measure_id").is_in(list(versions)))
         for benchmark in own.get_column("benchmark").unique(maintain_order=True):
@@ -166,38 +167,67 @@ def _seen(pair: Pair, marks: "pl.DataFrame") -> Pair:
         pair = pair._replace(
             fillings=(stats.paired(*pair.arrays("d_low")), stats.paired(*pair.arrays("d_high")))
         )
-    return _fixed(pair, repeats(marks, pair.measure.criterion)) if pair.population == "fixed" else pair
+    return _fixed(pair, marks) if pair.population == "fixed" else pair
 
 
-def _fixed(pair: Pair, answers: "pl.DataFrame") -> Pair:
-    """The pair with the error of repeats alone in place of the error between cases.
-
-    SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the
-    mean over the two candidates' items taken as 2 n fixed ones, the second's with the sign turned.
-    """
-    import polars as pl
-
+def _fixed(pair: Pair, marks: "pl.DataFrame") -> Pair:
+    """The pair with the error of repeats alone in place of the error between cases."""
     assert pair.items is not None and pair.seen is not None  # noqa: PT018 - asked only of pairs that were seen
-    common = pair.items.filter(pl.col("d").is_not_null()).select(*ITEM)
-    own = answers.join(common, on=list(ITEM), how="semi")
-    names = own.select(pl.concat_str("item", "variant", "candidate", separator="\n")).to_series()
-    signs = np.where(own["candidate"].to_numpy() == pair.a, 1.0, -1.0)
-    error = stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy())
+    error = _error_of_repeats(pair, marks, "d")
     if error.se is None:
         lacking = "a fixed exam is judged by repeats, and not every question has two of both"
         return pair._replace(seen=None, fillings=None, reason=lacking)
     if error.df is None:
         still = "their repeats do not vary, so nothing is known of chance"
         return pair._replace(seen=None, fillings=None, reason=still)
-    se, df = 2 * error.se, max(1, int(error.df))
 
-    def turned(paired: stats.Paired) -> stats.Paired:
+    def turned(paired: stats.Paired, error: stats.Fixed) -> stats.Paired | None:
+        if error.se is None or error.df is None:
+            return None
+        se, df = 2 * error.se, max(1, int(error.df))
         p = 2 * float(stdtr(df, -abs(paired.difference) / se))
         direction: Any = int(np.sign(paired.difference))
         return paired._replace(se=se, df=df, p=p, test="t", direction=direction)
 
-    fillings = (turned(pair.fillings[0]), turned(pair.fillings[1])) if pair.fillings else None
-    return pair._replace(seen=turned(pair.seen), fillings=fillings)
+    worst = best = None
+    if pair.fillings:
+        c = pair.measure.criterion
+        one, other = (pair.a, pair.b) if pair.sign > 0 else (pair.b, pair.a)
+        low, high = (
+            _filled(marks, ends) for ends in ({one: c.low, other: c.high}, {one: c.high, other: c.low})
+        )
+        worst = turned(pair.fillings[0], _error_of_repeats(pair, low, "d_low"))
+        best = turned(pair.fillings[1], _error_of_repeats(pair, high, "d_high"))
+    fillings = (worst, best) if worst and best else None
+    return pair._replace(seen=turned(pair.seen, error), fillings=fillings)
+
+
+def _error_of_repeats(pair: Pair, marks: "pl.DataFrame", column: str) -> stats.Fixed:
+    """Half the error of the mean difference in that column, where only repeats vary.
+
+    SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the
+    mean over the two candidates' items taken as 2 n fixed ones, the second's with the sign turned.
+    """
+    import polars as pl
+
+    assert pair.items is not None  # asked only of pairs that were seen
+    common = pair.items.filter(pl.col(column).is_not_null()).select(*ITEM)
+    own = repeats(marks, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
+    names = own.select(pl.concat_str("item", "variant", "candidate", separator="\n")).to_series()
+    signs = np.where(own["candidate"].to_numpy() == pair.a, 1.0, -1.0)
+    return stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy())
+
+
+def _filled(marks: "pl.DataFrame", ends: Mapping[str, float | None]) -> "pl.DataFrame":
+    """The marks with each candidate's failed ones at the given end of the range."""
+    import polars as pl
+
+    failed = pl.col("status") == "failed"
+    end = pl.col("candidate").replace_strict(ends, return_dtype=pl.Float64)
+    return marks.with_columns(
+        value=pl.when(failed).then(end).otherwise(pl.col("value")),
+        status=pl.when(failed).then(pl.lit("ok")).otherwise(pl.col("status")),
+    )
 
 
 def _answered(pair: Pair, marks: "pl.DataFrame") -> stats.Paired | None:

@@ -11,23 +11,14 @@ from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks
 from vivavoce.studies.grids import Grid, grids, key_of, labels
-from vivavoce.studies.words import count
+from vivavoce.studies.words import count, number
 
 __all__ = ["COLUMNS", "findings"]
 
 COLUMNS = (
-    *("benchmark", "metric", "criterion", "candidate", "mean", "rank", "rank_low", "rank_high", "mean_rank"),
-    *(
-        "n_candidates",
-        "n_items",
-        "n_groups",
-        "n_shown",
-        "n_pairs",
-        "friedman_chi2",
-        "friedman_f",
-        "friedman_p",
-    ),
-    *("critical_difference", "reason"),
+    *("benchmark", "metric", "criterion", "rater", "candidate", "mean", "rank", "rank_low", "rank_high"),
+    *("mean_rank", "mean_rank_items", "n_candidates", "n_items", "n_groups", "n_shown", "n_pairs"),
+    *("friedman_chi2", "friedman_f", "friedman_p", "critical_difference", "reason"),
 )
 LEAST_GROUPS = 10
 
@@ -36,8 +27,9 @@ def findings(marks: Marks) -> Finding:
     """A row per candidate, benchmark and criterion, the best first.
 
     `rank_low` to `rank_high` are the ranks that paired tests leave open (Holm over all pairs); `n_shown` of
-    `n_pairs` pairs were told apart. Friedman's figures and the critical difference of mean ranks are of
-    the whole criterion and repeat in each row.
+    `n_pairs` pairs were told apart. `mean_rank` is over cases, `mean_rank_items` over questions. Friedman's
+    figures and the critical difference of mean ranks (over cases) are of the whole criterion and repeat in
+    each row.
     """
     rows: list[dict[str, Any]] = []
     said = []
@@ -58,6 +50,7 @@ def _rows(grid: Grid) -> list[dict[str, Any]]:
         "benchmark": grid.benchmark,
         "metric": grid.measure.metric,
         "criterion": c.criterion,
+        "rater": grid.measure.rater,
         "n_candidates": len(grid.candidates),
         "n_items": len(grid.items),
         "n_groups": n_groups,
@@ -71,6 +64,7 @@ def _rows(grid: Grid) -> list[dict[str, Any]]:
         ]
     ranked = stats.rank_intervals(grid.values * sign, grid.groups)
     order = stats.friedman(grid.values * sign, grid.groups)
+    by_item = stats.mean_ranks(grid.values * sign)
     shared |= {
         "n_shown": ranked.n_shown,
         "n_pairs": ranked.n_pairs,
@@ -88,6 +82,7 @@ def _rows(grid: Grid) -> list[dict[str, Any]]:
             "rank_low": ranked.intervals[k].best,
             "rank_high": ranked.intervals[k].worst,
             "mean_rank": float(order.mean_ranks[k]),
+            "mean_rank_items": float(by_item[k]),
         }
         for k, name in enumerate(grid.candidates)
     ]
@@ -109,9 +104,12 @@ def _sentence(label: str, grid: Grid, rows: list[Mapping[str, Any]] | list[dict[
         return f"{name}: {first['reason'] if first else 'no marks'}."
     on = f"{count(len(grid.items), 'question')} in {count(first['n_groups'], 'case')}"
     ranks = ", ".join(
-        f"{r['candidate']} {r['rank_low']}" + (f"-{r['rank_high']}" if r["rank_high"] > r["rank_low"] else "")
+        f"{r['candidate']} {r['rank_low']}"
+        + (f"-{r['rank_high']}" if r["rank_high"] > r["rank_low"] else "")
+        + f" ({number(r['mean'], grid.measure.criterion)}; {r['mean_rank']:.2f})"
         for r in rows
     )
     return (
-        f"{name} ({on}; {first['n_shown']} of {first['n_pairs']} pairs told apart), ranks left open: {ranks}."
+        f"{name} ({on}; {first['n_shown']} of {first['n_pairs']} pairs told apart), ranks left open (mean; "
+        f"mean rank): {ranks}."
     )

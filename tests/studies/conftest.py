@@ -1,0 +1,98 @@
+"""HIVMedQA's recorded marks in runs that several modules read, and marks of hand-made panels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.making import Answers, made, write_lines
+
+from vivavoce.run import Run, open_run
+
+JUDGE = "judge(rubric=medgpt, model=gpt-4o-2024-08-06)"
+FIVE = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm")
+
+
+@pytest.fixture(scope="session")
+def paper(hivmedqa: Path) -> str:
+    """The spec of the paper's 63 questions."""
+    return f"hivmedqa(data='{hivmedqa}', subset=paper)"
+
+
+@pytest.fixture(scope="session")
+def published(hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """`published(*criteria, blank=…)`: all recorded answers, with the supervised judge's recorded marks."""
+    names = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
+
+    def made(*criteria: str, blank: Any = "recorded") -> Run:
+        run = open_run(tmp_path_factory.mktemp("published") / "hiv.viva")
+        run.import_answers(
+            hivmedqa / "responses.jsonl",
+            benchmark=f"hivmedqa(data='{hivmedqa}')",
+            map={**names, "text": "answer"},
+            role={"Rephrased Gold Answers": "ceiling"},
+        )
+        run.import_scores(
+            hivmedqa / "judge_scores.csv",
+            measure=JUDGE,
+            map=names,
+            criteria=criteria,
+            where={"supervised": "True"},
+            status="parse_status",
+            blank=blank,
+        )
+        return run
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def recorded(published: Callable[..., Run], hivmedqa: Path) -> Run:
+    """Marks as the judge gave them, blank answers too; and MedSynF1. For studies, which change no mark."""
+    run = published(*FIVE)
+    run.import_scores(
+        hivmedqa / "f1.csv",
+        measure="medsynf1(variant=gptdict_lemma)",
+        map={"item": "question_id", "repeat": "iteration", "candidate": "model"},
+        criteria=["f1"],
+        where={"variant": "gptdict_lemma"},
+        blank="recorded",
+    )
+    return run
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Callable[..., Run]:
+    """`panel(marks, …)`: a run whose answers were marked elsewhere, one mark for each row.
+
+    Rows are (candidate, item, rater, pass, value, and possibly criterion); answers are one word each unless
+    `texts` gives the repeats of a candidate's item, and a row's item then names the repeat as 'q1#2'.
+    """
+
+    def marked(
+        marks: Sequence[Sequence[Any]],
+        *,
+        texts: Mapping[str, Sequence[str]] | None = None,
+        items: Sequence[Any] = (),
+        measure: str = "panel(rubric=r)",
+        **settings: Any,
+    ) -> Run:
+        rows = []
+        for candidate, name, rater, pass_no, value, *criterion in marks:
+            item, _, repeat = str(name).partition("#")
+            place = {"candidate": candidate, "item": item, "repeat": int(repeat or 1)}
+            given = {"rater": rater, "pass_no": pass_no, "value": value}
+            rows.append(place | given | {"criterion": criterion[0] if criterion else "worth"})
+        answers: Answers = {
+            name: {
+                item: (texts or {}).get(name, ["x"])
+                for item in dict.fromkeys(r["item"] for r in rows if r["candidate"] == name)
+            }
+            for name in dict.fromkeys(r["candidate"] for r in rows)
+        }
+        run = made(tmp_path, answers, items=items)
+        file = write_lines(tmp_path / "marks.jsonl", rows)
+        run.import_scores(file, measure=measure, **{"range": {"*": (0, 5)}} | settings)
+        return run
+
+    return marked

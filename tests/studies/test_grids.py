@@ -1,0 +1,107 @@
+"""Grids: candidates by items, what is absent in them, and the names that tell measures apart."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.studies.making import SILENT, made, marked, score, twins
+
+from vivavoce.records import Criterion, Measure
+from vivavoce.run import Run
+from vivavoce.studies.grids import Grid, common, grids, key_of, labels
+
+
+def of(run: Run) -> list[Grid]:
+    marks = run._marks(None, None)
+    return list(grids(marks.scores, marks.measures))
+
+
+def test_a_grid_is_candidates_by_items(tmp_path: Path) -> None:
+    items = [{"item": "q2", "category": "c", "group": "g"}, {"item": "q1"}, {"item": "q1", "variant": "twin"}]
+    (grid,) = of(
+        marked(tmp_path, {"B": {"q1": [0, 1], "q1|twin": 0.2, "q2": 1}, "A": {"q1": 0.1}}, items=items)
+    )
+    assert (("A", "B"), (("q1", ""), ("q1", "twin"), ("q2", ""))) == (grid.candidates, grid.items)
+    assert [[0.1, 0, 0], [0.5, 0.2, 1]] == grid.values.tolist()
+    assert [[True, False, False], [True, True, True]] == grid.present.tolist()
+    assert (["q1", "q1", "g"], ["", "", "c"]) == (grid.groups.tolist(), grid.categories.tolist())
+
+
+def test_the_complete_grid_has_the_items_of_all(tmp_path: Path) -> None:
+    (grid,) = of(marked(tmp_path, {"A": {"q1": 1, "q2": 1, "q3": "fail"}, "B": {"q2": 0.5, "q3": 0.5}}))
+    assert ((("q2", ""),), [[1.0], [0.5]]) == (grid.complete.items, grid.complete.values.tolist())
+
+
+def test_floor_and_ceiling_are_no_candidates(tmp_path: Path) -> None:
+    answers = {name: {"q1": 0.5} for name in "ABC"}
+    (grid,) = of(marked(tmp_path, answers, role={"A": "floor", "C": "ceiling"}))
+    assert ("B",) == grid.candidates
+
+
+@pytest.mark.parametrize(("silence", "worth", "there"), [("worst", 0.0, True), ("set_aside", 0.0, False)])
+def test_silence_is_settled_by_the_criterions_rule(
+    tmp_path: Path, silence: str, worth: float, there: bool
+) -> None:
+    answers = {"A": {"q1": SILENT, "q2": 1}, "B": {"q1": 1, "q2": 1}}
+    (grid,) = of(marked(tmp_path, answers, f"told(silence={silence})"))
+    assert (worth, there) == (grid.values[0, 0], grid.present[0, 0])
+
+
+def test_each_benchmark_and_criterion_has_its_grid(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": 1}}, name="one")
+    made(tmp_path, {"A": {"q1": 0, "q2": 0}}, name="two", run=run)
+    score(run, "told(criteria_named=[x, y])")
+    assert [("one", "x", 1), ("two", "x", 2), ("one", "y", 1), ("two", "y", 2)] == [
+        (g.benchmark, g.measure.criterion.criterion, len(g.items)) for g in of(run)
+    ]
+
+
+def test_what_two_grids_share(tmp_path: Path) -> None:
+    """Items in one order, candidates of both; a cell that one lacks is absent in both."""
+    run = marked(tmp_path, {"A": {**twins([1, 0.9]), "x": 1}, "B": twins([0.2, "fail", 0.1]), "C": {"x": 1}})
+    (grid,) = of(run)
+    other = grid.of(["B", "A"]).on(np.array([name != ("x", "") for name in grid.items]))
+    one, two = common(grid, other)
+    assert ("A", "B") == one.candidates == two.candidates
+    assert (("q00", ""), ("q01", ""), ("q02", "")) == one.items == two.items
+    assert one.values.tolist() == two.values.tolist()
+    assert [[True, True, False], [True, False, True]] == one.present.tolist() == two.present.tolist()
+
+
+def measured(specs: Iterable[tuple[str, str, str, str]]) -> dict[int, Measure]:
+    return {
+        n: Measure(metric=metric, signature=signature, rater=rater, criterion=Criterion(criterion=criterion))
+        for n, (metric, signature, criterion, rater) in enumerate(specs)
+    }
+
+
+@pytest.mark.parametrize(
+    ("specs", "names"),
+    [
+        ([("rouge(n=1)", "rouge(n=1)@1#a", "f1", "")], ["rouge(n=1)"]),
+        ([("judge(model=m)", "judge(model=m)@recorded", "harm", "m")], ["judge: harm"]),
+        (
+            [("judge(model=m)", "s", "harm", "m"), ("judge(model=n)", "t", "harm", "n")],
+            ["judge(model=m): harm", "judge(model=n): harm"],
+        ),
+        (
+            [("panel(r=1)", "s", "harm", "Ann"), ("panel(r=1)", "s", "harm", "Bob")],
+            ["panel: harm by Ann", "panel: harm by Bob"],
+        ),
+        (
+            [("panel(r=1)", "s", "harm", ""), ("panel(r=1)", "s", "harm", "Bob")],
+            ["panel: harm", "panel: harm by Bob"],
+        ),
+        (
+            [("f(x=1)", "f(x=1)@1#ab", "f1", ""), ("f(x=1)", "f(x=1)@recorded", "f1", "")],
+            ["f(x=1) @1#ab", "f(x=1) @recorded"],
+        ),
+        ([("exact", "exact()@1#a", "exact", "")], ["exact"]),
+    ],
+)
+def test_the_shortest_names_that_tell_measures_apart(
+    specs: list[tuple[str, str, str, str]], names: list[str]
+) -> None:
+    measures = measured(specs)
+    assert names == [labels(measures)[key_of(m)] for m in measures.values()]

@@ -1,0 +1,160 @@
+"""Ranking: the published order and its intervals, and what is too little to rank."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.making import made, marked, row, score, twins
+
+from vivavoce.records import Finding
+from vivavoce.run import Run
+from vivavoce.studies.ranking import COLUMNS
+
+INTERVALS = {
+    "Gemini 2.5 Pro": (1, 4),
+    "Claude 3.5 Sonnet": (1, 5),
+    "MedGemma 27B": (1, 6),
+    "Llama 3.3-70B-Instruct": (1, 6),
+    "Med42-70B": (3, 9),
+    "Meditron 3-70B": (5, 9),
+    "Gemma 3 27B": (2, 9),
+    "Llama 3.1-8B-Instruct": (5, 9),
+    "NVLM-70B": (5, 9),
+    "Llama 3.2-1B-Instruct": (10, 10),
+}
+
+
+def study(run: Run, **settings: Any) -> Finding:
+    return run.study("ranking", **settings)["ranking"]
+
+
+@pytest.fixture(scope="module")
+def found(recorded: Run, paper: str) -> Finding:
+    return study(recorded, items=paper)
+
+
+def test_the_ranks_that_paired_tests_leave_open(found: Finding) -> None:
+    """Section 5 of docs/statistics.md, best first; 24 of 45 pairs on 61 questions in 41 cases."""
+    own = [r for r in found.rows if r["criterion"] == "comprehension"]
+    assert list(INTERVALS.items()) == [(r["candidate"], (r["rank_low"], r["rank_high"])) for r in own]
+    assert {(10, 61, 41, 24, 45)} == {
+        tuple(r[k] for k in ("n_candidates", "n_items", "n_groups", "n_shown", "n_pairs")) for r in own
+    }
+    assert list(range(1, 11)) == [r["rank"] for r in own]
+
+
+def test_means_and_mean_ranks_stand_side_by_side_and_name_different_winners(found: Finding) -> None:
+    gemini, claude = (
+        row(found, criterion="comprehension", candidate=c) for c in ("Gemini 2.5 Pro", "Claude 3.5 Sonnet")
+    )
+    assert ("4.126", "4.036") == (f"{gemini['mean']:.3f}", f"{claude['mean']:.3f}")
+    assert ("3.631", "3.557") == (f"{gemini['mean_rank_items']:.3f}", f"{claude['mean_rank_items']:.3f}")
+    assert claude["mean_rank"] < gemini["mean_rank"]
+    assert (
+        "(61 questions in 41 cases; 24 of 45 pairs told apart), ranks left open (mean; mean rank): "
+        "Gemini 2.5 Pro 1-4 (4.13; 3.70), Claude 3.5 Sonnet 1-5 (4.04; 3.39), "
+    ) in found.text
+
+
+def test_friedman_has_cases_for_blocks(found: Finding) -> None:
+    r = row(found, criterion="comprehension", candidate="NVLM-70B")
+    assert ("149.1435", "27.1347", "2.1155") == tuple(
+        f"{r[k]:.4f}" for k in ("friedman_chi2", "friedman_f", "critical_difference")
+    )
+    own = [r["mean_rank"] for r in found.rows if r["criterion"] == "comprehension"]
+    assert pytest.approx(55) == sum(own)
+
+
+def test_the_ceiling_is_not_ranked(found: Finding) -> None:
+    assert {10} == {r["n_candidates"] for r in found.rows}
+    assert "Rephrased Gold Answers" not in found.text
+
+
+def test_lower_is_better_turns_the_order_and_not_the_means(tmp_path: Path) -> None:
+    """Twelve cases, A always 0.2 below B by more or less, and B 0.2 below C."""
+    run = marked(
+        tmp_path,
+        {"A": twins([0.1, 0.2] * 6), "B": twins([0.3, 0.5] * 6), "C": twins([0.6, 0.7] * 6)},
+        "told(direction=lower)",
+    )
+    found = study(run)
+    assert [("A", 1, 1, 1, 0.15), ("B", 2, 2, 2, 0.4), ("C", 3, 3, 3, 0.65)] == [
+        (r["candidate"], r["rank"], r["rank_low"], r["rank_high"], round(r["mean"], 9)) for r in found.rows
+    ]
+    assert [1.0, 2.0, 3.0] == [r["mean_rank"] for r in found.rows]
+    assert found.text.endswith("A 1 (0.150; 1.00), B 2 (0.400; 2.00), C 3 (0.650; 3.00).")
+
+
+def test_ties_everywhere_leave_every_rank_open(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {name: twins([0.5] * 12) for name in "ABC"}))
+    assert {(2.0, 1, 3, 2.0, 0)} == {
+        (r["rank"], r["rank_low"], r["rank_high"], r["mean_rank"], r["n_shown"]) for r in found.rows
+    }
+    assert {(None, None, None)} == {
+        (r["friedman_chi2"], r["friedman_f"], r["friedman_p"]) for r in found.rows
+    }
+    assert "0 of 3 pairs told apart" in found.text
+
+
+def test_one_candidate_has_no_rank(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twins([0.5, 0.6] * 6)}))
+    (only,) = found.rows
+    assert (None, "one candidate has no rank", pytest.approx(0.55)) == (
+        only["rank"], only["reason"], only["mean"],
+    )  # fmt: skip
+    assert "told: worth on exam: one candidate has no rank." == found.text
+
+
+def test_nine_cases_are_too_few_however_many_questions(tmp_path: Path) -> None:
+    items = [{"item": f"q{n:02}", "group": f"g{n % 9}"} for n in range(18)]
+    found = study(marked(tmp_path, {"A": twins([0.5] * 18), "B": twins([0.1, 0.2] * 9)}, items=items))
+    assert {(18, 9, None, "9 cases that all candidates have marks on: too few to rank")} == {
+        (r["n_items"], r["n_groups"], r["rank"], r["reason"]) for r in found.rows
+    }
+
+
+def test_questions_that_one_lacks_are_left_out_for_all(tmp_path: Path) -> None:
+    """A was better on what B was not asked, and that does not count."""
+    answers = {"A": twins([0.1, 0.2] * 6 + [1] * 8), "B": twins([0.3, 0.5] * 6)}
+    found = study(marked(tmp_path, answers))
+    assert ["B", "A"] == [r["candidate"] for r in found.rows]
+    assert {12} == {r["n_items"] for r in found.rows}
+
+
+def test_no_question_in_common(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": {"q1": 0.5}, "B": {"q2": 0.5}}))
+    assert {(None, "0 cases that all candidates have marks on: too few to rank")} == {
+        (r["mean"], r["reason"]) for r in found.rows
+    }
+
+
+def test_floor_and_ceiling_are_left_out(tmp_path: Path) -> None:
+    answers = {name: twins([0.1 * n, 0.1 * n + 0.05] * 6) for n, name in enumerate("FABC")}
+    found = study(marked(tmp_path, answers, role={"F": "floor", "C": "ceiling"}))
+    assert ["B", "A"] == [r["candidate"] for r in found.rows]
+
+
+def test_two_benchmarks_are_kept_apart(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([0.1, 0.2] * 6), "B": twins([0.3, 0.5] * 6)}, name="one")
+    made(tmp_path, {"A": twins([0.8, 0.9] * 6), "B": twins([0.3, 0.5] * 6)}, name="two", run=run)
+    score(run)
+    found = study(run)
+    assert [("one", "B"), ("one", "A"), ("two", "A"), ("two", "B")] == [
+        (r["benchmark"], r["candidate"]) for r in found.rows
+    ]
+
+
+def test_two_raters_rank_apart(panel: Callable[..., Run]) -> None:
+    marks = [
+        (c, f"q{n:02}", who, 1, base + n % 2)
+        for who, bases in (("Ann", (0, 2)), ("Bob", (3, 1)))
+        for c, base in zip("AB", bases, strict=True)
+        for n in range(12)
+    ]
+    found = study(panel(marks))
+    assert [("Ann", "B"), ("Ann", "A"), ("Bob", "A"), ("Bob", "B")] == [
+        (r["rater"], r["candidate"]) for r in found.rows
+    ]
+    assert "panel: worth by Ann on exam (12 questions in 12 cases" in found.text
+    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
