@@ -90,8 +90,11 @@ def test_the_gate_closes_on_a_worse_version_only(steps, checkout, wrong, code):
     assert (checkout / "gate.html").is_file()
 
 
-def test_a_version_that_leaves_questions_out_is_stopped_before_it_is_compared(steps, checkout):
+def test_a_version_that_leaves_questions_out_does_not_pass(steps, checkout):
     (checkout / "answer-the-exam.sh").write_text("#!/bin/sh\nhead -n 30 exam/old.jsonl\n", encoding="utf-8")
     (checkout / "answer-the-exam.sh").chmod(0o755)
-    (answer,) = (script for script in steps if "answer-the-exam" in script)
-    assert 1 == run(answer, checkout).returncode
+    _, *before, gate, _ = steps
+    assert [0, 0, 0] == [run(script, checkout).returncode for script in before]
+    done = run(gate, checkout)
+    assert 3 == done.returncode
+    assert "has no marks on 10 questions that old has marks on" in done.stderr

@@ -599,3 +599,35 @@ def test_a_recorded_measure_is_found_by_a_part_of_its_spec(run: Run) -> None:
     assert "panel(rubric=r, year=2024)" == run.estimates("panel(year=2024)").rows[0]["metric"]
     with pytest.raises(SelectionError, match="matches none"):
         run.estimates("panel(year=2023)")
+
+
+# Told apart from what is run here
+
+
+def test_a_measure_both_recorded_and_run_here_is_named_by_its_signature(run: Run) -> None:
+    rows = [{"item": q, "candidate": c, "criterion": "f1", "value": 0.5} for q in ("q1", "q2") for c in "AB"]
+    marks(run, rows, measure="token_f1", range={"*": (0, 1)}, blank="recorded")
+    run.score("token_f1")
+    with pytest.raises(SelectionError, match=r"both recorded and run here.*token_f1\(\)@recorded"):
+        run.estimates("token_f1")
+    recorded = run.estimates("token_f1()@recorded").rows
+    assert [0.5, 0.5] == [r["estimate"] for r in recorded]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--measure", "judge()"), "--measure says something of marks: it goes with --scores."),
+        (("--where", "a=b"), "--where says something of marks: it goes with --scores."),
+        (("--scores", "--measure", "j()", "--role", "A=floor"), "they do not go with --scores."),
+    ],
+)
+def test_options_of_answers_and_of_marks_are_not_mixed(
+    tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        CliRunner().invoke(
+            cli.app, ["import", str(tmp_path / "r.viva"), "x.jsonl", *words], catch_exceptions=False
+        )
+    assert sentence in str(error.value)
+    assert not (tmp_path / "r.viva").exists()

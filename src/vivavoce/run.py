@@ -264,12 +264,6 @@ class Run:
             raise StoreError(f"{path} is the run itself: give the report another path with --to.")
         chosen = items_of(self.file, items)
         marks = self._marks(None, chosen)
-        boards = {
-            mark: self._estimates(
-                Marks(marks.scores, {k: m for k, m in marks.measures.items() if m.signature == mark}), chosen
-            )
-            for mark in dict.fromkeys(m.signature for m in marks.measures.values())
-        }
         with self.file.reading() as db:
             contents = Contents(
                 name=self.file.path.name,
@@ -277,7 +271,7 @@ class Run:
                 responses=within(read.responses(db), chosen),
                 scores=marks.scores,
                 measures=marks.measures,
-                estimates={mark: finding.rows for mark, finding in boards.items()},
+                estimates=self._estimates(marks, chosen).rows,
                 comparisons=tuple(read.findings(db, "compare")),
                 benchmarks=tuple(read.benchmarks(db)),
                 provenance=tuple(read.provenance(db)),

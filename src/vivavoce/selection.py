@@ -44,7 +44,7 @@ def items_of(run: RunFile, items: str | None) -> "set[ItemKey] | None":
 
 
 def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
-    """The signatures that a metric's name, whole or in part, selects; null for all."""
+    """The signatures that a metric's name, whole or in part, or a signature selects; null for all."""
     if metric is None:
         return None
     with run.reading() as db:
@@ -54,6 +54,8 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
         raise SelectionError(
             f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
         )
+    if metric in {m.signature for m in measures}:
+        return [metric]
     wholes = {m.metric: specs.parse(m.signature[: m.signature.rindex(")@") + 1]) for m in measures}
     found = specs.select(metric, list(wholes), wholes)
     if len(found) != 1:
@@ -62,7 +64,14 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
         near = difflib.get_close_matches(specs.parse(metric).name, {w.name for w in wholes.values()}, n=1)
         hint = f" Did you mean {near[0]!r}?" if near and not found else ""
         raise SelectionError(f"the metric {metric!r} {what} of what this run was marked by: {names}.{hint}")
-    return [m.signature for m in measures if m.metric == found[0]]
+    chosen = list(dict.fromkeys(m.signature for m in measures if m.metric == found[0]))
+    recorded = [mark for mark in chosen if mark.endswith("@recorded")]
+    if recorded and len(recorded) < len(chosen):
+        raise SelectionError(
+            f"{found[0]} was both recorded and run here, and the two are not the same measure: name one by "
+            f"its signature, {' or '.join(chosen)}."
+        )
+    return chosen
 
 
 def within(rows: "pl.DataFrame", chosen: "set[ItemKey] | None") -> "pl.DataFrame":

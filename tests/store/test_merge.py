@@ -336,10 +336,6 @@ def frozen(folder: Path, code: str, *words: Path) -> str:
     return subprocess.run(inside, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`RunFile.writing` attaches a source without immutable=1, which a read-only disk takes",
-)
 def test_a_source_in_a_read_only_folder_is_read(tmp_path: Path) -> None:
     source = there(tmp_path / "source", {"A": {"q1": 0.1}})
     code = """

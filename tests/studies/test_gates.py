@@ -63,9 +63,9 @@ def test_what_a_gate_says_is_what_is_said_without_it(viva: Viva, tmp_path: Path)
     assert (0, 3) == (plain.exit_code, gated.exit_code)
     one, other = (json.loads(f.stdout)["rows"] for f in (plain, gated))
     assert [{**r, "looks": 2} for r in one] == other
-    assert ("", "") == tuple(
-        getattr(viva(*words, "--quiet", "--fail-if", "worse"), s) for s in ("stdout", "stderr")
-    )
+    quiet = viva(*words, "--quiet", "--fail-if", "worse")
+    assert "" == quiet.stdout
+    assert "viva: the gate is closed: new (told, worth) is worse: old is better" in quiet.stderr
     assert "old is better" in viva(*words, "--fail-if", "worse").stdout
 
 
@@ -84,8 +84,25 @@ def test_a_gate_lets_pass_what_is_not_shown_to_be_worse(
 ) -> None:
     old = twins([0.45] * 12) if new is MIXED else {**OLD, **twins([0.5] * 12, name="more")}
     run = marked(tmp_path, {"old": old, "new": new})
-    assert verdict == run.compare("old", "new", metric="told").rows[0]["verdict_code"]
+    row = run.compare("old", "new", metric="told").rows[0]
+    assert verdict == row["verdict_code"]
     assert 0 == gate(viva, run, "new", "--against", "old")
+    # A second door for those who want to be sure: what cannot be judged closes it.
+    unclear = verdict in ("incomparable", "depends") or bool(row["n_only_a"])
+    assert (3 if unclear else 0) == gate(viva, run, "new", "--against", "old", "--fail-if", "unclear")
+
+
+def test_an_open_gate_says_what_it_could_not_judge(viva: Viva, tmp_path: Path) -> None:
+    few = dict(list(OLD.items())[:10])
+    run = marked(tmp_path, {"old": OLD, "new": few})
+    words = ("compare", run.file.path, "new", "--against", "old", "--metric", "told", "--quiet")
+    left_out = run.compare("old", "new", metric="told").rows[0]["n_only_a"]
+    assert len(OLD) - len(few) == left_out
+    opened, closed = (viva(*words, "--fail-if", reason) for reason in ("worse", "unclear"))
+    assert (0, 3) == (opened.exit_code, closed.exit_code)
+    said = f"new (told, worth) has no marks on {left_out} questions that old has marks on."
+    assert f"viva: the gate is open, but: {said}" in opened.stderr
+    assert f"viva: the gate is closed: {said}" in closed.stderr
 
 
 def test_a_gate_fails_by_the_margin_too(viva: Viva, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from vivavoce.cli.incoming import import_
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened
+from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened
 from vivavoce.cli.output import figure, plain, print_estimates, print_json, print_table, progress
 from vivavoce.errors import VivaError
 
@@ -147,9 +147,12 @@ def compare(
     ] = "sample",
     items: Items = None,
     fail_if: Annotated[
-        Literal["worse"] | None,
-        typer.Option(help="Exit with 3 if a candidate is worse than --against, or than the first named."),
-    ] = None,
+        list[FailIf],
+        typer.Option(
+            help="Exit with 3 if a candidate is worse than --against (or the first named), or cannot be "
+            "judged; repeatable."
+        ),
+    ] = [],  # noqa: B006
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
@@ -187,11 +190,16 @@ def compare(
             (*columns, "groups", "detectable"), lines, found.rows[0]["metric"] if found.rows else None
         )
         print(found)
-    # In every pair that a gate reads, the reference stands first: "a" is better means b is worse.
-    reference = against or candidates[0]
-    worse = [r for r in found.rows if r["favours"] == "a" and r["verdict_code"].startswith("better")]
-    if fail_if and any(row["a"].casefold() == reference.casefold() for row in worse):
-        raise typer.Exit(3)
+    if fail_if:
+        from vivavoce.studies.compare import gate
+
+        # Pairs come with the reference first, under the label that it has in the run.
+        found_at = gate(found.rows, found.rows[0]["a"])._asdict()
+        closed = any(found_at[reason.value] for reason in fail_if)
+        for why in (why for reasons in found_at.values() for why in reasons):
+            print(f"viva: the gate is {'closed' if closed else 'open, but'}: {why}", file=sys.stderr)
+        if closed:
+            raise typer.Exit(3)
 
 
 @app.command()

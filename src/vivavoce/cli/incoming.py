@@ -76,6 +76,10 @@ def import_(
     shared = {"benchmark": benchmark, "map": pairs(map, "--map"), "set": pairs(set, "--set")}
     into = opened(run, plugin)
     if scores:
+        if role or new_version:
+            raise InputError(
+                "--role and --new-version say something of answers: they do not go with --scores."
+            )
         if measure is None:
             raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
         marks = into.import_scores(
@@ -91,6 +95,10 @@ def import_(
             **shared,  # type: ignore[arg-type]
         )
         return _show_scores(run, marks, quiet=quiet, json=json)
+    given = {"--measure": measure, "--criteria": criteria, "--where": where, "--status": status,
+             "--range": range, "--direction": direction, "--if-unanswered": if_unanswered}  # fmt: skip
+    if alone := [option for option, value in given.items() if value]:
+        raise InputError(f"{alone[0]} says something of marks: it goes with --scores.")
     if benchmark is None:
         raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
     done = into.import_answers(

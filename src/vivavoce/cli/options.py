@@ -1,6 +1,7 @@
 """Options that several verbs share, and how their words are read."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +13,29 @@ if TYPE_CHECKING:
     from vivavoce.run import Run
 
 __all__ = [
-    *("Direction", "IfUnanswered", "Items", "Json", "Map", "Plugin", "Quiet", "Range", "Role", "RunPath"),
+    *(
+        "Direction",
+        "FailIf",
+        "IfUnanswered",
+        "Items",
+        "Json",
+        "Map",
+        "Plugin",
+        "Quiet",
+        "Range",
+        "Role",
+        "RunPath",
+    ),
     *("Set", "Where", "declared", "opened", "pairs", "ranges"),
 ]
+
+
+class FailIf(StrEnum):
+    """What closes a gate. An enumeration, because typer takes no list of literals."""
+
+    worse = "worse"
+    unclear = "unclear"
+
 
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]

@@ -71,8 +71,9 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of candidates for each benchmark and criterion."""
     from itertools import groupby
 
-    for (benchmark, metric, criterion), part in groupby(
-        rows, key=lambda r: (r["benchmark"], r["metric"], r["criterion"])
+    key = ("benchmark", "metric", "criterion", "rater", "signature")
+    for (benchmark, metric, criterion, rater, _), part in groupby(
+        rows, key=lambda r: tuple(r[k] for k in key)
     ):
         lines = [
             (
@@ -90,4 +91,4 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
         ]
         columns = ("candidate", "estimate", "95% interval", "items", "groups", "coverage", "unanswered",
                    "unreadable", "failed")  # fmt: skip
-        print_table(columns, lines, f"{metric}: {criterion} on {benchmark}")
+        print_table(columns, lines, f"{metric}: {criterion}{f' by {rater}' if rater else ''} on {benchmark}")

@@ -24,7 +24,7 @@ _THOUGHT_MARK = re.compile(r"<unused\d+>")
 
 
 class Contents(NamedTuple):
-    """Everything a report draws on: the tables, estimates (by signature), comparisons and findings (by study)
+    """Everything a report draws on: the tables, estimates, comparisons and findings (by study)
     of one run.
     """
 
@@ -33,7 +33,7 @@ class Contents(NamedTuple):
     responses: "pl.DataFrame"
     scores: "pl.DataFrame"
     measures: Mapping[int, Measure]
-    estimates: Mapping[str, Sequence[Mapping[str, Any]]]
+    estimates: Sequence[Mapping[str, Any]]
     comparisons: Sequence[Mapping[str, Any]]
     benchmarks: Sequence[Benchmark]
     provenance: Sequence[Mapping[str, Any]]
@@ -81,34 +81,30 @@ def _totals(c: Contents) -> list[tuple[str, int]]:
 
 def _boards(c: Contents) -> list[dict[str, Any]]:
     """A leaderboard per measure and benchmark: the candidates by estimate, bounds of the exam last."""
-    ranges = {(m.signature, m.criterion.criterion): m.criterion for m in c.measures.values()}
-    raters: dict[tuple[str, str], list[str]] = {}
-    for m in c.measures.values():
-        raters.setdefault((m.signature, m.criterion.criterion), []).append(m.rater)
+    declared_by = {(m.signature, m.criterion.criterion, m.rater): m.criterion for m in c.measures.values()}
     versions = Counter(m for m, _ in {(m.metric, m.signature) for m in c.measures.values()})
     ranks = ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
     made = []
-    estimates = [{**row, "signature": mark} for mark, part in c.estimates.items() for row in part]
-    for (signature, benchmark, metric, criterion), part in groupby(
-        estimates, key=lambda r: (r["signature"], r["benchmark"], r["metric"], r["criterion"])
+    key = ("signature", "benchmark", "metric", "criterion", "rater")
+    for (signature, benchmark, metric, criterion, rater), part in groupby(
+        c.estimates, key=lambda r: tuple(r[name] for name in key)
     ):
         lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
-        declared = ranges[signature, criterion]
+        declared = declared_by[signature, criterion, rater]
+        several = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
         sizes = {(r["n_items"], r["n_groups"]) for r in lines}
         made.append(
             {
                 "benchmark": benchmark,
                 "metric": metric if versions[metric] == 1 else signature,
-                "criterion": criterion,
+                "criterion": f"{criterion} by {rater}" if several and rater else criterion,
                 "direction": declared.direction,
                 "if_unanswered": declared.if_unanswered,
                 "range": (declared.low, declared.high),
                 "scale": _scale(lines, declared),
                 "size": sizes.pop() if len(sizes) == 1 else None,
                 "rows": lines,
-                "ranks": ranks.get((benchmark, metric, criterion, raters[signature, criterion][0]))
-                if versions[metric] == len(raters[signature, criterion]) == 1
-                else None,
+                "ranks": ranks.get((benchmark, metric, criterion, rater)) if versions[metric] == 1 else None,
                 "any_failed": any(r["n_failed"] for r in lines),
             }
         )

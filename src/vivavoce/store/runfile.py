@@ -60,7 +60,7 @@ class RunFile:
         with self._explained(), closing(self._connect()) as db:
             _version(db, self.path)
             if beside:
-                db.execute("ATTACH ? AS theirs", (f"{beside.path.absolute().as_uri()}?mode=ro",))
+                beside._attach(db)
             if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):  # a new file, or a copy
                 _use_wal(db)
             db.execute("BEGIN IMMEDIATE")
@@ -105,6 +105,18 @@ class RunFile:
                 raise
             # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
             return _open(f"{address}?mode=ro&immutable=1")
+
+    def _attach(self, db: sqlite3.Connection) -> None:
+        """Make the tables of this run readable through another connection, under the name `theirs`."""
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        try:
+            db.execute("ATTACH ? AS theirs", (address,))
+        except sqlite3.OperationalError as error:
+            if "unable to open" not in str(error) or Path(f"{self.path}-wal").exists():
+                raise
+            db.execute(
+                "ATTACH ? AS theirs", (f"{address}&immutable=1",)
+            )  # a read-only disk, as in `_connect`
 
     @contextmanager
     def _explained(self, written: Path | None = None) -> Iterator[None]:

@@ -7,7 +7,7 @@ once so that above 0 favours A; rows give them in the metric's own direction.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from vivavoce.studies.words import basis, footnote, sentence
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "compare"]
+__all__ = ["COLUMNS", "Gate", "compare", "gate"]
 
 COLUMNS = (
     *("benchmark", "a", "b", "metric", "criterion", "rater", "difference", "low", "high", "low_family"),
     *("high_family", "p", "p_adjusted", "p_flip", "n_items", "n_groups", "n_different", "wins", "ties"),
-    *("losses", "mde"),
+    *("losses", "n_only_a", "n_only_b", "mde"),
     *("mde_family", "margin", "margin_source", "n_needed", "set_low", "set_high", "bound_low", "bound_high"),
     *("difference_answered", "low_answered", "high_answered", "n_answered", "population", "q"),
     *("family", "looks", "verdict", "verdict_code", "favours", "basis", "reason"),
@@ -64,6 +64,35 @@ def compare(
         for of, row in zip(_what_of(rows), rows, strict=True)
     )
     return Finding(study="compare", rows=tuple(rows), text=text, notes=(footnote(family, looks, margin),))
+
+
+class Gate(NamedTuple):
+    """Who is worse than the reference, and who cannot be judged, each with a sentence."""
+
+    worse: tuple[str, ...]
+    unclear: tuple[str, ...]
+
+
+def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
+    """What a gate on the pairs of the reference needs to know.
+
+    Unclear is what no verdict can rest on: no comparison, marks that failed and decide it, questions that
+    only the reference has marks on. Too few different cases are not: two systems that answer alike differ
+    in none.
+    """
+    worse, unclear = [], []
+    for row in rows:
+        if row["a"] != reference:
+            continue
+        what = f"{row['b']} ({row['metric']}, {row['criterion']})"
+        if row["favours"] == "a" and row["verdict_code"] in ("better", "better_by_margin"):
+            worse.append(f"{what} is worse: {row['verdict']}")
+        elif row["verdict_code"] in ("incomparable", "depends"):
+            unclear.append(f"{what} cannot be judged: {row['verdict']}")
+        elif row["n_only_a"]:
+            lost = f"{row['n_only_a']} questions that {reference} has marks on"
+            unclear.append(f"{what} has no marks on {lost}.")
+    return Gate(tuple(worse), tuple(unclear))
 
 
 def _what_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -133,7 +162,10 @@ def _row(pair: Pair, family: int, looks: int) -> dict[str, Any]:
         "p": seen.p,
         "p_adjusted": pair.p_seen,
         "q": pair.q,
-        "p_flip": _p_flip(pair),
+        # Flipping the signs of cases asks about a sample of cases; on a fixed exam that is not the question.
+        "p_flip": None if pair.population == "fixed" else _p_flip(pair),
+        "n_only_a": pair.n_only[0],
+        "n_only_b": pair.n_only[1],
         **_counts(seen),
         **_when_answered(pair),
         "mde": stats.mde(seen.se, seen.df + 1),

@@ -13,20 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "estimates"]
 
 COLUMNS = (
-    *(
-        "benchmark",
-        "candidate",
-        "role",
-        "metric",
-        "criterion",
-        "estimate",
-        "low",
-        "high",
-        "set_low",
-        "set_high",
-    ),
-    *("bound_low", "bound_high", "n_items", "n_groups", "n_responses", "n_unanswered", "n_unreadable"),
-    *("n_failed", "coverage", "reason"),
+    *("benchmark", "candidate", "role", "metric", "criterion", "rater", "estimate", "low", "high", "set_low"),
+    *("set_high", "bound_low", "bound_high", "n_items", "n_groups", "n_responses", "n_unanswered"),
+    *("n_unreadable", "n_failed", "coverage", "reason", "signature"),
 )
 
 
@@ -76,6 +65,8 @@ def _candidates(part: "pl.DataFrame", measure: Measure, expected: int) -> Iterat
             "role": role,
             "metric": measure.metric,
             "criterion": measure.criterion.criterion,
+            "rater": measure.rater,
+            "signature": measure.signature,
             **_estimate(values.filter(pl.col("candidate") == candidate), measure.criterion, count["failed"]),
             "n_responses": answers.unique(["item", "variant", "repeat"]).height,
             **{f"n_{status}": n for status, n in count.items()},

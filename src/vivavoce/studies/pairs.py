@@ -47,6 +47,7 @@ class Pair(NamedTuple):
     means: tuple[float, float] = (0.0, 0.0)
     seen: stats.Paired | None = None
     fillings: tuple[stats.Paired, stats.Paired] | None = None
+    n_only: tuple[int, int] = (0, 0)
     answered: stats.Paired | None = None
     p_seen: float | None = None
     p_fillings: float | None = None
@@ -161,7 +162,11 @@ def _seen(pair: Pair, marks: "pl.DataFrame") -> Pair:
         return pair._replace(reason=alone, items=items)
     first, second = (float(np.mean(common[name].to_numpy())) for name in ("observed", "observed_2"))
     means = (first, second) if pair.sign > 0 else (second, first)
-    pair = pair._replace(items=items, failed=failed, means=means)
+    of_a, of_b = (
+        set(values.filter(pl.col("candidate") == name).select(*ITEM).iter_rows()) for name in (pair.a, pair.b)
+    )
+    n_only = (len(of_a - of_b), len(of_b - of_a))
+    pair = pair._replace(items=items, failed=failed, means=means, n_only=n_only)
     pair = pair._replace(seen=stats.paired(*pair.arrays("d")), answered=_answered(pair, marks))
     if failed and not (items["d_low"].is_nan().any() or items["d_high"].is_nan().any()):
         pair = pair._replace(
