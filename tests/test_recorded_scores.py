@@ -451,10 +451,9 @@ def test_a_mark_for_what_was_unanswered_is_another_mark(run: Run) -> None:
 def test_another_declaration_than_the_run_holds(run: Run, other: dict[str, Any]) -> None:
     marks(run, LONG[:1])
     said = refused(run, LONG[1:], **other)
-    assert (
-        "panel(rubric=r), criterion value, is declared otherwise in this run: 0.0 to 5.0, higher is " in said
-    )
-    assert "better, if unanswered worst. Declare it the same, or import into another run." in said
+    held = "low 0.0, high 5.0, direction higher, if_unanswered worst"
+    assert f"panel(rubric=r), criterion value, is declared otherwise in this run: {held}" in said
+    assert "or use another run." in said
 
 
 def test_a_measure_must_be_named(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from vivavoce import registry, specs
 from vivavoce.errors import SelectionError, StoreError, suggest
-from vivavoce.interchange import Imported, ImportedScores, import_answers, import_scores
+from vivavoce.interchange import Imported, ImportedScores, Layout, import_answers, import_scores
 from vivavoce.records import Finding, Measure, Role
 from vivavoce.score import Marked, measures_of, score
 from vivavoce.selection import ItemKey, candidate_of, items_of, signatures_of, within
@@ -135,18 +135,9 @@ class Run:
         for field, given in (("direction", direction), ("if_unanswered", if_unanswered)):
             for name, word in (given or {}).items():
                 declared.setdefault(name, {})[field] = word
+        layout = Layout(map or {}, set or {}, criteria, where or {}, status, blank)
         return import_scores(
-            self.file,
-            Path(file),
-            measure=measure,
-            columns=map or {},
-            constants=set or {},
-            criteria=criteria,
-            where=where,
-            status=status,
-            blank=blank,
-            declared=declared,
-            benchmark=benchmark,
+            self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
         )
 
     def score(self, *metrics: str, items: str | None = None, progress: Progress | None = None) -> Finding:
