@@ -269,7 +269,7 @@ def test_an_import_is_recorded_with_its_file(run: Run) -> None:
         verb, body = db.execute("SELECT verb, body FROM provenance ORDER BY 1 DESC").fetchone()
     told = json.loads(body)
     assert ("import scores", "marks.jsonl", {"candidate": "A"}, "panel(rubric=r)") == (
-        verb, told["file"], told["where"], told["measure"],
+        verb, told["file"], told["where"], told["metric"],
     )  # fmt: skip
     assert 8 <= len(told["file_hash"])
 
@@ -630,3 +630,12 @@ def test_options_of_answers_and_of_marks_are_not_mixed(
         )
     assert sentence in str(error.value)
     assert not (tmp_path / "r.viva").exists()
+
+
+def test_marks_of_an_answer_that_never_arrived_are_not_marks_of_a_blank_one(tmp_path: Path) -> None:
+    """A null text is ours to mend, not the candidate's silence: it must not count as the worst mark."""
+    run = made(tmp_path, {"A": {"q1": None, "q2": " "}})  # type: ignore[dict-item]
+    rows = [{"item": q, "candidate": "A", "criterion": "harm", "value": 4} for q in ("q1", "q2")]
+    done = marks(run, rows)
+    assert (1, 1) == (done.ok, done.unanswered)
+    assert ("A, q2, repeat 1",) == done.blank_scored

@@ -125,3 +125,22 @@ def test_plugins_named_on_opening_can_be_used(tmp_path: Path) -> None:
     with borrowed():
         run = open_run(tmp_path / "run.viva", plugins=[TOLD])
         assert 0.5 == run.score("told").rows[0]["estimate"]
+
+
+def test_what_verbs_return_prints_as_sentences(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5] * 12), "B": twins([0.4] * 12)})
+    for found in (run.estimates(), run.status()):
+        assert len(found.rows) == len(str(found).splitlines())
+        assert all(name in str(found) for name in "AB")
+
+
+def test_a_finding_that_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A locked or full disk is no read-only one: the note gives the reason that the store gives."""
+    run = marked(tmp_path, {"A": twins([0.5] * 12), "B": twins([0.4] * 12)})
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("vivavoce.run.put_finding", full)
+    (found,) = run.study("ranking").values()
+    assert "This look could not be recorded: the disk is full" in found.notes

@@ -228,8 +228,8 @@ class Finding:
 class Card:
     """What a benchmark is, where it comes from, and what is wrong with it.
 
-    `revision` is null only together with `revision_note`, which says why it is unknown. `access`: `open`,
-    `registered` or `credentialed`.
+    `revision` may be null only where `revision_note` says why. `access`: `open`, `registered`,
+    `credentialed`, or `own`, a user's file.
     """
 
     name: str

@@ -14,8 +14,8 @@ from vivavoce.score import Marked, measures_of, score
 from vivavoce.selection import ItemKey, candidate_of, items_of, signatures_of, within
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
-from vivavoce.store.write import put_finding, put_provenance
-from vivavoce.studies import STUDIES, Marks
+from vivavoce.store.write import put_finding
+from vivavoce.studies import STUDIES, Marks, identical_repeats
 
 if TYPE_CHECKING:
     import sqlite3
@@ -152,7 +152,7 @@ class Run:
         marked = score(self.file, made, items=chosen, progress=progress)
         marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
         finding = self._estimates(marks, chosen)
-        return Finding(study="score", rows=finding.rows, notes=tuple(filter(None, map(_left_out, marked))))
+        return replace(finding, study="score", notes=tuple(filter(None, map(_left_out, marked))))
 
     def estimates(self, metric: str | None = None, *, items: str | None = None) -> Finding:
         """What each candidate scored, with intervals, bounds and coverage; of one metric or of all."""
@@ -205,33 +205,29 @@ class Run:
         return self._keep("compare", settings, finding)
 
     def study(self, *studies: str, items: str | None = None) -> dict[str, Finding]:
-        """What studies find in the marks of this run, by name; all that need nothing but scores if none is
-        named.
+        """What studies find in the marks of this run, by name; without a name, all of them.
 
         agreement, consistency, correlation, gaps, ranking. Findings are kept in the run.
         """
         for name in studies:
             if name not in STUDIES:
                 raise SelectionError(f"no study named {name!r}.{suggest(name, list(STUDIES))}")
-        marks = self._marks(None, items_of(self.file, items))
+        chosen = items_of(self.file, items)
+        marks = self._marks(None, chosen)
         if not marks.scores.height:
             raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
-        marks = marks._replace(identical=self._identical())
+        marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
         found = {
             name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in studies or STUDIES
         }
-        for name, finding in found.items():
-            self._keep(name, {"items": items, "text": finding.text}, finding)
-        return found
+        return {
+            name: self._keep(name, {"items": items, "text": finding.text}, finding)
+            for name, finding in found.items()
+        }
 
     def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
         """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
-        done = []
-        for other in runs:
-            done.append(merge(self.file, RunFile(Path(other))))
-            with self.file.writing() as db:
-                put_provenance(db, "merge", done[-1]._asdict())
-        return tuple(done)
+        return tuple(merge(self.file, RunFile(Path(other))) for other in runs)
 
     def status(self) -> Finding:
         """What is here: responses by candidate and measure, by status, with the causes of what is missing."""
@@ -278,25 +274,13 @@ class Run:
         return Path(to)
 
     def _keep(self, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
-        """Store what a study found; a run on a read-only disk can still be looked at."""
+        """Store what a study found. A run that cannot be written, say on a read-only disk, can be read."""
         try:
             with self.file.writing() as db:
                 put_finding(db, study, settings, finding.rows)
-        except StoreError:
-            unread = "This look could not be recorded: the run is read-only."
-            return replace(finding, notes=(*finding.notes, unread))
+        except StoreError as error:
+            return replace(finding, notes=(*finding.notes, f"This look could not be recorded: {error}"))
         return finding
-
-    def _identical(self) -> frozenset[str]:
-        """Candidates whose repeats of every item are the same text."""
-        import polars as pl
-
-        said = self.responses.filter(pl.col("edit") == "").group_by(
-            "candidate", "benchmark", "item", "variant"
-        )
-        repeated = said.agg(n=pl.len(), texts=pl.col("text").n_unique()).filter(pl.col("n") > 1)
-        same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
-        return frozenset(same.filter("same")["candidate"])
 
     def _marks(
         self,

@@ -114,12 +114,8 @@ def _mark(
         put_provenance(
             db,
             "score",
-            {
-                "metric": str(metric),
-                "signature": measures[0].signature,
-                "rows": total,
-                "plugins": registry.plugins(),
-            },
+            {"metric": str(metric), "signature": measures[0].signature, "rows": total},
+            changed=total,
         )
     statuses: Counter[str] = Counter()
     with run.reading() as source:  # its view stays that of the start while batches are written beside it

@@ -1,6 +1,4 @@
-"""What a user's words select in a run: items by a benchmark's spec, measures by a metric's, candidates by
-name.
-"""
+"""What a user's words select in a run: items, measures and candidates."""
 
 import difflib
 from collections.abc import Sequence
@@ -21,8 +19,9 @@ ItemKey = tuple[str, str, str]
 
 
 def items_of(run: RunFile, items: str | None) -> "set[ItemKey] | None":
-    """The items a benchmark's spec selects; null for all. Raises if the run has others, or other
-    wordings.
+    """The items that a benchmark's spec selects; null for all.
+
+    Raises `SelectionError` if the run holds none of them, or one under another wording.
     """
     if items is None:
         return None

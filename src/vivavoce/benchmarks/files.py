@@ -136,10 +136,9 @@ class JSONLines:
 
 @benchmark("csv")
 class CSV:
-    """Your own exam from `path`, a .csv file with a header; `options`, `answer` and `references` may be
-    JSON arrays.
+    """Your own exam from `path`, a .csv file with a header.
 
-    `name`, `columns` and `format` as for `jsonl`.
+    `options`, `answer` and `references` may be JSON arrays; `name`, `columns` and `format` as for `jsonl`.
     """
 
     path: Path

@@ -20,8 +20,9 @@ _FIELDS = ("id", "question", "gold", "category", "paper_subset", "bias_type", "d
 
 @benchmark("hivmedqa")
 class HIVMedQA:
-    """HIVMedQA from `data`, a folder with `questions.jsonl`. `subset=paper`: the 63 items behind the
-    paper's Table 2.
+    """HIVMedQA from `data`, a folder with `questions.jsonl`.
+
+    `subset=paper` keeps the 63 items behind the paper's Table 2.
     """
 
     data: Path

@@ -130,7 +130,7 @@ def score(
 def compare(
     run: RunPath,
     candidates: Annotated[
-        list[str], typer.Argument(metavar="A B [C...]", help="Candidates, as they are labelled.")
+        list[str], typer.Argument(metavar="A [B...]", help="Candidates, as they are labelled.")
     ],
     metric: Annotated[
         str, typer.Option(help="By which metric; a part of its name will do if it is the only one.")

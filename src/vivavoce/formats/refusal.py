@@ -78,12 +78,12 @@ _HELPER = (
     r"(?:doctors?|physicians?|clinicians?|professionals?|providers?|pharmacists?|specialists?|practitioners?|nurse|expert|"
     r"emergency|authorit\w+|health department|public health|organi[sz]ations?|colleagues?|cohort study|medical attention|911|112|hotline|medic[oa]s?|medicins?|arzt|arztin|facharzt|medecin|professionnel|profesional|profissional|"
     r"professionista|arts|lakare|lege|lekarz\w*|doktor\w*|dokter|bac si|врач\w*|лікар\w*|医生|医师|醫生|医師|医療|专业|의사|전문"
-    r"|طبيب\w*|الطبيب|डॉक्टर|चिकित्सक|פזשך|רופא|γιατρο)"
+    r"|طبيب\w*|الطبيب|डॉक्टर|चिकित्सक|پزشک|רופא|γιατρο)"
 )
 _TURNS = (
     r"(?:consult|see|seek|contact|speak|talk|ask|visit|reach\w* out|refer|call|advice from|guidance|discuss|consultar|consulta|"
     r"consulte|acud\w+|hable|wenden|konsultier|consulter|consultez|adress|procur|consulti|rivol|raadpleeg|обрат|консульт|"
-    r"咨询|諮詢|就医|请教|相談|受診|상담|문의|استشر|استشارة|परामर्श|सलाह|danis|konsultasi|skonsult|zwroc|liên|hoi)"
+    r"咨询|諮詢|就医|请教|相談|受診|상담|문의|استشر|استشارة|परामर्श|सलाह|danis|konsultasi|skonsult|zwroc|lien|hoi)"
 )
 _VOID = re.compile(
     rf"""^(?:

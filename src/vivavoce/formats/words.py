@@ -32,7 +32,7 @@ AFTER_LABEL = _set(
     "입니다 है nor es est ist sind son fits because since as and or but with for given based due by in",
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
-    "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because, however",
+    "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because however",
     "therefore who when where option",
 )
 AFTER_I = _set(

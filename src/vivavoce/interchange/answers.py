@@ -9,7 +9,7 @@ from vivavoce.benchmarks import Loaded, load
 from vivavoce.errors import InputError, suggest
 from vivavoce.interchange.rows import by_name, named, number_of, text_of
 from vivavoce.records import Item, Response, ResponseStatus, Role
-from vivavoce.registry import file_hash, plugins
+from vivavoce.registry import file_hash
 from vivavoce.store import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
 from vivavoce.tables import Line, read_lines
@@ -29,8 +29,9 @@ _NEEDED = {
 
 
 class Imported(NamedTuple):
-    """What an import did. Counts are of the file's rows; `skipped` rows answer items outside the
-    selection.
+    """What an import of answers did, in rows of the file.
+
+    `skipped` rows answer items that the benchmark's settings leave out.
     """
 
     responses: int
@@ -100,10 +101,10 @@ def import_answers(
                 "map": dict(columns),
                 "set": dict(constants),
                 "roles": dict(roles),
-                "plugins": plugins(),
                 **stored._asdict(),
                 "skipped": skipped,
             },
+            changed=stored.new + stored.replaced,
         )
     return Imported(
         responses=len(responses),
@@ -185,12 +186,11 @@ def _response(line: Line, item: Item) -> Response:
 
 
 def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:
-    """Candidates whose repeats of every item say the same, where any item has two: one answer, shown
-    often.
-    """
-    texts: dict[tuple[str, str, str], list[str | None]] = defaultdict(list)
+    """Candidates with several answers to some item, and to every item always the same text."""
+    texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for r in responses:
-        texts[r.candidate, r.item, r.variant].append(r.text)
+        if r.text is not None:
+            texts[r.candidate, r.item, r.variant].append(r.text)
     repeated = {key: said for key, said in texts.items() if len(said) > 1}
     varied = {candidate for (candidate, *_), said in repeated.items() if len(set(said)) > 1}
     return tuple(dict.fromkeys(c for c, *_ in repeated if c not in varied))

@@ -52,9 +52,7 @@ class Layout(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What marks can be about: the run's items by name, its answers, and items that a selection leaves
-    out.
-    """
+    """What marks can be about: the run's items by name, its answers, and items a selection leaves out."""
 
     items: Mapping[tuple[str, str], Item]
     shared: frozenset[tuple[str, str]]
@@ -118,7 +116,8 @@ def read_marks(file: Path, layout: Layout, held: Held, spec: Spec) -> Marks:
         elif isinstance(about, str):
             lost[about] += 1
         else:
-            silent = layout.blank == "unanswered" and is_blank(about.answer.text or "?")
+            text = about.answer.text  # null: it never arrived, which is no silence of the candidate's
+            silent = layout.blank == "unanswered" and text is not None and is_blank(text)
             rater = text_of(line, "rater") or (model if isinstance(model, str) else "")
             for criterion, value in _values(line, layout):
                 if silent and value.value is not None:

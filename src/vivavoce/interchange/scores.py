@@ -24,9 +24,7 @@ __all__ = ["Declared", "ImportedScores", "import_scores"]
 
 
 class Declared(NamedTuple):
-    """How a recorded criterion is to be read: its range (null = no limit), direction, and what silence is
-    worth.
-    """
+    """How a recorded criterion is read: its range (null = no limit), direction, and what silence is worth."""
 
     low: float | None = None
     high: float | None = None
@@ -46,8 +44,9 @@ _PUBLISHED: tuple[tuple[Spec, dict[str, Declared]], ...] = (
 
 
 class ImportedScores(NamedTuple):
-    """What an import of scores did, in score rows; `blank_scored` names blank answers that had been given
-    marks.
+    """What an import of scores did, in score rows.
+
+    `blank_scored` names blank answers that had been given marks.
     """
 
     scores: int
@@ -82,17 +81,27 @@ def import_scores(
     made = _measures(spec, found, declared or {})
     _check(file, found, made)
     with run.writing() as db:
+        before = db.total_changes
         for line, key in zip(made, put_measures(db, made.values()), strict=True):
             own = [
                 mark for (criterion, rater, *_), mark in found.by_key.items() if (criterion, rater) == line
             ]
             refuse_other_scores(db, key, own)
             put_scores(db, key, own)
-        settings = {**layout._asdict(), "where": dict(layout.where), "criteria": list(found.criteria)}
         put_provenance(
             db,
             "import scores",
-            {"file": file.name, "file_hash": file_hash(file), "measure": str(spec), **settings},
+            {
+                "file": file.name,
+                "file_hash": file_hash(file),
+                "metric": str(spec),
+                "map": dict(layout.columns),
+                "set": dict(layout.constants),
+                "where": dict(layout.where),
+                "criteria": list(found.criteria),
+                "blank": layout.blank,
+            },
+            changed=db.total_changes - before,
         )
     statuses = Counter(mark.value.status for mark in found.by_key.values())
     return ImportedScores(
@@ -148,9 +157,7 @@ def _measures(
 
 
 def _check(file: Path, marks: Marks, made: Mapping[tuple[str, str], Measure]) -> None:
-    """Raise `InputError` for a mark outside its range, or a silence that counts as a limit that there is
-    not.
-    """
+    """Raise `InputError` for a mark out of its range, or a silence worth a limit that is not declared."""
     for key, mark in marks.by_key.items():
         c = made[key[:2]].criterion
         value = mark.value.value

@@ -1,6 +1,4 @@
-"""Accuracy of closed questions: 1 if the option or truth value read from the answer is the keyed one, else
-0.
-"""
+"""Accuracy of closed questions: 1 if what was read is the key, else 0."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,9 +9,7 @@ from vivavoce.registry import metric
 
 @metric("accuracy")
 class Accuracy:
-    """Share of single-choice and true/false questions answered right. Blank and unreadable answers count
-    0.
-    """
+    """Share of single-choice and true/false questions answered right; blank and unreadable count 0."""
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("mcq", "true_false")

@@ -13,8 +13,9 @@ from vivavoce.registry import metric
 
 @metric("list_f1")
 class ListF1:
-    """Overlap of the options picked with the options keyed, 0 to 1; `parts` hold tp, fp, fn, precision,
-    recall.
+    """Overlap of the options picked with those keyed, 0 to 1.
+
+    `parts` hold tp, fp, fn, precision and recall.
     """
 
     criteria = (Criterion(criterion="f1"),)

@@ -1,5 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), equal bit for bit to the package rouge-score 0.1.2 without
-stemming.
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), bit for bit those of rouge-score 0.1.2 without stemming.
 
 ROUGE-n counts n-grams in common, as multisets; ROUGE-L the longest common subsequence. The value is F1,
 precision and recall stand in `parts`. With several references the one with the best F1 counts.

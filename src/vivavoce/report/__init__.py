@@ -35,9 +35,7 @@ def _page(values: dict[str, Any]) -> str:
 
 
 def write(contents: Contents, path: Path, *, plots: Path | None = None) -> None:
-    """Write the page to `path`, replacing an earlier one as a whole or not at all, and to the folder `plots`
-    every chart.
-    """
+    """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
     values = rows(contents)

@@ -11,6 +11,7 @@ from vivavoce._version import __version__
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
 from vivavoce.store.read import Benchmark
+from vivavoce.studies import identical_repeats, settled
 from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ _THOUGHT_MARK = re.compile(r"<unused\d+>")
 
 
 class Contents(NamedTuple):
-    """Everything a report draws on: the tables, estimates, comparisons and findings (by study)
-    of one run.
-    """
+    """Everything a report draws on: one run's tables, estimates, comparisons and findings by study."""
 
     name: str
     items: "pl.DataFrame"
@@ -45,7 +44,7 @@ def rows(contents: Contents) -> dict[str, Any]:
     """The template's variables."""
     c = contents
     boards = _boards(c)
-    identical = _identical(c)
+    identical = sorted(identical_repeats(c.responses))
     comparisons = _comparisons(c)
     return {
         "name": c.name,
@@ -154,18 +153,19 @@ def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
 
 
 def _compliance(c: Contents) -> list[dict[str, Any]]:
-    """By candidate and format: answers that could be read, could not, and were not given. Reading is not
-    skill.
+    """By candidate and format: answers that were read, could not be read, or were not given.
+
+    Marks that were recorded elsewhere do not count: whoever gave them read the answers their own way.
     """
     import polars as pl
 
-    if not c.scores.height:
-        return []
-    # The reading of an answer is the same for whatever marks it: one row per answer is enough.
+    here = [key for key, m in c.measures.items() if not m.signature.endswith("@recorded")]
+    # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
     answers = c.scores.filter(
-        (pl.col("edit") == "") & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
-    )
-    answers = answers.unique(["benchmark", "item", "variant", "candidate", "repeat"], maintain_order=True)
+        pl.col("measure_id").is_in(here)
+        & (pl.col("edit") == "")
+        & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
+    ).unique(["benchmark", "item", "variant", "candidate", "repeat"], keep="first", maintain_order=True)
     counted = answers.group_by("candidate", "format").agg(
         *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
     )
@@ -176,27 +176,11 @@ def _compliance(c: Contents) -> list[dict[str, Any]]:
     ]
 
 
-def _identical(c: Contents) -> list[str]:
-    """Candidates whose repeats of every item say the same."""
-    import polars as pl
-
-    key = ("candidate", "benchmark", "item", "variant")
-    repeated = (
-        c.responses.filter(pl.col("edit") == "")
-        .group_by(key)
-        .agg(n=pl.len(), texts=pl.col("text").n_unique())
-        .filter(pl.col("n") > 1)
-        .group_by("candidate")
-        .agg(same=(pl.col("texts") == 1).all())
-    )
-    return sorted(repeated.filter(pl.col("same"))["candidate"])
-
-
 def _answers(c: Contents) -> list[dict[str, Any]]:
     """The worst answer of each candidate to each item, worst first, beside its references, with every score.
 
-    Worst is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; what was not
-    answered or could not be read counts 0, what failed to be marked is left out.
+    Worst is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence
+    counts as its criterion says, what failed to be marked is left out.
     """
     import polars as pl
 
@@ -245,10 +229,9 @@ def _goodness(scores: "pl.DataFrame", key: int, measure: Measure) -> "pl.DataFra
     )
     if c.low is None or c.high is None or c.high == c.low:
         return own.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_GOODNESS)
-    scaled = (pl.col("value") - c.low) / (c.high - c.low)
+    scaled = (settled(c) - c.low) / (c.high - c.low)
     good = scaled if c.direction == "higher" else 1 - scaled
-    silent = pl.col("status").is_in(["unanswered", "unreadable"])
-    return own.with_columns(goodness=pl.when(silent).then(0.0).otherwise(good)).select(*_GOODNESS)
+    return own.with_columns(goodness=good).select(*_GOODNESS)
 
 
 _GOODNESS = ("benchmark", "item", "variant", "candidate", "repeat", "goodness")
@@ -264,8 +247,9 @@ def _limitations(
         "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
         "show "
         "clinical benefit, and nothing here is for clinical use.",
-        "No examiner in this run has been checked against people's marks.",
     ]
+    if not any(row["contrast"] == "raters" for f in c.studies.get("agreement", ()) for row in f["rows"]):
+        said.append("No examiner in this run has been checked against people's marks.")
     few = {b["benchmark"] for b in boards if any(r["n_groups"] < 10 for r in b["rows"])}
     if few:
         said.append(f"Fewer than 10 cases on {', '.join(sorted(few))}: too few to tell candidates apart.")
@@ -288,7 +272,7 @@ def _limitations(
     missing = sum(row["n_failed"] for board in boards for row in board["rows"])
     if missing:
         said.append(f"{missing} marks failed; the bounds say what they could change.")
-    if len({finding["made_at"] for finding in c.comparisons}) > 1:
+    if len(c.comparisons) > 1:
         said.append(
             f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
         )

@@ -68,7 +68,7 @@ def _slug(text: str) -> str:
 
 def overtaken(finding: Mapping[str, Any], provenance: Rows, *, metric: str | None = None) -> bool:
     """True if answers came, or were marked (by this metric, if one is given), after the finding."""
-    changes = [p for p in provenance if p.get("rows") or p.get("new") or p.get("replaced")]
+    changes = [p for p in provenance if p["changed"]]
     return any(
         p["made_at"] > finding["made_at"] and (metric is None or p.get("metric", metric) == metric)
         for p in changes

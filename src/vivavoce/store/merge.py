@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from vivavoce.errors import InputError
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
 
 __all__ = ["Merged", "merge"]
 
@@ -35,12 +36,11 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         raise InputError(f"{source.path} cannot be merged into itself.")
     with target.writing(beside=source) as db:
         before = _counts(db)
-        for name, condition, sentence in _CONFLICTS[:1]:
-            _refuse(db, source, name, condition, sentence)
+        _refuse(db, source, *_OTHER_WORDING)
         for statement in _DIMENSIONS:
             db.execute(statement)
-        for name, condition, sentence in _CONFLICTS[1:]:
-            _refuse(db, source, name, condition, sentence)
+        for conflict in _OTHER_CONTENT:
+            _refuse(db, source, *conflict)
         db.execute(_UNMARKED)
         replaced = db.execute(_MENDED).rowcount
         for statement in _FACTS:
@@ -48,7 +48,9 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         items, responses, scores, findings = (
             after - there for after, there in zip(_counts(db), before, strict=True)
         )
-    return Merged(str(source.path), items, responses, scores, replaced, findings)
+        done = Merged(str(source.path), items, responses, scores, replaced, findings)
+        put_provenance(db, "merge", done._asdict(), changed=responses + scores + replaced)
+    return done
 
 
 def _counts(db: sqlite3.Connection) -> list[int]:
@@ -91,12 +93,12 @@ _OUR_SCORE = """
 _DECLARED = ("low", "high", "direction", "if_unanswered", "pool", "smallest_difference")
 _ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 
-_CONFLICTS = (
-    (
-        "b.benchmark, ti.item",
-        f"{_SAME_ITEM} AND ti.hash != i.hash",
-        "the item {1!r} of {0} has another wording there.",
-    ),
+_OTHER_WORDING = (
+    "b.benchmark, ti.item",
+    f"{_SAME_ITEM} AND ti.hash != i.hash",
+    "the item {1!r} of {0} has another wording there.",
+)
+_OTHER_CONTENT = (
     (
         "tm.metric, tm.criterion",
         f"{_SAME_MEASURE} WHERE ({', '.join(f'tm.{c}' for c in _DECLARED)}) "

@@ -39,9 +39,7 @@ CHUNK = 50_000
 def _frame(
     db: sqlite3.Connection, sql: str, columns: "pl.Schema", values: Sequence[Any] = ()
 ) -> "pl.DataFrame":
-    """A query's rows, read in chunks so that Python objects of a million rows never stand beside the
-    frame.
-    """
+    """A query's rows, in chunks: Python objects of a million rows never stand beside the frame."""
     import polars as pl
 
     cursor = db.execute(sql, values)
@@ -294,12 +292,12 @@ def looks(db: sqlite3.Connection) -> int:
 def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     """What a study found in this run, oldest first: `made_at`, `settings`, `rows`."""
     rows = db.execute(
-        "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY finding_id", (study,)
+        "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY made_at, finding_id", (study,)
     )
     return [{"made_at": at, "settings": json.loads(s), "rows": json.loads(r)} for at, s, r in rows]
 
 
 def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
-    rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY provenance_id")
+    rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")
     return [{"made_at": at, "verb": verb, **json.loads(body)} for at, verb, body in rows]

@@ -183,9 +183,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The number of migrations the file has had; 0 for an empty one. Refuses what is not ours, or is
-    newer.
-    """
+    """The number of migrations the file has had, 0 if it is empty; refuses what is not ours, or newer."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from vivavoce._version import __version__
 from vivavoce.errors import InputError
 from vivavoce.records import Card, Item, Measure, Response, Role, Value
+from vivavoce.registry import plugins
 from vivavoce.store.schema import STATUSES
 
 __all__ = [
@@ -127,9 +129,7 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) 
 
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
-    """Store candidates with their roles and return the key of each. A role given again replaces the old
-    one.
-    """
+    """Store candidates and return the key of each; a role given again replaces the old one."""
     db.executemany(
         "INSERT INTO candidates (candidate, role) VALUES (?, ?) "
         "ON CONFLICT (candidate) DO UPDATE SET role = excluded.role",
@@ -156,10 +156,10 @@ def put_responses(
     items: Mapping[ItemKey, int],
     candidates: Mapping[str, int],
 ) -> Stored:
-    """Store responses. The same text again changes nothing; an earlier failure is replaced, its scores
-    dropped.
+    """Store responses; the same text again changes nothing, and an answer replaces an earlier failure.
 
-    Raises `InputError` where another text is there already for the same item, candidate, repeat and edit.
+    The scores of a replaced failure are dropped. Raises `InputError` where another text is there already
+    for the same item, candidate, repeat and edit.
     """
     edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
     new = unchanged = replaced = 0
@@ -319,6 +319,7 @@ def put_finding(
     )
 
 
-def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any]) -> None:
-    """Record that a verb wrote to the run, with its settings, file hashes and versions."""
-    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(dict(body))))
+def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any], *, changed: int) -> None:
+    """Record that a verb wrote to the run: its settings, how many rows changed, our version, the plugins."""
+    made = {**body, "changed": changed, "vivavoce": __version__, "plugins": plugins()}
+    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(made)))

@@ -13,7 +13,17 @@ from vivavoce.records import Criterion, Measure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ITEM", "NO_LIMIT", "STUDIES", "Marks", "repeats", "resolve", "settled", "span"]
+__all__ = [
+    "ITEM",
+    "NO_LIMIT",
+    "STUDIES",
+    "Marks",
+    "identical_repeats",
+    "repeats",
+    "resolve",
+    "settled",
+    "span",
+]
 
 ITEM = ("benchmark", "item", "variant", "group")
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
@@ -34,6 +44,23 @@ class Marks(NamedTuple):
     scores: "pl.DataFrame"
     measures: Mapping[int, Measure]
     identical: frozenset[str] = frozenset()
+
+
+def identical_repeats(responses: "pl.DataFrame") -> frozenset[str]:
+    """Candidates with several answers to some item, and to every item always the same text.
+
+    Answers that never arrived are no texts: failing alike is not answering alike.
+    """
+    import polars as pl
+
+    said = responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
+    repeated = (
+        said.group_by("candidate", "benchmark", "item", "variant")
+        .agg(n=pl.len(), texts=pl.col("text").n_unique())
+        .filter(pl.col("n") > 1)
+    )
+    same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
+    return frozenset(same.filter("same")["candidate"])
 
 
 def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
@@ -68,9 +95,7 @@ def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
 
 
 def repeats(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
-    """One row per candidate, item and repeat: `y`, its passes averaged, silence settled, failures left
-    out.
-    """
+    """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
     import polars as pl
 
     return (
@@ -104,8 +129,9 @@ def span(
     high: float | None,
     level: float = 0.95,
 ) -> stats.Bounds:
-    """`stats.bounds` of the two fillings by item: null rows are set aside, a side that holds NaN has no
-    bound.
+    """`stats.bounds` of the two fillings by item.
+
+    Null rows are set aside; a side that holds NaN has no bound.
     """
     there = lows.is_not_null() & highs.is_not_null()
     below, above = (None if side.is_nan().any() else side.filter(there).to_numpy() for side in (lows, highs))

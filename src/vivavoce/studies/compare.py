@@ -273,9 +273,7 @@ def _verdict(pair: Pair, level: float) -> stats.Verdict:
 
 
 def _p_flip(pair: Pair) -> float:
-    """Sign flips of whole groups, a check on the t test; the same whichever of the two is named
-    first.
-    """
+    """Sign flips of whole groups, a check on the t test; the same in either order of the pair."""
     names = "|".join((pair.benchmark, pair.measure.metric, pair.measure.criterion.criterion,
                       *sorted((pair.a, pair.b))))  # fmt: skip
     seed = int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big")
@@ -283,9 +281,7 @@ def _p_flip(pair: Pair) -> float:
 
 
 def _needed(pair: Pair, family: int) -> int | None:
-    """Questions it would take to find a difference of the margin four times in five; null without a
-    margin.
-    """
+    """Questions it takes to find a difference of the margin four times in five; null without a margin."""
     seen = pair.seen
     if pair.margin is None or seen is None or not seen.se or pair.population == "fixed":
         return None

@@ -159,9 +159,7 @@ def _component(name: str, found: stats.Component | None) -> dict[str, float | No
 
 
 def _cube(part: Any, names: list[str]) -> "tuple[np.ndarray[Any, Any], int]":
-    """Values as candidates x items x repeats, on the items for which every candidate has every repeat, and
-    how many groups these items lie in.
-    """
+    """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
     import polars as pl
 
     own = part.filter(pl.col("candidate").is_in(names))

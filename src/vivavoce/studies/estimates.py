@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vivavoce import stats
 from vivavoce.records import Criterion, Finding, Measure
 from vivavoce.studies import NO_LIMIT, resolve, span
+from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,21 @@ def estimates(scores: "pl.DataFrame", items: "pl.DataFrame", measures: Mapping[i
             better = -1 if measure.criterion.direction == "higher" else 1
             made.sort(key=lambda r: (r["estimate"] is None, better * (r["estimate"] or 0.0), r["candidate"]))
             rows.extend(made)
-    return Finding(study="estimates", rows=tuple(rows))
+    return Finding(study="estimates", rows=tuple(rows), text="\n".join(map(_sentence, rows)))
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    """One candidate on one criterion: the estimate, how sure it is, and what is missing from it."""
+    by = f" by {row['rater']}" if row["rater"] else ""
+    what = f"{row['metric']}, {row['criterion']}{by} on {row['benchmark']}: {row['candidate']}"
+    if row["estimate"] is None:
+        return f"{what}: {row['reason']}."
+    ends = "" if row["low"] is None else f" ({row['low']:.3f} to {row['high']:.3f})"
+    missing = [f"{row[f'n_{s}']} {s}" for s in ("unanswered", "unreadable", "failed") if row[f"n_{s}"]]
+    return (
+        f"{what} {row['estimate']:.3f}{ends}, {count(row['n_items'], 'question')} in "
+        f"{count(row['n_groups'], 'case')}{'; ' if missing else ''}{', '.join(missing)}."
+    )
 
 
 def _candidates(part: "pl.DataFrame", measure: Measure, expected: int) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,4 @@
-"""Grids: one criterion as a table of candidates by items, the shape that studies of order and spread work
-on.
-"""
+"""Grids: one criterion as a table of candidates by items, the shape studies of order and spread work on."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,8 +57,10 @@ class Grid(NamedTuple):
 
 
 def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
-    """The shortest names that tell the measures apart, by `key_of`: a metric by its bare name if no other
-    has it, its criterion where that says more, its rater where several share both.
+    """The shortest names that tell the measures apart, by `key_of`.
+
+    A metric goes by its bare name if no other has it, with its criterion where that says more, and its
+    rater where several share both.
     """
     metrics: dict[str, set[str]] = {}
     for m in measures.values():

@@ -38,7 +38,17 @@ def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[
         if key not in marked:
             rows.append(_row((*key, None, None), part, "error"))
     rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
-    return Finding(study="status", rows=tuple(rows))
+    return Finding(study="status", rows=tuple(rows), text="\n".join(map(_sentence, rows)))
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    """What one measure found of one candidate's answers."""
+    by = f"{row['metric']}, {row['criterion']}" if row["metric"] else "not marked yet"
+    causes = "; ".join(f"{n} x {why}" for why, n in row["causes"].items())
+    return (
+        f"{row['benchmark']}, {row['candidate']} ({by}): {row['ok']} of {row['responses']} ok"
+        f"{': ' if causes else ''}{causes}."
+    )
 
 
 def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Any:

@@ -14,8 +14,9 @@ __all__ = ["basis", "footnote", "number", "ordinal", "sentence"]
 
 
 def number(value: float, criterion: Criterion) -> str:
-    """A figure for a sentence: two decimals, three on a scale no wider than 1, three digits on one without
-    limits.
+    """A figure for a sentence.
+
+    Two decimals, three on a scale no wider than 1, three digits where there are no limits.
     """
     if criterion.low is None or criterion.high is None:
         return f"{value:.3g}"
