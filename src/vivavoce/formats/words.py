@@ -134,7 +134,7 @@ FILLERS = _set(
     "correct right only just simply indeed namely either both final of to in by for as on and or & all",
     "following single one clinical medical patient has have had here diagnosis treatment statement",
     "claim sentence obviously well ok okay sure yes hi hello based above below la le les el los las une",
-    "un der die das den il lo o os es ist est sind son sont e ja de do da é är er 是 为 為 opcion",
+    "un der die das den il lo o os es ist est sind son sont e ja de do da er 是 为 為 opcion",
     "opzione opcao lettre letra buchstabe alternativa sera selected selection called named also include",
     "includes including give start administer begin initiate perform order obtain use prescribe get",
     "immediate immediately urgent urgently emergent oral intravenous iv sc subcutaneous topical high",
@@ -190,8 +190,8 @@ NOT_A_NOUN_AFTER = _set(
     "cannot cant to not unable please will dont couldnt wont could you i we",
 )
 COPULA = _set(
-    "is are was be isnt arent es son est sont ist sind sao e è ar er on jest je este adalah la это 是",
-    "为 為 は が です là seria sera equals remains",
+    "is are was be isnt arent es son est sont ist sind sao e ar er on jest je este adalah la это 是",
+    "为 為 は が です seria sera equals remains",
 )
 MODAL = _set("could might may can whether if depends varies")
 RETRACTIONS = _set(

@@ -1,0 +1,22 @@
+"""Word lists hold words in the form they are looked up by, else they can never match."""
+
+import unicodedata
+
+import pytest
+
+from vivavoce.formats import words
+
+LISTS = {name: value for name, value in vars(words).items() if isinstance(value, frozenset | set | tuple)}
+
+
+def folded(word: str) -> str:
+    plain = unicodedata.normalize("NFD", word.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in plain if not "\u0300" <= c <= "\u036f"))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_words_stand_without_case_accents_and_commas(name: str) -> None:
+    found = [
+        w for w in LISTS[name] if isinstance(w, str) and (w != folded(w) or (len(w) > 1 and w[-1] in ",;"))
+    ]
+    assert [] == found
