@@ -146,6 +146,21 @@ class Criterion:
     pool: str = "mean"
     smallest_difference: float | None = None
 
+    @property
+    def worst(self) -> float | None:
+        """The end of the range that is worst; null without a limit there."""
+        return self.low if self.direction == "higher" else self.high
+
+    @property
+    def best(self) -> float | None:
+        """The end of the range that is best; null without a limit there."""
+        return self.high if self.direction == "higher" else self.low
+
+    @property
+    def silence(self) -> float | None:
+        """What a silence counts as; null if it is set aside, or counts as a limit that there is not."""
+        return {"worst": self.worst, "correct": self.best, "set_aside": None}[self.if_unanswered]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:

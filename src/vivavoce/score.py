@@ -187,7 +187,7 @@ def _wrong(metric: Metric, row: Row | Pending, why: str) -> MetricError:
 def _check_silence(metric: Metric, row: Row | Pending, c: Criterion) -> None:
     """Raise `MetricError` if silence counts as a limit that there is not: it would drop out of the mean."""
     highest = (c.if_unanswered == "worst") == (c.direction == "lower")
-    if c.if_unanswered != "set_aside" and (c.high if highest else c.low) is None:
+    if c.if_unanswered != "set_aside" and c.silence is None:
         raise _wrong(
             metric,
             row,

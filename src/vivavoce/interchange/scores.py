@@ -167,8 +167,7 @@ def _check(file: Path, marks: Marks, made: Mapping[tuple[str, str], Measure]) ->
                 f"{file}: {c.criterion} = {value:g} lies outside {low} to {high}: --range declares "
                 "another range."
             )
-        silent_end = low if (c.if_unanswered == "worst") == (c.direction == "higher") else high
-        if mark.value.status == "unanswered" and c.if_unanswered != "set_aside" and silent_end is None:
+        if mark.value.status == "unanswered" and c.if_unanswered != "set_aside" and c.silence is None:
             raise InputError(
                 f"{file}: blank answers count as {c.if_unanswered} for {c.criterion}, which has no such "
                 "limit: give --range LOW:HIGH, or --if-unanswered set_aside."

@@ -115,9 +115,17 @@ def scores(
 
     i64, text = pl.Int64(), pl.String()
     extra = ("parts", "note") if details else ()
-    where, values = "", []
+    asked, values = [], []
     if measures is not None:
-        where, values = " WHERE measure_id IN (SELECT value FROM json_each(?))", [json.dumps(list(measures))]
+        asked.append("measure_id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(list(measures)))
+    if candidates is not None:
+        asked.append(
+            "response_id IN (SELECT response_id FROM responses JOIN candidates USING (candidate_id) "
+            "WHERE candidate IN (SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps(list(candidates)))
+    where = f" WHERE {' AND '.join(asked)}" if asked else ""
     facts = _frame(
         db,
         "SELECT measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id"

@@ -112,12 +112,8 @@ def settled(criterion: Criterion) -> "pl.Expr":
     """The value of a score row: silence by the criterion's rule, null where it is set aside or failed."""
     import polars as pl
 
-    worst, best = criterion.low, criterion.high
-    if criterion.direction == "lower":
-        worst, best = best, worst
-    silence = {"worst": worst, "correct": best, "set_aside": None}[criterion.if_unanswered]
     silent = pl.col("status").is_in(["unanswered", "unreadable"])
-    return pl.when(silent).then(pl.lit(silence, pl.Float64)).otherwise(pl.col("value"))
+    return pl.when(silent).then(pl.lit(criterion.silence, pl.Float64)).otherwise(pl.col("value"))
 
 
 def span(
