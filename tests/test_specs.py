@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vivavoce.errors import SpecError
-from vivavoce.specs import Setting, Spec, matches, parse, parse_many, select, show
+from vivavoce.specs import Setting, Spec, matches, parse, parse_many, select, show, signed
 
 BARE = "abcXYZ019_./:@+~-"
 SECRETS = ("key", "secret", "passw", "authoriz", "sk-", "gh", "hf_", "xox", "AKIA", "AIza", "Bearer")
@@ -341,3 +341,18 @@ def test_a_full_name_selects_exactly_and_a_part_selects_all_that_fit() -> None:
     assert [] == select("rouge(n=2)", names, wholes)
     with pytest.raises(SpecError):
         select("rouge(", names, wholes)
+
+
+@pytest.mark.parametrize(
+    ("signature", "spec", "version", "recorded"),
+    [
+        ("accuracy()@1", "accuracy", "1", False),
+        ("rouge(n=L)@2#ab12cd34", "rouge(n=L)", "2#ab12cd34", False),
+        ("judge(model=a@b, rubric='x)@y')@recorded", "judge(model=a@b, rubric='x)@y')", "recorded", True),
+    ],
+)
+def test_a_signature_is_a_spec_and_its_version(
+    signature: str, spec: str, version: str, recorded: bool
+) -> None:
+    found = signed(signature)
+    assert (parse(spec), version, recorded) == (found.spec, found.version, found.recorded)

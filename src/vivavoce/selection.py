@@ -55,7 +55,7 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
         )
     if metric in {m.signature for m in measures}:
         return [metric]
-    wholes = {m.metric: specs.parse(m.signature[: m.signature.rindex(")@") + 1]) for m in measures}
+    wholes = {m.metric: specs.signed(m.signature).spec for m in measures}
     found = specs.select(metric, list(wholes), wholes)
     if len(found) != 1:
         names = ", ".join(found or wholes)
@@ -64,7 +64,7 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
         hint = f" Did you mean {near[0]!r}?" if near and not found else ""
         raise SelectionError(f"the metric {metric!r} {what} of what this run was marked by: {names}.{hint}")
     chosen = list(dict.fromkeys(m.signature for m in measures if m.metric == found[0]))
-    recorded = [mark for mark in chosen if mark.endswith("@recorded")]
+    recorded = [mark for mark in chosen if specs.signed(mark).recorded]
     if recorded and len(recorded) < len(chosen):
         raise SelectionError(
             f"{found[0]} was both recorded and run here, and the two are not the same measure: name one by "

@@ -15,11 +15,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from vivavoce.errors import SpecError
 
-__all__ = ["Setting", "Spec", "matches", "parse", "parse_many", "select", "show"]
+__all__ = [
+    "RECORDED",
+    "Setting",
+    "Signed",
+    "Spec",
+    "matches",
+    "parse",
+    "parse_many",
+    "select",
+    "show",
+    "signed",
+]
 
 Setting: TypeAlias = "str | int | float | bool | tuple[Setting, ...] | Spec | None"
 
@@ -260,6 +271,27 @@ def parse_many(texts: Iterable[str]) -> list[Spec]:
     if wrong:
         raise SpecError("\n".join(wrong))
     return specs
+
+
+class Signed(NamedTuple):
+    """A signature taken apart: the whole spec, and what follows its `@`."""
+
+    spec: Spec
+    version: str
+
+    @property
+    def recorded(self) -> bool:
+        """True if the marks were given elsewhere and came in with `viva import --scores`."""
+        return self.version == RECORDED
+
+
+RECORDED = "recorded"
+
+
+def signed(signature: str) -> Signed:
+    """The parts of a signature: `rouge(n=1)@1` is the spec rouge(n=1) in version 1."""
+    at = signature.rindex(")@") + 1
+    return Signed(parse(signature[:at]), signature[at + 1 :])
 
 
 def matches(partial: Spec, whole: Spec) -> bool:

@@ -82,15 +82,15 @@ def measured(specs: Iterable[tuple[str, str, str, str]]) -> dict[int, Measure]:
         ([("rouge(n=1)", "rouge(n=1)@1#a", "f1", "")], ["rouge(n=1)"]),
         ([("judge(model=m)", "judge(model=m)@recorded", "harm", "m")], ["judge: harm"]),
         (
-            [("judge(model=m)", "s", "harm", "m"), ("judge(model=n)", "t", "harm", "n")],
+            [("judge(model=m)", "s()@1", "harm", "m"), ("judge(model=n)", "t()@1", "harm", "n")],
             ["judge(model=m): harm", "judge(model=n): harm"],
         ),
         (
-            [("panel(r=1)", "s", "harm", "Ann"), ("panel(r=1)", "s", "harm", "Bob")],
+            [("panel(r=1)", "s()@1", "harm", "Ann"), ("panel(r=1)", "s()@1", "harm", "Bob")],
             ["panel: harm by Ann", "panel: harm by Bob"],
         ),
         (
-            [("panel(r=1)", "s", "harm", ""), ("panel(r=1)", "s", "harm", "Bob")],
+            [("panel(r=1)", "s()@1", "harm", ""), ("panel(r=1)", "s()@1", "harm", "Bob")],
             ["panel: harm", "panel: harm by Bob"],
         ),
         (

@@ -15,7 +15,7 @@ from vivavoce.errors import InputError, suggest
 from vivavoce.interchange.marks import Blank, Held, Layout, Marks, read_marks
 from vivavoce.records import Criterion, Direction, IfUnanswered, Measure
 from vivavoce.registry import file_hash
-from vivavoce.specs import Spec, matches, parse
+from vivavoce.specs import RECORDED, Spec, matches, parse
 from vivavoce.store import RunFile
 from vivavoce.store.read import answers, stock
 from vivavoce.store.write import put_measures, put_provenance, put_scores, refuse_other_scores
@@ -149,7 +149,7 @@ def _measures(
             raise InputError(f"{criterion}: {how.low} to {how.high} is no range: its low end comes first.")
         made[criterion, rater] = Measure(
             metric=str(spec),
-            signature=f"{text}@recorded",
+            signature=f"{text}@{RECORDED}",
             rater=rater,
             criterion=Criterion(criterion=criterion, **how._asdict()),
         )

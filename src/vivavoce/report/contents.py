@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce._version import __version__
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
+from vivavoce.specs import signed
 from vivavoce.store.read import Benchmark
 from vivavoce.studies import identical_repeats, settled
 from vivavoce.text import is_blank
@@ -159,7 +160,7 @@ def _compliance(c: Contents) -> list[dict[str, Any]]:
     """
     import polars as pl
 
-    here = [key for key, m in c.measures.items() if not m.signature.endswith("@recorded")]
+    here = [key for key, m in c.measures.items() if not signed(m.signature).recorded]
     # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
     answers = c.scores.filter(
         pl.col("measure_id").is_in(here)

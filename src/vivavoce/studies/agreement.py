@@ -13,7 +13,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
-from vivavoce.specs import parse
+from vivavoce.specs import signed
 from vivavoce.studies import Marks
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
@@ -86,7 +86,7 @@ def _tables(marks: Marks) -> Iterator[_Table]:
 
 def _examined(measure: Measure) -> bool:
     """True if a judge or a person marked, not a rule."""
-    return measure.rater != "" or parse(measure.signature.rsplit("@", 1)[0]).name in ("judge", "jury")
+    return measure.rater != "" or signed(measure.signature).spec.name in ("judge", "jury")
 
 
 def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[_Table]:
@@ -96,7 +96,7 @@ def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[_Ta
     families: dict[tuple[str, str], list[int]] = {}
     for key, m in measures.items():
         if m.rater:
-            spec = parse(m.signature.rsplit("@", 1)[0])
+            spec = signed(m.signature).spec
             kind = ", ".join(f"{k}={v}" for k, v in spec.settings.items() if k != "model")
             families.setdefault((f"{spec.name}({kind})", m.criterion.criterion), []).append(key)
     for (family, criterion), keys in families.items():

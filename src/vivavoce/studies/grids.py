@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vivavoce.records import Measure
+from vivavoce.specs import signed
 from vivavoce.studies import ITEM, resolve
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
         named[key_of(m)] = metric if criterion in (m.metric, *_PLAIN) else f"{metric}: {criterion}"
     named = _told_apart(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
     # Another version of one measure, or one that was recorded and not run here.
-    return _told_apart(named, {key: f" @{key[0].rsplit('@', 1)[-1]}" for key in named})
+    return _told_apart(named, {key: f" @{signed(key[0]).version}" for key in named})
 
 
 def _told_apart(
