@@ -281,3 +281,12 @@ def test_the_module_runs_and_an_error_is_one_sentence(tmp_path: Path) -> None:
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("viva: no run at ")
     assert 1 == done.stderr.count("\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full")
+@pytest.mark.parametrize("words", [("list", "metrics"), ("list", "formats", "--json")])
+def test_an_output_that_cannot_be_written_is_one_sentence(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([*VIVA, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert 2 == done.returncode
+    assert ["viva: cannot write the output: No space left on device."] == done.stderr.splitlines()

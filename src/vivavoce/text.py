@@ -8,7 +8,7 @@ import string
 import unicodedata
 from typing import NamedTuple
 
-__all__ = ["Spoken", "clinical_tokens", "is_blank", "one_line", "spoken", "squad_tokens"]
+__all__ = ["Spoken", "clinical_tokens", "is_blank", "one_line", "printable", "spoken", "squad_tokens"]
 
 
 def is_blank(text: str) -> bool:
@@ -57,19 +57,36 @@ def spoken(text: str) -> Spoken:
     return Spoken("".join(kept).strip(), thought, depth == 0)
 
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """`text` without control characters and marks that turn the direction of what follows.
+
+    What a stranger wrote can otherwise drive a terminal, or show a name backwards.
+    """
+    return _UNSEEN.sub("\ufffd", text)
+
+
 def one_line(text: str, width: int = 80) -> str:
     """`text` on one line of at most `width` characters, cut with an ellipsis: for messages."""
     flat = " ".join(text.split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
-_SIGNS = str.maketrans({"µ": "μ", "≤": "<=", "≥": ">=", "−": "-", "‐": "-", "‑": "-", "–": "-", "×": "x"})
+_SIGNS = str.maketrans(
+    {"µ": "μ", "≤": "<=", "≥": ">=", "≯": "<=", "≮": ">=", "≠": "!=", "×": "x", **dict.fromkeys("−‐‑–", "-")}
+)
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_POWER = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _CLINICAL = re.compile(
     r"""
-    (?P<number> (?:[<>]=?|=|±)?\s?                 # <50 and < 50 are one word, and not 50
-        (?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)? )  # 2.5 and 1,000 are one word each
-    | (?P<unit> %|‰|°[cf]?\b | [^\W\d_]+(?:/[^\W\d_][\w²³]*)+ )  # mg/dl, μg/kg/min
-    | (?P<word> [^\W_]+(?:['-][^\W_]+)* )          # beta-2, crohn's
+    (?P<number> (?:[<>]=?|!?=|±)?\s?               # <50 and < 50 are one word, and not 50
+        (?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?    # 2.5 and 1,000 are one word each
+        (?:\^[+-]?\d+)? )                          # 10^3
+    | (?P<unit> %|‰|°[cf]?\b | [^\W\d_]+(?:/[^\W\d_]\w*)+ )  # mg/dl, μg/kg/min
+    | (?P<word> [^\W_]+(?:['-][^\W_]+)*            # beta-2, crohn's
+        (?: \+ | -(?=[\s.,;)]|$)(?!\s(?:and|or|to)\b) )? )  # cd4+ is not cd4-; "low- and high-dose" is low
     """,
     re.VERBOSE,
 )
@@ -82,10 +99,12 @@ def clinical_tokens(text: str) -> tuple[str, ...]:
 
     Numbers keep their decimals, sign and comparator (`<50` is not `50`, `2.5` is neither `25` nor `2` and
     `5`); thousands commas go (`1,000` is `1000`, `2,5` stays two numbers); units keep their slash
-    (`mg/dl`), and `2.5mg` is the two words of `2.5 mg`. Empty for a text without letters and digits.
+    (`mg/dl`), and `2.5mg` is the two words of `2.5 mg`. A closing sign stays (`CD4+` is not `CD4-`), raised
+    digits are powers (`10³` is `10^3`, `mm²` is `mm2`). Empty for a text without letters and digits.
     """
     text = _ARTICLE.sub(" ", text).translate(_SIGNS)
-    text = text.casefold()
+    text = _POWER.sub(lambda raised: f"^{raised[0].translate(_POWERS)}", text).translate(_POWERS)
+    text = re.sub(r"(?<![\w.])\.(?=\d)", "0.", text.casefold())  # .5 mg is 0.5 mg, not 5 mg
     if not text.isascii():
         # Only the general marks go: in other scripts vowels are written as marks.
         text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", text)))

@@ -87,6 +87,12 @@ def test_exact_ignores_case_full_stops_and_articles(answer):
         ("no warfarin", "warfarin"),
         ("-2", "2"),
         ("2,5 mg", "2.5 mg"),
+        ("5 mg", ".5 mg"),
+        ("CD4+", "CD4-"),
+        ("Rh positive, Rh-", "Rh positive, Rh+"),
+        (">5", "≯5"),
+        ("5", "≠5"),
+        ("10^4", "10³"),
     ],
 )
 def test_exact_tells_doses_comparators_units_and_negations_apart(answer, reference):
@@ -101,6 +107,10 @@ def test_exact_tells_doses_comparators_units_and_negations_apart(answer, referen
         ("≥ 65", ">=65"),
         ("5 µg", "5 μg"),
         ("IL‑6", "IL-6"),
+        (".5 mg", "0.5 mg"),
+        ("10³ cells", "10^3 cells"),
+        ("cells/mm³", "cells/mm3"),
+        ("low- and high-dose", "low and high-dose"),
     ],
 )
 def test_exact_takes_spellings_of_one_quantity_for_the_same(answer, reference):

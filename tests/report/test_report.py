@@ -1,6 +1,8 @@
 """The report: one page that carries everything, escapes everything, and asks nothing of the network."""
 
+import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Mapping
 from html.parser import HTMLParser
@@ -184,7 +186,8 @@ def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> Non
     page = report(run)
     assert 1 == page.text.count(last["verdict"])
     assert last["basis"] in page.text
-    assert f"p {last['p_adjusted']:.4f} (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
+    assert last["p_adjusted"] < 0.0001
+    assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
     assert "Margin 0.1 (--margin). Look 2," in page.text
     assert "This run was looked at 2 times" in page.text
 
@@ -315,9 +318,32 @@ def test_the_report_lies_beside_the_run_and_replaces_an_earlier_one(tmp_path: Pa
     run = marked(tmp_path, {"A": twins([1, 0])})
     first = run.report()
     assert tmp_path / "run.html" == first
-    first.write_text("old")
-    assert "old" != run.report().read_text(encoding="utf-8")
+    old = first.read_text(encoding="utf-8")
+    run.study("ranking")
+    assert old != run.report().read_text(encoding="utf-8")
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
+    """Neither somebody's file nor a thing that is no file: a report once made /dev/full a page."""
+    run = marked(tmp_path, {"A": twins([1, 0])})
+    exam, pipe = tmp_path / "mine.jsonl", tmp_path / "pipe"
+    exam.write_text("mine", encoding="utf-8")
+    os.mkfifo(pipe)
+    for place in (exam, pipe):
+        with pytest.raises(
+            StoreError, match=r"is there already and is no report: give another path with --to\."
+        ):
+            run.report(place)
+    assert "mine" == exam.read_text(encoding="utf-8")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_name_cannot_turn_the_page_or_the_terminal(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"\x1b[31mred \u202edrow": twins([1, 0])})
+    page = run.report().read_text(encoding="utf-8")
+    assert "\x1b" not in page
+    assert "\u202e" not in page
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:

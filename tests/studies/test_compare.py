@@ -467,3 +467,12 @@ def test_margins_are_judged_by_the_scales_width_where_few_cases_differ(tmp_path:
     answers = two([0.02, -0.02] * 4 + [0.0] * 40)
     assert "equivalent" == compare(tmp_path, answers, margin=0.045)["verdict_code"]
     assert "equivalent" != compare(tmp_path / "less", answers, margin=0.035)["verdict_code"]
+
+
+def test_no_difference_is_wider_than_the_range(tmp_path: Path) -> None:
+    """Ten cases, seven of them won outright: t alone would reach beyond 1."""
+    run = marked(tmp_path, {"A": twins([1.0] * 10), "B": twins([0.0] * 7 + [1.0] * 3)})
+    found = run.compare("A", "B", metric="told").rows[0]
+    assert 1.0 == found["high"] == found["high_family"]
+    mirrored = run.compare("B", "A", metric="told").rows[0]
+    assert -1.0 == mirrored["low"] == mirrored["low_family"]

@@ -15,6 +15,7 @@ from vivavoce.cli.incoming import import_
 from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened
 from vivavoce.cli.output import figure, plain, print_estimates, print_json, print_table, progress
 from vivavoce.errors import VivaError
+from vivavoce.text import printable
 
 __all__ = ["app", "main"]
 
@@ -34,8 +35,9 @@ def main() -> None:
     """Run the command line; an error of ours is one sentence on stderr and exit code 2."""
     try:
         app()
+        sys.stdout.flush()
     except VivaError as error:
-        print(f"viva: {error}", file=sys.stderr)
+        print(printable(f"viva: {error}"), file=sys.stderr)
         sys.exit(2)
     except SystemExit as end:
         if end.code == 130:  # what typer makes of Ctrl-C
@@ -47,6 +49,10 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as under `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # a full disk under `> file`; errors of files are VivaErrors by now
+        print(f"viva: cannot write the output: {error.strerror}.", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)
 
 
 app.command("import")(import_)
@@ -189,7 +195,7 @@ def compare(
         print_table(
             (*columns, "groups", "detectable"), lines, found.rows[0]["metric"] if found.rows else None
         )
-        print(found)
+        print(printable(str(found)))
     if fail_if:
         from vivavoce.studies.compare import gate
 
@@ -225,7 +231,7 @@ def study(
     if quiet:
         return None
     for name, finding in found.items():
-        print(f"{name}\n{finding}\n")
+        print(printable(f"{name}\n{finding}\n"))
     return None
 
 

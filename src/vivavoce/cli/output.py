@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vivavoce.text import printable
+
 __all__ = ["figure", "plain", "print_estimates", "print_json", "print_table", "progress"]
 
 
@@ -29,7 +31,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
         table.add_column(name, justify="right" if numbers and rows else "left", overflow="fold")
     for row in rows:
         # Text, not str: an answer or a label with [brackets] is no markup.
-        table.add_row(*(Text("" if c is None else str(c)) for c in row))
+        table.add_row(*(Text("" if c is None else printable(str(c))) for c in row))
     width = None if sys.stdout.isatty() else 140
     Console(width=width).print(table)
 

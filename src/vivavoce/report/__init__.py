@@ -11,6 +11,9 @@ from typing import Any
 from vivavoce.errors import StoreError
 from vivavoce.report.contents import Contents, rows
 from vivavoce.report.studied import boards_drawn
+from vivavoce.text import printable
+
+MADE_BY = '<meta name="generator" content="vivavoce'
 
 __all__ = ["Contents", "export_plots", "render", "write"]
 
@@ -27,21 +30,43 @@ def _page(values: dict[str, Any]) -> str:
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,  # candidates' answers are hostile text
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"figure": _figure, "share": _share, "position": _position, "tick": "{:g}".format}
+    environment.filters |= {
+        "figure": _figure,
+        "share": _share,
+        "position": _position,
+        "tick": "{:g}".format,
+        "p": _p,
+    }
     return environment.get_template("page.html").render(**values)
 
 
 def write(contents: Contents, path: Path, *, plots: Path | None = None) -> None:
     """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
+    _refuse(path)
     values = rows(contents)
     _store(path, _page(values), "the report", "--to")
     if plots is not None:
         _export(values, plots)
+
+
+def _refuse(path: Path) -> None:
+    """Raise `StoreError` for a path where something lies that is no report of ours."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
+    try:
+        if not path.exists() or (path.stat().st_size == 0 and path.is_file()):
+            return
+        if path.is_file():
+            with path.open("rb") as stream:
+                if MADE_BY.encode() in stream.read(4_000):
+                    return
+    except OSError as error:
+        raise StoreError(f"cannot look at {path}: {error.strerror}. Give another path with --to.") from None
+    raise StoreError(f"{path} is there already and is no report: give another path with --to.")
 
 
 def export_plots(contents: Contents, folder: Path) -> list[Path]:
@@ -94,6 +119,11 @@ def _store(path: Path, text: str, what: str, option: str) -> None:
 def _figure(value: float | None, places: int = 3) -> str:
     """A number in a table; a dash where there is none."""
     return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
+
+
+def _p(value: float | None) -> str:
+    """A p value; a small one is never 0."""
+    return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _share(value: float | None) -> str:

@@ -207,6 +207,9 @@ def _when_answered(pair: Pair) -> dict[str, Any]:
 def _ends(pair: Pair, ends: tuple[float | None, float | None] | None, low: str, high: str) -> dict[str, Any]:
     """An interval of "better for A" in the metric's own direction."""
     first, last = ends or (None, None)
+    if pair.width is not None:  # no difference is wider than the range
+        first = None if first is None else max(first, -pair.width)
+        last = None if last is None else min(last, pair.width)
     if pair.sign < 0:
         first, last = (None if last is None else -last), (None if first is None else -first)
     return {low: first, high: last}
