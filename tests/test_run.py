@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.studies.making import TOLD, borrowed, exam, made, marked, row, score, twins
 
-from vivavoce.errors import SelectionError, StoreError
+from vivavoce.errors import InputError, SelectionError, StoreError
 from vivavoce.run import open_run
 from vivavoce.store import read
 from vivavoce.tables import ITEMS, RESPONSES, SCORES
@@ -144,3 +144,27 @@ def test_a_finding_that_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("vivavoce.run.put_finding", full)
     (found,) = run.study("ranking").values()
     assert "This look could not be recorded: the disk is full" in found.notes
+
+
+def test_lists_are_given_one_by_one(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5] * 12), "B": twins([0.4] * 12)})
+    with pytest.raises(SelectionError, match="metrics are given one by one, as texts, not as list"):
+        run.score(["exact"])  # type: ignore[arg-type]
+    with pytest.raises(SelectionError, match="candidates are given one by one"):
+        run.compare(["A", "B"], metric="told")  # type: ignore[arg-type]
+    with pytest.raises(SelectionError, match="studies are given one by one"):
+        run.study(5)  # type: ignore[arg-type]
+
+
+def test_one_measure_has_nothing_to_correlate_with(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5] * 12), "B": twins([0.4] * 12)})
+    assert "There is one measure only: nothing to correlate." == str(run.study("correlation")["correlation"])
+
+
+def test_an_empty_reference_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "e.jsonl").write_text('{"id": "q", "format": "short", "question": "?", "references": [""]}\n')
+    (tmp_path / "a.jsonl").write_text('{"item": "q", "candidate": "A", "text": "x"}\n')
+    with pytest.raises(InputError, match="item 'q' has an empty reference: no answer could be right"):
+        open_run(tmp_path / "r.viva").import_answers(
+            tmp_path / "a.jsonl", benchmark=f"jsonl(path='{tmp_path / 'e.jsonl'}')"
+        )

@@ -135,7 +135,9 @@ class Run:
         for field, given in (("direction", direction), ("if_unanswered", if_unanswered)):
             for name, word in (given or {}).items():
                 declared.setdefault(name, {})[field] = word
-        layout = Layout(map or {}, set or {}, criteria, where or {}, status, blank)
+        chosen = [criteria] if isinstance(criteria, str) else criteria
+        asked = {column: str(wanted) for column, wanted in (where or {}).items()}
+        layout = Layout(map or {}, set or {}, chosen, asked, status, blank)
         return import_scores(
             self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
         )
@@ -147,7 +149,8 @@ class Run:
         """
         if not metrics:
             raise SelectionError("name at least one metric: `viva list metrics` shows what there is.")
-        made = [registry.build("metric", spec) for spec in specs.parse_many(metrics)]
+        _one_by_one("metrics", metrics)
+        made = [registry.build("metric", spec) for spec in specs.parse_many(map(str, metrics))]
         chosen = items_of(self.file, items)
         marked = score(self.file, made, items=chosen, progress=progress)
         marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
@@ -176,6 +179,7 @@ class Run:
         """
         from vivavoce.studies.compare import compare
 
+        _one_by_one("candidates", candidates)
         known = [c.candidate for c in self._read(read.candidates)]
         reference = None if against is None else candidate_of(against, known)
         names = [candidate_of(name, known) for name in candidates]
@@ -209,6 +213,7 @@ class Run:
 
         agreement, consistency, correlation, gaps, ranking. Findings are kept in the run.
         """
+        _one_by_one("studies", studies)
         for name in studies:
             if name not in STUDIES:
                 raise SelectionError(f"no study named {name!r}.{suggest(name, list(STUDIES))}")
@@ -302,6 +307,15 @@ class Run:
         from vivavoce.studies.estimates import estimates
 
         return estimates(marks.scores, within(self.items, chosen), marks.measures)
+
+
+def _one_by_one(what: str, given: Sequence[object]) -> None:
+    """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
+    for one in given:
+        if not isinstance(one, str | specs.Spec):
+            raise SelectionError(
+                f"{what} are given one by one, as texts, not as {type(one).__name__}: {one!r}."
+            )
 
 
 def _left_out(marked: Marked) -> str:

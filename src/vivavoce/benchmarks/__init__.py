@@ -55,6 +55,9 @@ def load(spec: str | Spec) -> Loaded:
         raise InputError(
             f"{made} broke while its items were read: {type(error).__name__}: {error}."
         ) from error
+    for item in items:
+        if any(not reference.strip() for reference in item.references):
+            raise InputError(f"{made}: item {item.name!r} has an empty reference: no answer could be right.")
     named: dict[tuple[str, str], Item] = {}
     aliased: dict[str, Item] = {}
     for item in items:

@@ -191,9 +191,11 @@ def compare(
             )
             for row in found.rows
         ]
-        columns = ("pair", "criterion", "difference", "95% interval, pair alone", "p (Holm)", "items")
+        columns = ("pair", "criterion", "difference", "95% interval, pair alone", "p (Holm, family)", "items")
         print_table(
-            (*columns, "groups", "detectable"), lines, found.rows[0]["metric"] if found.rows else None
+            (*columns, "groups", "detectable (family)"),
+            lines,
+            found.rows[0]["metric"] if found.rows else None,
         )
         print(printable(str(found)))
     if fail_if:

@@ -53,7 +53,8 @@ def findings(marks: Marks) -> Finding:
     tested = [r for r in rows if r["p"] is not None and not r["by_construction"]]
     for row, q in zip(tested, stats.benjamini_hochberg([r["p"] for r in tested]).tolist(), strict=True):
         row["q"] = q
-    return Finding(study="correlation", rows=tuple(rows), text="\n".join(_sentences(rows)))
+    text = "\n".join(_sentences(rows)) or "There is one measure only: nothing to correlate."
+    return Finding(study="correlation", rows=tuple(rows), text=text)
 
 
 def _turned(grid: Grid) -> Grid:

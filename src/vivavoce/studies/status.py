@@ -11,18 +11,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "status"]
 
 COLUMNS = (
-    *(
-        "benchmark",
-        "candidate",
-        "metric",
-        "criterion",
-        "responses",
-        "ok",
-        "unanswered",
-        "unreadable",
-        "failed",
-    ),
-    "causes",
+    *("benchmark", "candidate", "metric", "criterion", "rater", "responses", "ok", "unanswered"),
+    *("unreadable", "failed", "causes"),
 )
 
 
@@ -36,7 +26,7 @@ def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[
     marked = {(row["benchmark"], row["candidate"]) for row in rows}
     for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
         if key not in marked:
-            rows.append(_row((*key, None, None), part, "error"))
+            rows.append(_row((*key, None, None, None), part, "error"))
     rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
     return Finding(study="status", rows=tuple(rows), text="\n".join(map(_sentence, rows)))
 
@@ -55,7 +45,7 @@ def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Any:
     parts = scores.group_by("benchmark", "candidate", "measure_id", maintain_order=True)
     for (benchmark, candidate, measure), part in parts:
         m = measures[measure]
-        yield (benchmark, candidate, m.metric, m.criterion.criterion), part
+        yield (benchmark, candidate, m.metric, m.criterion.criterion, m.rater), part
 
 
 def _marked(key: tuple[Any, ...], part: "pl.DataFrame", responses: "pl.DataFrame") -> dict[str, Any]:
