@@ -162,7 +162,9 @@ def test_one_measure_has_nothing_to_correlate_with(tmp_path: Path) -> None:
 
 
 def test_an_empty_reference_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "e.jsonl").write_text('{"id": "q", "format": "short", "question": "?", "references": [""]}\n')
+    (tmp_path / "e.jsonl").write_text(
+        '{"id": "q", "format": "short", "question": "Which?", "references": [""]}\n'
+    )
     (tmp_path / "a.jsonl").write_text('{"item": "q", "candidate": "A", "text": "x"}\n')
     with pytest.raises(InputError, match="item 'q' has an empty reference: no answer could be right"):
         open_run(tmp_path / "r.viva").import_answers(
