@@ -157,16 +157,21 @@ class Choice:
         """The claims, with a sentence such as "Wait, actually C." after the last one."""
         last = claims[-1][0]
         for i, j in self.doc.sentences(last.j, len(self.doc)):
-            if self.doc.forms[i] in _CORRECTS:
-                at = i
-                while at < j and (self.doc.forms[at] in _CORRECTS or self.doc.forms[at] in words.LIGHT):
-                    if self.options.label_at(self.doc, at, claimed=True, i=at) is not None and at > i:
-                        break
-                    at += 1
-                answer = self.pure(at, j)
-                if answer is not None:
-                    claims = [*claims, (Cue(i, at, j, False), answer)]
+            at, answer = self._corrected(i, j)
+            if answer is not None:
+                claims = [*claims, (Cue(i, at, j, False), answer)]
         return claims
+
+    def _corrected(self, i: int, j: int) -> tuple[int, Answer | None]:
+        """Where the choice begins in a sentence such as "No wait, C", and what it is."""
+        if self.doc.forms[i] not in _CORRECTS:
+            return i, None
+        at = i
+        while at < j and (self.doc.forms[at] in _CORRECTS or self.doc.forms[at] in words.LIGHT):
+            if self.options.label_at(self.doc, at, claimed=True, i=at) is not None and at > i:
+                break
+            at += 1
+        return at, self.pure(at, j)
 
     # --- lines that are an answer
 
@@ -188,6 +193,9 @@ class Choice:
         restated: list[Answer] = []
         for i, j in self.doc.sentences():
             if self._asked(j) and j <= asserted:
+                continue
+            if (plain or restated) and (corrected := self._corrected(i, j)[1]) is not None:
+                plain, restated = [corrected], []
                 continue
             at = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
             answer = self.pure(at, j) or self._after_label(i, j) or self._settled(at, j)
@@ -228,7 +236,8 @@ class Choice:
         """The choice at the end of a sentence that weighs others: "A is possible, but B", "so C"."""
         for k in range(j - 1, max(i, j - 12), -1):
             if self.doc.forms[k] in words.SETTLING and self.doc.forms[k - 1] not in words.ALL_BUT:
-                return self.pure(k + 1, j)
+                open_ = self.doc.forms[k] == "also" and any(w in words.MAYS for w in self.doc.forms[i:k])
+                return None if open_ else self.pure(k + 1, j)
         return None
 
     def _asserted(self) -> int:

@@ -35,7 +35,14 @@ def said(
     right = [_right(doc, mentions, n, j) for n in range(len(mentions))]
     # "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing
     for n in range(1, len(mentions)):
-        if left[n - 1] in {"rejected", "tentative"} and left[n] == "named" and _listed(doc, mentions, n):
+        if left[n] != "named":
+            continue
+        if left[n - 1] in {"rejected", "tentative"} and _listed(doc, mentions, n):
+            left[n] = left[n - 1]
+        elif left[n - 1] == "chosen" and _listed(doc, mentions, n) and not _subject(doc, mentions, n):
+            left[n] = "chosen"
+    for n in range(1, len(mentions)):
+        if left[n] == "tentative" and left[n - 1] in {"chosen", "named"} and _alternative(doc, mentions, n):
             left[n] = left[n - 1]
     carried = False
     for n in range(len(mentions) - 2, -1, -1):
@@ -61,7 +68,8 @@ def chain(doc: Doc, found: list[Said], start: int) -> list[Said]:
     """The mention at `start` and those joined to it."""
     linked = [found[start]]
     for after in found[start + 1 :]:
-        if not joined(doc, linked[-1].mention, after.mention):
+        a, b = linked[-1].mention, after.mention
+        if not joined(doc, a, b) and not _bracket_or(doc, a, b):
             break
         linked.append(after)
     return linked
@@ -86,6 +94,7 @@ def _with_labels(
             k = found[-1].j
             continue
         listed = bool(found) and found[-1].by == "label" and _follows(doc, found[-1].j, k)
+        listed = listed or _opens(doc, options, starts, k, j)
         which = options.label_at(doc, k, claimed=claimed or listed, i=i)
         if which is not None:
             found.append(_label_then_text(doc, options, k, which, starts, j))
@@ -98,6 +107,53 @@ def _with_labels(
 def _follows(doc: Doc, j: int, k: int) -> bool:
     """True if a list goes on from token j to token k: "A, B or C"."""
     return k - j <= 2 and doc.breaks[k] <= COMMA and all(w in words.JOINERS for w in doc.forms[j:k])
+
+
+def _opens(doc: Doc, options: Options, starts: dict[int, Mention], k: int, j: int) -> bool:
+    """True if token k is a letter that another option is joined to: "A or B", "B (if pregnant) or C"."""
+    if doc.surface(k, k + 1) not in options.labels:
+        return False
+    at = k + 1
+    if at < j and doc.gap(at).strip() == "(":
+        while at < j and at - k < 8 and ")" not in doc.gap(at):
+            at += 1
+    first = at
+    while at < j and at - first < 3 and doc.forms[at] in words.JOINERS and at not in starts:
+        if doc.surface(at, at + 1) in options.labels:
+            break
+        at += 1
+    if at >= j or not (any(w in words.HEDGES for w in doc.forms[first:at]) or doc.breaks[at] == COMMA):
+        return False
+    return at in starts or options.label_at(doc, at, claimed=True) is not None
+
+
+def _subject(doc: Doc, mentions: list[Mention], n: int) -> bool:
+    """True if the last of the mentions joined to mention n begins a clause: "B, and A takes too long"."""
+    last = mentions[n]
+    for m in mentions[n + 1 : n + 40]:
+        if not joined(doc, last, m):
+            break
+        last = m
+    return last.j < len(doc) and doc.breaks[last.j] == NONE and doc.forms[last.j] in words.PREDICATE
+
+
+def _bracket_or(doc: Doc, a: Mention, b: Mention) -> bool:
+    """True for "B (if pregnant) or C"."""
+    k = b.i - 1
+    return (
+        a.j < k <= a.j + _WINDOW
+        and doc.forms[k] in words.HEDGES
+        and (doc.gap(a.j).strip(" *_"), doc.gap(k).strip(" *_")) == ("(", ")")
+    )
+
+
+def _alternative(doc: Doc, mentions: list[Mention], n: int) -> bool:
+    """True if mention n is left as open as the one before: "A, but it might also be B", "A (if ...) or B"."""
+    if _bracket_or(doc, mentions[n - 1], mentions[n]):
+        return True
+    between = doc.forms[mentions[n - 1].j : mentions[n].i]
+    may = any(w in words.MAYS for w in between)
+    return may and ("also" in between or "or" in between) and len(between) <= _WINDOW
 
 
 def _text_then_label(doc: Doc, options: Options, text: Mention, j: int) -> Mention:
@@ -261,6 +317,9 @@ def _right(doc: Doc, mentions: list[Mention], n: int, j: int) -> Verdict:
         return "named"
     if n + 1 < len(mentions) and end == mentions[n + 1].i and len(window) == end - m.j:
         window = _own_part(window)
+    last = window[:-1] if window[-1] in words.CHOICE_NOUNS and len(window) > 2 else window
+    if tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP:
+        return "rejected"
     negations = sum(w in words.NOT_RIGHT for w in window)
     if "out" in window and "ruled" in window:
         negations -= 1
@@ -283,7 +342,12 @@ def _ticked(doc: Doc, m: Mention) -> Verdict | None:
 
 def _remark(doc: Doc, m: Mention, j: int) -> Verdict | None:
     """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
-    if doc.breaks[m.i] < LINE or m.j >= j or not any(c in ":-–—" for c in doc.gap(m.j)):
+    if (
+        doc.forms[m.i : m.j] in (["yes"], ["no"])
+        or doc.breaks[m.i] < LINE
+        or m.j >= j
+        or not any(c in ":-–—" for c in doc.gap(m.j))
+    ):
         return None
     start = j - 1
     while start > m.j and doc.breaks[start] == NONE:

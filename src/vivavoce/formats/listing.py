@@ -4,6 +4,7 @@ What is no option is stray: it costs precision, not the item.
 """
 
 import itertools
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
 from vivavoce.formats.choice import Choice
 from vivavoce.formats.claims import Said, joined
 from vivavoce.formats.cues import Cue, cues, retracts
-from vivavoce.formats.match import Options, options_of
+from vivavoce.formats.match import Mention, Options, options_of
 from vivavoce.formats.options import as_keyed, checked_options, prompt
 from vivavoce.formats.refusal import abstains, refuses
 from vivavoce.formats.structured import values
@@ -26,6 +27,10 @@ _SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", 
 _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but"}
+_LETTER_JOINERS = frozenset({"e", "o", "y"})
+_MARK = re.compile(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
+_BEFORE_MARKS = re.compile(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
+_CROSSES = "✗✘✖❌☐"
 
 
 class _Piece(NamedTuple):
@@ -47,6 +52,20 @@ class _Listed(NamedTuple):
 
 class _List(Choice):
     """The reader of a list."""
+
+    def said(self, i: int, j: int, *, claimed: bool = False) -> list[Said]:
+        """What tokens i to j-1 say. A semicolon divides a letter from the entry after it: "A; Cough"."""
+        found: list[Said] = []
+        for s in super().said(i, j, claimed=claimed):
+            at = s.mention.i
+            which = self.options.labels.get(self.doc.surface(at, at + 1))
+            divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(at + 1)
+            if not divided or which is None:
+                found.append(s)
+                continue
+            found.append(Said(Mention(at, at + 1, (which,), "label"), s.verdict))
+            found += [Said(m, s.verdict) for m in self.texts if at < m.i < s.mention.j]
+        return found
 
     def stretch(self, i: int, j: int) -> _Listed:
         """What tokens i to j-1 list: entries where there are any, else what the sentences name."""
@@ -135,7 +154,7 @@ class _List(Choice):
             depth = max(0, depth + gap.count("(") + gap.count("[") - gap.count(")") - gap.count("]"))
             if k in inside or (depth and k not in starts):
                 continue
-            if self.doc.forms[k] in _SEPARATORS and k not in starts:
+            if self.doc.forms[k] in _SEPARATORS and k not in starts and self._joins(k, b):
                 bounds.append((begin, k))
                 begin = k + 1
             elif k > begin and (k in lettered or any(c in ",;，；、" for c in gap)):
@@ -159,11 +178,16 @@ class _List(Choice):
         if self.doc.tokens[i].kind == "n" and i + 1 < j and self.doc.gap(i + 1).strip() in {".", ")"}:
             i += 1
         spaced = not any(self.doc.glued(k) for k in range(i + 1, j))
-        letters = [
-            self.options.labels.get(self.doc.surface(k, k + 1)) if spaced else None for k in range(i, j)
-        ]
-        if j - i == 1 and not found and letters == [None]:
-            letters = [self.options.lower.get(self.doc.surface(i, j))]
+        letters = [self.options.labels.get(self._surface(k)) if spaced else None for k in range(i, j)]
+        if j - i > 1 and all(len(t) == 1 and "A" <= t <= "Z" for t in map(self._surface, range(i, j))):
+            # letters in a row, "A C E"; a range such as "A-E" is none
+            for k, n in enumerate(letters, i):
+                piece = _Piece(stray=self._surface(k)) if n is None else _Piece((n,))
+                yield piece if spaced else _Piece(loose=True)
+            return
+        small = [self.options.lower.get(self._surface(k)) if spaced else None for k in range(i, j)]
+        if not found and None not in small:
+            letters = small
         if not any(n is None for n in letters):
             yield _Piece(tuple(n for n in letters if n is not None))
             return
@@ -174,7 +198,7 @@ class _List(Choice):
             yield _Piece(loose=True)
             return
         starts = {s.mention.i for s in found}
-        while i < j and self.doc.forms[i] in _AROUND and i not in starts:
+        while i < j and self.doc.forms[i] in _AROUND and i not in starts and self._joins(i, j):
             i += 1
         if i >= j:
             return
@@ -196,6 +220,13 @@ class _List(Choice):
             yield _Piece(stray=self._shown(i, j))
         else:
             yield _Piece(loose=True)
+
+    def _surface(self, k: int) -> str:
+        return self.doc.surface(k, k + 1)
+
+    def _joins(self, k: int, j: int) -> bool:
+        """False for an E, O or Y that is an entry: small and before another, they mean "and" or "or"."""
+        return self.doc.forms[k] not in _LETTER_JOINERS or (k + 1 < j and self._surface(k).islower())
 
     def _alone(self, s: Said, i: int, j: int) -> bool:
         """True if the entry is the option, with nothing but a remark behind it."""
@@ -250,7 +281,7 @@ def _read(item: Item, text: str) -> Reading:
 
 
 def _from_text(text: str, options: Options) -> _Listed:
-    reader = _List(text, options)
+    reader = _List(_ticked(text), options)
     claims: list[tuple[Cue, _Listed]] = []
     found = cues(reader.doc)
     for cue, limit in zip(found, [*(c.k for c in found[1:]), len(reader.doc)], strict=False):
@@ -275,6 +306,24 @@ def _from_text(text: str, options: Options) -> _Listed:
         if set(listed.names) != set(last.names) and not retracts(reader.doc, earlier.i + 1, cue.i):
             return _Listed(reason="two final answers that disagree")
     return last
+
+
+def _ticked(text: str) -> str:
+    """The text with each entry that a tick leads on its own line, and without those that a cross leads."""
+    return "\n".join(_ticked_line(line) for line in text.split("\n")) if _MARK.search(text) else text
+
+
+def _ticked_line(line: str) -> str:
+    marks = list(_MARK.finditer(line))
+    if not marks or not _BEFORE_MARKS.fullmatch(line[: marks[0].start()]):
+        return line
+    ends = [*(m.start() for m in marks[1:]), len(line)]
+    entries = [(m[0], line[m.end() : end].strip(" \t,;")) for m, end in zip(marks, ends, strict=True)]
+    if not all(any(c.isalnum() for c in entry) for _, entry in entries):
+        return line
+    kept = ["✓ " + entry for mark, entry in entries if mark[0] not in _CROSSES and mark not in {"[ ]", "[]"}]
+    head = line[: marks[0].start()] if ":" in line[: marks[0].start()] else ""
+    return "\n".join([head, *kept] if head else kept)
 
 
 def _quiet(reader: _List, text: str) -> _Listed:

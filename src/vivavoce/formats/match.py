@@ -115,7 +115,7 @@ class Options:
                 claimed and width == 1 and text.isascii() and text.isupper() and _closed(doc, k) and k == i
             )
             return -1 if beyond and not (doc.glued(k) or doc.glued(k + 1)) else None
-        if doc.glued(k) or doc.glued(k + 1) or _noun_before(doc, k):
+        if doc.glued(k) or doc.glued(k + 1) or _noun_before(doc, k) or _species(doc, k, self.texts[known]):
             return None
         after = doc.forms[k + 1] if k + 1 < len(doc) else ""
         follows = _closed(doc, k) or after in words.AFTER_LABEL
@@ -152,6 +152,8 @@ def _whole(doc: Doc, i: int, j: int) -> bool:
     if doc.glued(i) or (j < len(doc) and doc.glued(j)):
         return False
     first, last = tokens[i], tokens[j - 1]
+    if i > 0 and breaks[i] == NONE and _of_a_name(doc, i, j):
+        return False
     if first.kind == "n" and i > 0 and breaks[i] <= CLAUSE:
         before = forms[i - 1]
         if breaks[i] <= NONE and (before in words.COMPARATORS or before in {"-", "/", "x", "^"}):
@@ -173,10 +175,35 @@ def _whole(doc: Doc, i: int, j: int) -> bool:
     return not (quantity and not gap and (after in {"/", "-"} or after[0] == "^"))
 
 
+def _of_a_name(doc: Doc, i: int, j: int) -> bool:
+    """True for "cells" in "B cells", and for the "no" of "because no other drug works"."""
+    if doc.forms[i] in words.LETTERED_HEADS:
+        before = doc.surface(i - 1, i)
+        return len(before) <= 2 and before.isalpha() and before.isupper()
+    if doc.forms[i:j] != ["no"] or doc.ends(j) or doc.surface(i, j) != "no":
+        return False
+    return doc.tokens[j].kind == "w" and doc.forms[j] not in words.AFTER_LABEL
+
+
+def _species(doc: Doc, k: int, text: str) -> bool:
+    """True for a capital that begins the name of a species, "C. difficile", which option `text` is not."""
+    if k + 1 >= len(doc) or doc.gap(k + 1) != ". " or doc.sentence_end(k) - k > 4:
+        return False
+    if any(form in words.PREDICATE for form in doc.forms[k + 2 : doc.sentence_end(k)]):
+        return False
+    word = doc.surface(k + 1, k + 2)
+    known = words.AFTER_LABEL | words.FILLERS | words.PROSE | words.CHOSEN_RIGHT | words.LIGHT
+    if not word.islower() or len(word) < 4 or word in known or not word.endswith(words.SPECIES_ENDS):
+        return False
+    return not any(form[:4] == word[:4] for form in document(text).forms)
+
+
 def _closed(doc: Doc, k: int) -> bool:
     """True if nothing of the same clause follows token k, or a sign that ends a label."""
     if doc.ends(k + 1) or (doc.forms[k + 1].startswith(words.AFTER_LETTER) and not doc.gap(k + 1)):
         return True
+    if doc.tokens[k + 1].kind == "n" and doc.gap(k + 2)[:1] in {".", ")"}:
+        return True  # "1. A 2. B"
     return doc.forms[k + 1] in {"+", "&", "/", "→", "(-)", "(+)", "=", "<", ">"}
 
 
@@ -199,8 +226,17 @@ def _line_label(doc: Doc, k: int) -> bool:
     )
 
 
+def _single(doc: Doc, k: int) -> bool:
+    return len(doc.forms[k]) == 1 and doc.surface(k, k + 1).isupper()
+
+
 def _noun_before(doc: Doc, k: int) -> bool:
     """True if a word that takes letters stands before: vitamin B, hepatitis B, group A."""
+    first = max(2, k - 8)
+    while (
+        k > first and doc.forms[k - 1] in {"or", "and"} and _single(doc, k - 2) and doc.breaks[k - 1] == NONE
+    ):
+        k -= 2  # "vitamin A or B"
     if k == 0 or doc.breaks[k] >= SENTENCE or any(c in ":([," for c in doc.gap(k)):
         return False
     return doc.breaks[k] < COMMA and doc.forms[k - 1].startswith(words.LETTERED_NOUNS)

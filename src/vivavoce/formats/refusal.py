@@ -95,7 +95,6 @@ _VOID = re.compile(
     | .*\b(?:let\ me\ know|happy\ to\ help|feel\ free|(?:any|some)thing\ else|another\ question|would\ (?:you\ like|that\ help)|i\ help\ you\ with|hope\ (?:this|that)\ helps|glad\ to\ help|if\ you\ have\ (?:any\ )?(?:other|more|further|questions))\b.*
     | .*\bi\ can\ (?:only\ |still\ )?(?:offer|provide|give|share)\ (?:you\ )?(?:with\ )?(?:some\ |more\ )?general\ [^:]*
     | .*\bi\ (?:do\ not|don't)\ have\ (?:access|enough|sufficient|reliable|the\ (?:data|information))\b.*
-    | .*\bi(?:\ am|'m)\ not\ aware\ of\b.*
     | making\ (?:such|claims|statements|up|any|a)\b.*(?:inappropriate|misleading|require|irresponsible|speculat)\w*.*
     | (?:(?:it|this|which)\ would\ be|without\b.*\bwould\ be)\ (?:misleading|inappropriate|unethical|irresponsible)\b.*
     | (?:this|that)\ would\ require\ (?:access|detailed|specific|data)\b.*
@@ -106,8 +105,86 @@ _VOID = re.compile(
     )$""",
     re.VERBOSE | re.DOTALL,
 )
+# In open answers: the speaker has no data about what is asked ("I don't have access to those statistics").
+_DATA = (
+    r"(?:data|information|statistics?|figures?|numbers?|percentages?|proportions?|records|databases?|search engine|internet|"
+    r"sources?|study|studies|surveys?|reports?|literature|details)"
+)
+_SOURCE = (
+    r"(?:office|reports?|literature|study|studies|cohorts?|registr\w+|databases?|publications?|statistics|authorit\w+|organi[sz]ations?|"
+    r"sources?|resources?|websites?|guidelines?|agenc\w+|institut\w+|research\w*|surveys?|journals?|cent(?:er|re)s?|articles?|bodies)"
+)
+_ADJECTIVE = r"(?:specific|exact|precise|current|recent|latest|official|published|reliable|definitive|up-to-date|particular|detailed|national|most|readily|available)"
+# a concession that says only that the matter is studied
+_WHILE = r"(?:while\ [^,:]{0,100}\b(?:studied|collected|monitored|tracked|published|(?:well-)?documented|exists?)\b[^,:]{0,60},\ )?"
+_LEAD = rf"""{_WHILE}(?:(?:and|(?:i(?:'m|\ am)\ (?:so\ |very\ )?)?sorry|(?:my\ )?apologi(?:es|[sz]e)|unfortunately|regrettably|i(?:'m|\ am)\ afraid|currently
+      |as\ an?\ [^,]{{{0, 60}}}|at\ this\ time|to\ be\ honest|honestly|(?:regarding|as\ for|concerning|based\ on)\ [^,]{{0,160}})(?:,|:|\ that)?\ )*"""
+_LACKS = re.compile(
+    rf"""{_LEAD}i\ (?:
+      (?:do\ not|don't|did\ not|didn't)\ (?:\w+\ )?have\ (?:[\w'-]+,?\ ){{0,8}}?{_DATA.replace(" ", "[ ]")}\b
+    | (?:have\ no|lack)\ (?:[\w'-]+\ ){{0,4}}?{_DATA.replace(" ", "[ ]")}\b
+    | (?:could\ not|couldn't|was\ unable\ to|was\ not\ able\ to)\ (?:find|locate|access|retrieve|obtain|identify)\ (?:[\w'-]+\ ){{0,6}}?{_DATA.replace(" ", "[ ]")}\b
+    )""",
+    re.VERBOSE,
+)
+_UNAWARE = re.compile(
+    rf"""{_LEAD}i(?:'m|\ am)\ not\ (?:\w+\ )?(?:aware\ of|familiar\ with|privy\ to)\ (?:the|(?:(?:any|the|an?)\ )?(?:{_ADJECTIVE}(?:,|\ or|\ and)?\ ?)+)\ ?{_DATA.replace(" ", "[ ]")}\b""",
+    re.VERBOSE,
+)
+_LOOK = r"(?:consult|check|look|refer|review|search|contact|reach|see|explor|visit|examin|turn|rely)\w*\ (?:(?:with|to|at|for|in|into|on|out\ to|up)\ )?"
+# "Therefore, I cannot provide that list" at the end of such an answer
+_CLOSES = re.compile(
+    r"""(?:(?:therefore|so|thus|hence|consequently|without\ [^,:]{0,160}),?\ )?i\ (?:cannot|can\ not|can't|am\ unable\ to|am\ not\ able\ to)\ (?:\w+ly\ )?
+    (?:(?:list|name|quote|tell|rank)\b|(?:provide|give|offer|state)\ (?:you\ )?(?:with\ )?(?:[\w-]+\ ){0,4}?(?:lists?|rankings?|rates?|comparison|details|breakdown|estimate)\b)""",
+    re.VERBOSE,
+)
+_META = re.compile(
+    rf"""(?:
+      (?:that|this)(?:'s|\ is)\ (?:an?\ )?(?:[\w-]+\ ){{0,3}}question\b[^,:]*
+    | the\ question\ (?:as\ \w+\ )?is\ (?:very\ |quite\ )?(?:specific|detailed)\b[^,:]*
+    | (?:this|that)\ is\ an?\ (?:[\w-]+\ ){{0,4}}?(?:data\ point|statistic|detail|metric)\b[^,:]*
+    | {_WHILE}(?:determin|obtain|find|mak|compar|answer|gett|provid|giv|list)\w*ing\b[^:]{{0,250}}\b(?:requires?|needs?)\b[^:]*\b(?:access|analysis|{_DATA})\b
+    | (?:this|that|it|such\ an?\ \w+)\ (?:would\ |will\ )?(?:requires?|needs?)\ (?:[\w-]+\ ){{0,5}}?(?:access|analysis|{_DATA})\b
+    | (?:this|that|such|these)\ (?:[\w-]+\ ){{0,5}}?(?:information|data|statistics?|figures?|numbers?)\ (?:\w+\ )?(?:is|are|isn't|aren't|would|may|might|can|comes?)\b
+        [^,:]{{0,40}}\b(?:available|found|gathered|collected|published|reported|comes?|from|something\ i)\b
+    | data\ on\ [^,:]{{0,80}}\bcomes?\ from\b
+    | i\ (?:do\ not|don't|would\ not|wouldn't)\ want\ to\ (?:make|quote|give|state|guess|mislead|speculate|provide)\b
+    | without\ [^,:]{{0,100}},\ i\ (?:would\ not|wouldn't|do\ not|don't)\ want\ to\b
+    | while\ i\ could\ [^,:]*,\ it\ would\ (?:not\ be\ (?:accurate|appropriate|responsible|right)|be\ (?:inaccurate|misleading|inappropriate))\b.*
+    | making\ (?:such|claims|statements|up|any|an?)\b[^:]*\bnot\ be\ (?:appropriate|accurate|responsible|right)\b
+    | [^:]*\bnone\ of\ which\ i\ can\b
+    | (?:could|can|would)\ you\ (?:please\ )?(?:provide|clarify|share|specify)\b
+    | (?:if\ you[^,:]*,\ )?i(?:'d|\ would)\ be\ (?:happy|glad)\ to\b
+    | (?:they|these\ sources|those\ sources)\ (?:may|might|can|could|would|should)\ (?:be\ able\ to\ )?(?:have|provide|offer)\ (?:[\w-]+\ ){{0,5}}?{_DATA}\b
+    | (?:(?:for|to\ (?:get|obtain|find|access|answer)|if\ you|therefore|in\ that\ case)\b[^,:]{{0,160}},\ |please\ )?
+      (?:i(?:'d|\ would)?\ (?:strongly\ |highly\ )?(?:recommend|suggest|advise)\ (?:that\ you\ |you\ )?|you\ (?:may|might|can|could|should|would|'ll)\ (?:\w+\ ){{0,3}}?(?:to\ )?
+        |it\ (?:would\ be|is|'s)\ (?:best|better|advisable|helpful|important)\ to\ |it's\ (?:best|important)\ to\ |please\ |)
+      {_LOOK}(?!and\b)(?:(?!and\b)[\w'/-]+,?\ ){{0,6}}?{_SOURCE}\b
+    )""",
+    re.VERBOSE,
+)
+# What makes such a sentence an answer all the same: a figure, a drug, a finding, another clause.
+_BEARS = re.compile(
+    r"""\d\s?% | :\ \S | \b(?:although|though|while|whereas|showing|suggesting|indicating|approximately|roughly)\b
+  | \b(?:that|which)\ (?:shows?|suggests?|indicates?|recommends?|states?|lists?)\b
+  | \bso\ (?!i\ (?:cannot|can't|could\ not|couldn't|am\ (?:not|unable)))
+  | ,\ (?!(?:as|since|because|which|that|who|where|nor|or|especially|particularly|specifically|including|so\ i|and\ i\ (?:cannot|can't|do\ not|don't|am\ not|couldn't))\b)
+    [^,]*\b(?:is|are|was|were|has|have|had|remains?|includes?|should|would|will|can|start|begin|give|recommend)\b
+    """,
+    re.VERBOSE,
+)
+# What a lack of data may go on with: where and when, and why; anything else behind a comma or bracket is content.
+_ADDS = re.compile(
+    r"""\((?!\w{2,6}\)) | \s-\s | \bagainst\b | \band\ (?:i\ )?(?:would|should|will|so)\b
+  | ^\ (?:that|which)\ (?!(?:\w+ly\ )?(?:provid|giv|answer|compar|measur|cover|address|track|examin|look|describ|would|could|i\b)\w*)
+  | ,\ (?!(?:as|since|because|which|who|where|nor|or|and|especially|particularly|specifically|including|in|on|for|from|by|at|of|to|so\ i|such\ as|like|broken|regarding|based)\b)""",
+    re.VERBOSE,
+)
+_DRUG = re.compile(
+    r"\b\w{3,}(?:vir|vudine|citabine|virine|mycin|cillin|azole|statin|olol|sartan|mab|floxacin|prazole)\b"
+)
 _SENTENCE = re.compile(
-    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но)\b,?\s|但是?|ですが"
+    r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но)\b,?\s|但是?|ですが|,\s(?=and i (?:don't|do not) have\b)"
 )
 _ITEM_MARK = re.compile(r"^(?:[-*•>#]+|\d+[.)])\s*")
 _LIMIT = 4000
@@ -131,18 +208,28 @@ def only_refuses(text: str) -> bool:
     A refusal with any other content is an answer: "I cannot give advice, but HIV is treated with ART". An apology
     alone is no refusal. Length plays no part.
     """
-    refused = False
     # Most answers say something at once: the head alone settles them. Its last part may be cut, so it is left out.
-    if len(text) > _HEAD and any(
-        not _REFUSES.search(part) and not _VOID.match(part) for part in _parts(text[:_HEAD])[:-1]
-    ):
+    if len(text) > _HEAD and any(_part(part) is None for part in _parts(text[:_HEAD])[:-1]):
         return False
-    for part in _parts(text):
-        if _REFUSES.search(part[:_LIMIT]):
-            refused = True
-        elif not _VOID.match(part[:_LIMIT]):
-            return False
-    return refused
+    said = [_part(part[:_LIMIT]) for part in _parts(text)]
+    if None in said:
+        return False
+    # "I am not aware of the data" alone may be a finding; with a referral it is no answer
+    return "refuses" in said or ("unaware" in said and len(said) > 1)
+
+
+def _part(part: str) -> str | None:
+    """What a sentence does in an answer that only refuses; None where it says something."""
+    if _REFUSES.search(part):
+        return "refuses"
+    for pattern, kind in ((_LACKS, "refuses"), (_CLOSES, "refuses"), (_UNAWARE, "unaware")):
+        found = pattern.match(part)
+        if found and not _BEARS.search(part, found.end()) and not _ADDS.search(part[found.end() :]):
+            return kind
+    if _VOID.match(part):
+        return "void"
+    found = _META.match(part)
+    return "void" if found and not _BEARS.search(part, found.end()) and not _DRUG.search(part) else None
 
 
 def _parts(text: str) -> list[str]:

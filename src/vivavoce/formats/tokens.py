@@ -137,6 +137,10 @@ class Doc:
         """The token after the sentence of token k."""
         return self._ends[k]
 
+    def _capital(self, k: int) -> bool:
+        """True for a letter that a number counts: "1. A 2. B"."""
+        return len(self.tokens[k].form) == 1 and self.surface(k, k + 1).isupper()
+
     def _break(self, k: int) -> int:
         gap = self.gap(k)
         if gap in {"", " ", "-"}:
@@ -148,6 +152,9 @@ class Doc:
             label = before.end - before.start == 1 and before.kind == "w"
             head = LINE if before.end - before.start > 2 else COMMA
             numbered = before.kind == "n" and self.breaks[k - 1] >= head
+            numbered = numbered or (
+                before.kind == "n" and k > 1 and self._capital(k - 2) and self._capital(k)
+            )
             dotted = "." in gap and (label or numbered or before.form in _SHORT)
             return CLAUSE if dotted else SENTENCE
         if _CLAUSE.search(gap):

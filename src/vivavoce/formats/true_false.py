@@ -1,12 +1,14 @@
 """True or false: the words "True" and "False", or their first letters; "Yes" and "No" are neither."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from vivavoce.formats import words
 from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
-from vivavoce.formats.choice import Choice
+from vivavoce.formats.choice import Answer, Choice
 from vivavoce.formats.claims import Said
+from vivavoce.formats.cues import cues, retracts
 from vivavoce.formats.match import Mention, options_of
 from vivavoce.formats.options import checked_question, laid_out
 from vivavoce.formats.refusal import refuses
@@ -39,8 +41,39 @@ class _Truth(Choice):
                 asked |= {n, n + 1}
         return [m for n, m in enumerate(found) if n not in asked]
 
+    def read(self, refused: Callable[[], bool] = lambda: False) -> Answer:
+        """A bare verdict that the answer opens with, unless later words overrule it; else as any choice."""
+        lead = self._lead()
+        return lead if lead is not None else super().read(refused)
+
+    def _lead(self) -> Answer | None:
+        """The verdict of "True - ..." or "**False**", which stands whatever the explanation says."""
+        at = 1 if self._enumerated(0, len(self.doc)) else 0
+        lead = self.texts[0] if self.texts else None
+        which = self.options.labels.get(self.doc.surface(at, at + 1)) if at + 1 < len(self.doc) else None
+        if which is not None and any(c in ":-–—\n" for c in self.doc.gap(at + 1)):
+            lead = Mention(at, at + 1, (which,), "label")
+        if lead is None or lead.i != at or len(lead.names) != 1:
+            return None
+        if lead.j < len(self.doc) and (self.doc.breaks[lead.j] < CLAUSE or "?" in self.doc.gap(lead.j)):
+            return None
+        answer = Answer(lead.names)
+        for m in self.texts:
+            bare = self.doc.breaks[m.i] >= CLAUSE and (m.j >= len(self.doc) or self.doc.breaks[m.j] >= CLAUSE)
+            if bare and m.names != lead.names:
+                return None
+        if retracts(self.doc, lead.j, len(self.doc)) or any(
+            self.doc.forms[k] in words.RETRACTING and self.doc.breaks[k] >= CLAUSE
+            for k in range(lead.j, len(self.doc))
+        ):
+            return None
+        final = [self.claim(c.i, c.j)[0] for c in cues(self.doc) if c.i > lead.i]
+        return None if any(a is not None and a.names not in {(), lead.names} for a in final) else answer
+
     def _names_a_thing(self, m: Mention) -> bool:
         k = m.j
+        if k < len(self.doc) and self.doc.breaks[k] <= NONE and self.doc.forms[k] in words.TRUTH_HEADS:
+            return True
         if k >= len(self.doc) or self.doc.breaks[k] > NONE or any(c in "*_\"'" for c in self.doc.gap(k)):
             return False
         return self.doc.forms[k] not in words.AFTER_TRUTH | words.STATEMENT_NOUNS

@@ -35,6 +35,12 @@ AFTER_LABEL = _set(
     "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because however",
     "therefore who when where option",
 )
+# One of these behind a capital makes one name with it: "B cells".
+LETTERED_HEADS = _set(
+    "cell cells lymphocyte lymphocytes",
+)
+# "C. difficile": how the second word of a species ends.
+SPECIES_ENDS = ("i", "is", "us", "um", "a", "ae", "ans", "ens", "ile")
 AFTER_I = _set(
     "am is would was have had think believe will can cannot could should must may might do did choose",
     "chose select pick go guess say and or as with in on for not the it that this",
@@ -42,7 +48,8 @@ AFTER_I = _set(
 BEFORE_LABEL = _set(
     "between neither answer answers is choose chose select selected pick picked with say so therefore",
     "thus hence be chosen would id prefer suspect it its making leaves leaving remains to just only",
-    "definitely probably likely clearly maybe perhaps either or and both not nor but than",
+    "definitely probably likely clearly maybe perhaps either or and both not nor but than include includes",
+    "including",
 )
 # Endings and particles that follow a letter without a blank.
 AFTER_LETTER = _words("입니다 이다 예요 번 가 는 은 を で だ が は 是 项 項 选 選")
@@ -70,13 +77,13 @@ NOT_LEFT = _set(
     "rejecting dismiss dismissed ruled rule rules ruling than over versus vs wrong incorrect avoid",
     "avoids avoiding discard discarded discarding distractor distractors unlikely besides aside beyond",
     "argues contraindicated contraindicates false less nicht kein keine keinen pas nao non niet geen",
-    "inte ikke nie ne не 不 非 没",
+    "hardly scarcely barely inte ikke nie ne не 不 非 没",
 )
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = frozenset(
     {("instead", "of"), ("opposed", "to"), ("other", "than"), ("apart", "from"),
      ("aside", "from"), ("superior", "to"), ("preferable", "to"), ("preferred", "to"), ("but", "for"),
-     ("all", "but"), ("everything", "but"), ("anything", "but"), ("away", "from"),
+     ("all", "but"), ("everything", "but"), ("anything", "but"), ("away", "from"), ("far", "from"),
      ("en", "lugar"), ("lugar", "de"), ("au", "lieu"), ("lieu", "de")}
 )  # fmt: skip
 NO_NEGATION = _set("doubt only just question merely solely")
@@ -101,6 +108,10 @@ NOT_RIGHT = _set(
     "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
     "inconsistent nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
 )
+# "C is second best" turns C down.
+RUNNERS_UP = frozenset(
+    {("second", "best"), ("third", "best"), ("second", "choice"), ("close", "second"), ("runner", "up")}
+)
 CHOSEN_RIGHT = _set(
     "superior preferable correct right best answer preferred choice appropriate likely indicated",
     "recommended suitable confirmed diagnosis optimal ideal true fits matches explains cause culprit",
@@ -123,6 +134,8 @@ JOINERS = _set(
     "followed by and or & + (+) / either both also well as plus possibly maybe perhaps probably option",
     "options y o e et ou und oder и или the a an then nor 和 或 及 与 または と 、",
 )
+# "A, but it might also be B" leaves both open.
+MAYS = _set("may might could can")
 HEDGES = _set("or either ou oder или 或 または")
 
 # Fillers.
@@ -245,6 +258,10 @@ PROSE = _set(
 )
 DEGREES = _set(
     "partly partially mostly somewhat largely sometimes half often usually both occasionally",
+)
+# "False positives" are a thing, whatever stands before them.
+TRUTH_HEADS = _set(
+    "positive positives negative negatives alarm alarms",
 )
 STATEMENT_NOUNS = _set(
     "statement claim assertion sentence proposition option answer response statements one",
