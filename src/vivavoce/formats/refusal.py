@@ -139,7 +139,7 @@ _CLOSES = re.compile(
     re.VERBOSE,
 )
 _META = re.compile(
-    rf"""(?:
+    rf"""(?:(?:however|instead|alternatively),?\ )?(?:
       (?:that|this)(?:'s|\ is)\ (?:an?\ )?(?:[\w-]+\ ){{0,3}}question\b[^,:]*
     | the\ question\ (?:as\ \w+\ )?is\ (?:very\ |quite\ )?(?:specific|detailed)\b[^,:]*
     | (?:this|that)\ is\ an?\ (?:[\w-]+\ ){{0,4}}?(?:data\ point|statistic|detail|metric)\b[^,:]*
