@@ -1,18 +1,14 @@
 """Merging runs: what comes over, what gives way, and what is refused with nothing written."""
 
 import json
-import os
-import shutil
 import sqlite3
-import subprocess
-import sys
-import textwrap
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.store.readonly import frozen
 from tests.studies.making import Answers, borrowed, exam, made, marked, score, twins, write_lines
 from typer.testing import CliRunner
 
@@ -315,25 +311,6 @@ def test_a_file_of_another_program(tmp_path: Path) -> None:
 
 
 # Sources and targets that cannot be written
-
-
-def frozen(folder: Path, code: str, *words: Path) -> str:
-    """What Python prints for the code where the folder is read-only."""
-    python = [sys.executable, "-c", textwrap.dedent(code), str(folder), *map(str, words)]
-    if os.geteuid():
-        folder.chmod(0o555)
-        try:
-            return subprocess.run(python, capture_output=True, text=True, check=True).stdout
-        finally:
-            folder.chmod(0o755)
-    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(["unshare", "-m", "sh", "-c", mount, str(folder)], capture_output=True).returncode
-    ):
-        pytest.skip("root may write everywhere, and nothing can be mounted here")
-    inside = ["unshare", "-m", "sh", "-c", mount + ' && exec "$@"', str(folder), *python]
-    return subprocess.run(inside, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_source_in_a_read_only_folder_is_read(tmp_path: Path) -> None:

@@ -1,9 +1,7 @@
 """The run file: nothing committed is lost, and what cannot be used is said in one sentence."""
 
 import json
-import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.store.readonly import frozen
 
 import vivavoce as viva
 from vivavoce.errors import InputError, RunNotFound, StoreError
@@ -386,25 +385,6 @@ def test_proc_is_no_place_for_a_run(make: Make, tmp_path: Path) -> None:
         RunFile(Path("/proc/x.viva")).writing(),
     ):
         pass
-
-
-def frozen(folder: Path, code: str) -> str:
-    """What Python prints for the code where the folder is read-only."""
-    python = [sys.executable, "-c", textwrap.dedent(code), str(folder)]
-    if os.geteuid():
-        folder.chmod(0o555)
-        try:
-            return subprocess.run(python, capture_output=True, text=True, check=True).stdout
-        finally:
-            folder.chmod(0o755)
-    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(["unshare", "-m", "sh", "-c", mount, str(folder)], capture_output=True).returncode
-    ):
-        pytest.skip("root may write everywhere, and nothing can be mounted here")
-    inside = ["unshare", "-m", "sh", "-c", mount + ' && exec "$@"', str(folder), *python]
-    return subprocess.run(inside, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_run_in_a_read_only_folder_is_read_and_not_written(make: Make, tmp_path: Path) -> None:
