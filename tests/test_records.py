@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.records import Card, Finding, Item, Response
+from vivavoce.records import Card, Finding, Item, Located, Reading, Reasoned, Response
 
 ITEM = Item(
     benchmark="b", item="q1", format="mcq", question="Which?", options=("a", "b"), answer=("a",), group="g"
@@ -50,6 +50,9 @@ def test_an_item_is_known_by_its_alias_or_id_and_variant(given: dict[str, str], 
         {"answer": ("b",)},
         {"references": ("a",)},
         {"context": "A note."},
+        {"steps": ("First this.",)},
+        {"step": 1},
+        {"false_answer": "b"},
     ],
 )
 def test_what_is_seen_makes_another_item(change: dict[str, Any]) -> None:
@@ -68,6 +71,9 @@ def test_what_is_seen_makes_another_item(change: dict[str, Any]) -> None:
         {"source": "s"},
         {"meta": {"a": 1}},
         {"context": ""},
+        {"steps": ()},
+        {"step": None},
+        {"false_answer": ""},
     ],
 )
 def test_what_is_not_seen_leaves_the_hash(change: dict[str, Any]) -> None:
@@ -75,7 +81,8 @@ def test_what_is_not_seen_leaves_the_hash(change: dict[str, Any]) -> None:
 
 
 def test_every_field_of_an_item_is_content_or_is_not() -> None:
-    content = {"format", "question", "options", "answer", "references", "context"}
+    seen = {"format", "question", "options", "context", "steps", "false_answer"}
+    content = seen | {"answer", "references", "step"}
     beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "meta"}
     assert content | beside == {f.name for f in fields(Item)}
 
@@ -102,3 +109,21 @@ def test_a_finding_is_printed_as_its_text_and_notes() -> None:
 def test_a_card_needs_source_licence_and_citation() -> None:
     with pytest.raises(TypeError, match="licence"):
         Card(name="b", description="d", source="s", citation="c")  # type: ignore[call-arg]
+
+
+def test_the_order_of_steps_makes_another_item() -> None:
+    chain = replace(ITEM, steps=("a", "b"), step=1)
+    assert 3 == len({chain.hash, replace(chain, steps=("b", "a")).hash, replace(chain, step=2).hash})
+
+
+@pytest.mark.parametrize(
+    ("parsed", "text"),
+    [
+        ("Heparin", "Heparin"),
+        (Reasoned("Heparin", ("It acts fast.",)), "Heparin"),
+        (Located(2, "It acts slowly."), "It acts slowly."),
+        (Located(2, ""), ""),
+    ],
+)
+def test_the_text_of_a_reading_is_what_is_compared(parsed: Any, text: str) -> None:
+    assert text == Reading("ok", parsed).text

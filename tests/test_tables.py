@@ -11,7 +11,7 @@ import pytest
 
 from vivavoce.errors import InputError
 from vivavoce.records import Candidate, Item, Response, Score
-from vivavoce.tables import ITEMS, RESPONSES, SCORES, Line, read_lines, rename, schema
+from vivavoce.tables import ITEMS, LISTS, RESPONSES, SCORES, Line, read_lines, rename, schema
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -190,8 +190,8 @@ def test_the_columns_of_the_tables_are_these() -> None:
         "ballot position value status"
     ) == " ".join(SCORES)
     assert (
-        "benchmark item variant alias group category format question options answer references context "
-        "source meta"
+        "benchmark item variant alias group category format question options answer references steps step "
+        "false_answer context source meta"
     ) == " ".join(ITEMS)
     assert (
         "benchmark item variant alias group category format candidate role repeat edit status text reasoning "
@@ -208,8 +208,11 @@ def test_every_column_is_a_field_of_a_record(columns: Sequence[str], record: typ
 
 
 def test_the_schemas_have_the_types_of_the_records() -> None:
-    assert pl.List(pl.String) == schema(ITEMS)["options"]
-    assert {"meta": pl.String, "alias": pl.String, "question": pl.String}.items() <= schema(ITEMS).items()
+    assert {pl.List(pl.String)} == {schema(ITEMS)[name] for name in LISTS}
+    assert {
+        "meta": pl.String, "alias": pl.String, "question": pl.String, "step": pl.Int64,
+        "false_answer": pl.String,
+    }.items() <= schema(ITEMS).items()  # fmt: skip
     assert {
         "repeat": pl.Int64, "tokens": pl.Int64, "seconds": pl.Float64, "text": pl.String, "status": pl.String,
     }.items() <= schema(RESPONSES).items()  # fmt: skip

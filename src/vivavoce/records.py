@@ -16,8 +16,10 @@ __all__ = [
     "Criterion",
     "Finding",
     "Item",
+    "Located",
     "Measure",
     "Reading",
+    "Reasoned",
     "Response",
     "Role",
     "Row",
@@ -41,7 +43,8 @@ class Item:
     `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
     where that differs. `group` names what must be resampled together and defaults to the base id.
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
-    'False'.
+    'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
+    (from 1) is wrong. `false_answer` is a wrong answer that is shown and is to be explained.
     """
 
     benchmark: str
@@ -55,6 +58,9 @@ class Item:
     options: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    step: int | None = None
+    false_answer: str | None = None
     context: str | None = None
     source: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
@@ -81,6 +87,9 @@ class Item:
             "options": self.options,
             "answer": self.answer,
             "references": self.references,
+            "steps": self.steps,
+            "step": self.step,
+            "false_answer": self.false_answer,
             "context": self.context,
         }
         text = json.dumps({k: v for k, v in seen.items() if v}, ensure_ascii=False, sort_keys=True)
@@ -195,18 +204,48 @@ class Score:
     note: str | None = None
 
 
+class Reasoned(NamedTuple):
+    """An answer reached in steps: the answer, and the steps in order (none if none were written)."""
+
+    answer: str
+    steps: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What is compared with the references."""
+        return self.answer
+
+
+class Located(NamedTuple):
+    """A fault found in a chain of steps: which step (null if none was named), and why it is wrong."""
+
+    step: int | None
+    explanation: str
+
+    @property
+    def text(self) -> str:
+        """What is compared with the references."""
+        return self.explanation
+
+
 class Reading(NamedTuple):
     """What a format made of an answer.
 
-    `parsed` is an option's text (mcq), a bool (true_false), a tuple of option texts (list), or the
-    answer's text (open formats); null unless `status` is `ok`. `stray` holds the entries of a list that
-    are no option. `reason` says why an answer was not read.
+    `parsed` is an option's text (mcq), a bool (true_false), a tuple of option texts (list), a `Reasoned`
+    (multi_hop), a `Located` (multi_hop_inverse), or the answer's text (other open formats); null unless
+    `status` is `ok`. `stray` holds the entries of a list that are no option. `reason` says why an answer was
+    not read.
     """
 
     status: Literal["ok", "unanswered", "unreadable"]
     parsed: Any = None
     stray: tuple[str, ...] = ()
     reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The part of an open answer that is compared with the references: what text metrics mark."""
+        return self.parsed if isinstance(self.parsed, str) else self.parsed.text
 
 
 class Row(NamedTuple):

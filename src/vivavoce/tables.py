@@ -16,9 +16,11 @@ from vivavoce.records import Candidate, Item, Response, Score
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ITEMS", "RESPONSES", "SCORES", "Line", "is_file", "read_lines", "rename", "schema"]
+__all__ = ["ITEMS", "LISTS", "RESPONSES", "SCORES", "Line", "is_file", "read_lines", "rename", "schema"]
 
 ITEMS = tuple(f.name for f in fields(Item))
+LISTS = ("options", "answer", "references", "steps")
+"""The item fields that hold several texts."""
 RESPONSES = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "candidate", "role", "repeat"),
     *("edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error"),

@@ -33,14 +33,16 @@ def test_columns_named_like_fields_become_the_item(tmp_path: Path) -> None:
             "id": "q1", "variant": "neutral", "alias": "n1", "group": "g", "category": "c",
             "format": "mcq", "question": "Which?", "options": ["a", "b"], "answer": "b", "references": ["r"],
             "context": "note",
-            "source": "s", "level": 3, "tags": ["x", None],
+            "source": "s", "level": 3, "tags": ["x", None], "steps": ["One.", "Two."], "step": 2,
+            "false_answer": "So.",
         },
     )  # fmt: skip
     assert (
         Item(
             benchmark="exam", item="q1", variant="neutral", alias="n1", group="g", category="c", format="mcq",
             question="Which?", options=("a", "b"), answer=("b",), references=("r",), context="note",
-            source="s", meta={"level": 3, "tags": ["x", None]},
+            source="s", meta={"level": 3, "tags": ["x", None]}, steps=("One.", "Two."), step=2,
+            false_answer="So.",
         )
     ) == item  # fmt: skip
 
@@ -114,6 +116,17 @@ def test_a_csv_holds_lists_as_json_arrays(tmp_path: Path) -> None:
     assert 5000 == len(four.references[0])
 
 
+def test_a_csv_holds_steps_and_the_number_of_one(tmp_path: Path) -> None:
+    path = tmp_path / "exam.csv"
+    path.write_text(
+        "id,format,question,steps,step,false_answer,references\n"
+        'q1,multi_hop_inverse,Why?,"[""One."", ""Two.""]",2,So.,No.\n',
+        encoding="utf-8",
+    )
+    (item,) = load(f"csv(path='{path}')").items
+    assert (("One.", "Two."), 2, "So.") == (item.steps, item.step, item.false_answer)
+
+
 def test_a_parquet_exam_holds_lists_and_any_further_columns(tmp_path: Path) -> None:
     import datetime
 
@@ -163,6 +176,11 @@ def test_odd_further_columns_reach_the_run_as_json(tmp_path: Path) -> None:
         ),
         ([ITEM | {"answer": {"a": 1}}], "line 1, answer: a text is needed, not dict: {'a': 1}."),
         ([ITEM | {"references": ["a", None]}], "line 1, references: a text is needed, not NoneType: None."),
+        ([ITEM | {"steps": [["a"]]}], "line 1, steps: a text is needed, not list: ['a']."),
+        ([ITEM | {"step": 2.5}], "line 1, step: a whole number is needed, not '2.5'."),
+        ([ITEM | {"step": "two"}], "line 1, step: a whole number is needed, not 'two'."),
+        ([ITEM | {"step": True}], "line 1, step: a whole number is needed, not 'True'."),
+        ([ITEM | {"step": 2**63}], "line 1, step: a whole number is needed, not '9223372036854775808'."),
         ([ITEM | {"options": [["a"]]}], "line 1, options: a text is needed, not list: ['a']."),
     ],
 )

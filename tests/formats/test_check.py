@@ -59,6 +59,44 @@ AB = ("Aspirin", "Heparin")
         (item("short", question=""), "bench, item 'q7': the question is blank."),
         (item("longform", question="…"), "bench, item 'q7': the question is blank."),
         (
+            item("short_inverse", references=("r",)),
+            "bench, item 'q7': short_inverse needs a false_answer, the wrong answer that is shown.",
+        ),
+        (
+            item("short_inverse", false_answer="f"),
+            "bench, item 'q7': short_inverse needs one or more references, the right explanation or answer.",
+        ),
+        (
+            item("multi_hop"),
+            "bench, item 'q7': multi_hop needs one or more references, the right explanation or answer.",
+        ),
+        (item("multi_hop", question="", references=("r",)), "bench, item 'q7': the question is blank."),
+        (
+            item("multi_hop_inverse", steps=("a",), step=1, references=("r",)),
+            "bench, item 'q7': multi_hop_inverse needs 2 or more steps, not 1.",
+        ),
+        (
+            item("multi_hop_inverse", steps=("a", " "), step=1, references=("r",)),
+            "bench, item 'q7': step 2 is blank.",
+        ),
+        (
+            item("multi_hop_inverse", steps=("a", "b"), references=("r",)),
+            "bench, item 'q7': multi_hop_inverse needs step, the number of the wrong one.",
+        ),
+        (
+            item("multi_hop_inverse", steps=("a", "b"), step=3, references=("r",)),
+            "bench, item 'q7': the wrong step is number 3, but the steps are 1 to 2.",
+        ),
+        (
+            item("multi_hop_inverse", steps=("a", "b"), step=0, references=("r",)),
+            "bench, item 'q7': the wrong step is number 0, but the steps are 1 to 2.",
+        ),
+        (
+            item("multi_hop_inverse", steps=("a", "b"), step=1),
+            "bench, item 'q7': multi_hop_inverse needs one or more references, the right explanation or "
+            "answer.",
+        ),
+        (
             item("mqc"),
             "bench, item 'q7': no format named 'mqc'. Did you mean 'mcq'?",
         ),
@@ -106,6 +144,26 @@ def test_prompts_show_question_context_and_options() -> None:
     assert "AB. Option 27" in ask(item("list", options=tuple(f"Option {k}" for k in range(28))))
     assert "True or False" in ask(item("true_false"))
     assert ask(item("longform")).startswith("Which one?")
+
+
+def test_prompts_show_what_is_to_be_explained() -> None:
+    wrong = item("short_inverse", false_answer="Aspirin", references=("r",), context="A man of 60.")
+    assert "A man of 60.\n\nWhich one?" in ask(wrong)
+    assert "Aspirin" in ask(wrong)
+    assert "Reasoning" in ask(item("multi_hop", references=("r",)))
+    chain = item("multi_hop_inverse", steps=("Step 1: Platelets.", "**Step 2** - Fibrin.", "Last."), step=2)
+    assert "\nStep 1: Platelets.\n" in ask(chain)
+    assert "\nStep 3: Last.\n" in ask(chain)
+    assert "Answer given" not in ask(chain)
+    assert "Answer given: Never.\n" in ask(replace(chain, false_answer="Never."))
+
+
+def test_the_gold_is_never_shown() -> None:
+    for kind in ("short_inverse", "multi_hop", "multi_hop_inverse"):
+        asked = item(kind, false_answer="f", references=("GOLD",), steps=("a", "b"), step=2)
+        assert "GOLD" not in ask(asked)
+        assert ask(asked) == ask(replace(asked, step=1))
+    assert "GOLD" not in ask(item("multi_hop", references=("r",), steps=("GOLD", "b")))
 
 
 def test_braces_in_a_question_are_left_alone() -> None:

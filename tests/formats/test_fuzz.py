@@ -69,6 +69,21 @@ PIECES = st.sampled_from(
         "</answer>",
         "```",
         "٣",
+        "Step",
+        "Step 3",
+        "step: 2",
+        "the third",
+        "last",
+        "Explanation:",
+        "Reasoning:",
+        "Final Answer:",
+        "**Incorrect Reasoning Step:**",
+        "is right",
+        "第",
+        "步",
+        "{'step': ",
+        "- ",
+        "1.",
     ]
 )
 TEXTS = st.one_of(
@@ -113,9 +128,12 @@ OPTIONS = st.lists(
     unique=True,  # an exam with the same option twice is refused when it is loaded
 )
 
+STEPS = 12
+
 
 def item(kind: str, options: list[str] | tuple[str, ...] = ()) -> Item:
-    return Item(benchmark="b", item="i", format=kind, question="q", options=tuple(options))
+    steps = ("so",) * STEPS if kind == "multi_hop_inverse" else ()
+    return Item(benchmark="b", item="i", format=kind, question="q", options=tuple(options), steps=steps)
 
 
 def sound(reading: Reading, kind: str, options: list[str]) -> bool:
@@ -127,6 +145,10 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
         return reading.parsed in options
     if kind == "list":
         return set(reading.parsed) <= set(options) and len(set(reading.parsed)) == len(reading.parsed)
+    if kind == "multi_hop_inverse":
+        return reading.parsed.step in (None, *range(1, STEPS + 1)) and isinstance(reading.text, str)
+    if kind == "multi_hop":
+        return not is_blank(reading.parsed.answer) and not any(is_blank(s) for s in reading.parsed.steps)
     return isinstance(reading.parsed, bool if kind == "true_false" else str)
 
 
@@ -136,6 +158,8 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
 @example("{" * 3000, ["A", "B"])
 @example("[" * 100_000 + "]", ["A", "B"])
 @example("\ud800", ["A", "B"])
+@example("{'step': " + "(" * 5000 + "}", [])
+@example("Step " + "9" * 5000, [])
 def test_any_text_gives_a_sound_reading(text: str, options: list[str]) -> None:
     for kind in FORMATS:
         assert sound(read(item(kind, options), text), kind, options), kind
@@ -236,6 +260,19 @@ def test_long_answers_cost_work_in_proportion() -> None:
         "a: b ",
         "(B",
         "but ",
+        "step 2 is wrong.\n",
+        "step 2, ",
+        "Step: 3\n",
+        "Explanation: ",
+        "the error is in step 3. wait. ",
+        "the answer is x. ",
+        "Therefore, the answer is: x. ",
+        "Step 1: ",
+        "1. a\n",
+        "\n",
+        "** ",
+        "not step 2 or ",
+        "the wrong ",
     ):
         text = (pattern * (100_000 // len(pattern)))[:100_000]
         for kind in FORMATS:

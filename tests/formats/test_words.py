@@ -6,7 +6,11 @@ import pytest
 
 from vivavoce.formats import words
 
-LISTS = {name: value for name, value in vars(words).items() if isinstance(value, frozenset | set | tuple)}
+LISTS = {
+    name: value
+    for name, value in vars(words).items()
+    if isinstance(value, frozenset | set | tuple | dict) and not name.startswith("__")
+}
 
 
 def folded(word: str) -> str:

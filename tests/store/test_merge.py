@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from vivavoce import cli
 from vivavoce.errors import InputError, RunNotFound, StoreError
 from vivavoce.run import Run, open_run
+from vivavoce.store import read
 
 ITEMS = ("q1", "q2", "q3")
 
@@ -71,6 +72,24 @@ def test_items_that_are_new_come_with_their_answers(tmp_path: Path) -> None:
     new, old = (r.items.filter(r.items["item"] == "q9").rows(named=True)[0] for r in (one, two))
     assert old == new
     assert ("note 9", "c", "book") == (new["group"], new["category"], new["source"])
+
+
+def test_steps_and_false_answers_come_with_their_items(tmp_path: Path) -> None:
+    one = there(tmp_path / "a", {"A": {"q1": 0.1}}, items=["q1"])
+    chain = {"item": "q9", "steps": ["First.", "Then."], "step": 2, "false_answer": "So."}
+    two = there(tmp_path / "b", {"A": {"q9": 0.9}}, items=[chain])
+    one.merge(two.file.path)
+    with one.file.reading() as ours, two.file.reading() as theirs:
+        new, old = (next(i for i in read.stock(db).values() if i.item == "q9") for db in (ours, theirs))
+    assert old == new
+    assert (("First.", "Then."), 2, "So.", old.hash) == (new.steps, new.step, new.false_answer, new.hash)
+
+
+def test_a_run_with_other_steps_is_refused(tmp_path: Path) -> None:
+    chain = {"item": "q9", "steps": ["First.", "Then."], "step": 2}
+    one = there(tmp_path / "a", {"A": {"q9": 0.1}}, items=[chain])
+    two = there(tmp_path / "b", {"B": {"q9": 0.9}}, items=[chain | {"step": 1}])
+    assert "the item 'q9' of exam has another wording there." in refused(one, two)
 
 
 def test_a_benchmark_that_is_new_comes_with_its_card(tmp_path: Path) -> None:

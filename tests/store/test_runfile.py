@@ -141,6 +141,72 @@ def test_an_older_file_is_brought_up_to_date_when_it_is_read(
     assert 6 == len(run.responses)
 
 
+def first_version(path: Path) -> None:
+    """A run of format 1 as it was written then: one item, with its hash, and one answer to it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(MIGRATIONS[0])
+        db.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;")
+        db.execute("INSERT INTO benchmarks (benchmark_id, benchmark, spec, signature, card) "
+                   "VALUES (1, 'exam', 'old', 'old', '{}')")  # fmt: skip
+        db.execute(
+            'INSERT INTO items (item_id, benchmark_id, item, variant, version, current, hash, "group", '
+            "format, question, options, answer, \"references\", meta) VALUES (1, 1, 'q1', '', 1, 1, "
+            "'57d1375c67d754d4', 'q1', 'mcq', 'Which?', '[\"a\", \"b\"]', '[\"a\"]', '[]', '{}')"
+        )
+        db.execute("INSERT INTO candidates VALUES (1, 'A', 'candidate')")
+        db.execute("INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text) "
+                   "SELECT 1, 1, 1, edit_id, 'ok', 'a' FROM edits")  # fmt: skip
+        db.commit()
+
+
+OLD = {"id": "q1", "format": "mcq", "question": "Which?", "options": ["a", "b"], "answer": "a"}
+NEW = {
+    "id": "q2", "format": "multi_hop_inverse", "question": "Why?", "false_answer": "It stops.",
+    "steps": ["It is hot.", "So it stops."], "step": 2, "references": ["Heat does not stop it."],
+}  # fmt: skip
+
+
+def exam(folder: Path, *rows: object) -> tuple[Path, str]:
+    """An answer of B to the last of these items, and the spec of the exam."""
+    file, answers = folder / "exam.jsonl", folder / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    last = rows[-1]["id"]  # type: ignore[index]
+    answers.write_text(json.dumps({"item": last, "candidate": "B", "text": "Step 2: no."}), encoding="utf-8")
+    return answers, f"jsonl(path='{file}')"
+
+
+def test_a_run_of_the_first_format_keeps_its_items_and_takes_new_ones(tmp_path: Path) -> None:
+    path = tmp_path / "old.viva"
+    first_version(path)
+    run = viva.open(path)
+    assert [("q1", [], None, None)] == run.items.select("item", "steps", "step", "false_answer").rows()
+    assert len(MIGRATIONS) == pragma(path, "user_version")
+    answers, spec = exam(tmp_path, OLD, NEW)
+    run.import_answers(answers, benchmark=spec)  # the same content has the same hash: nothing has changed
+    with run.file.reading() as db:
+        stock = {item.item: item for item in read.stock(db).values()}
+        kept = db.execute("SELECT item, version, hash FROM items ORDER BY item_id LIMIT 1").fetchone()
+    assert ("q1", 1, "57d1375c67d754d4") == kept
+    assert "57d1375c67d754d4" == stock["q1"].hash
+    assert (2, ("It is hot.", "So it stops."), "It stops.") == (
+        stock["q2"].step, stock["q2"].steps, stock["q2"].false_answer,
+    )  # fmt: skip
+    assert {("q1", "A"), ("q2", "B")} == set(run.responses.select("item", "candidate").rows())
+
+
+@pytest.mark.parametrize(
+    "change", [{"step": 1}, {"steps": ["It is hot.", "So it goes."]}, {"false_answer": "It goes."}]
+)
+def test_other_steps_make_another_item(tmp_path: Path, change: dict[str, object]) -> None:
+    run = viva.open(tmp_path / "exam.viva")
+    for rows in ([NEW], [NEW]):
+        answers, spec = exam(tmp_path, *rows)
+        run.import_answers(answers, benchmark=spec)
+    answers, spec = exam(tmp_path, NEW | change)
+    with pytest.raises(InputError, match=r"1 of the exam items have changed"):
+        run.import_answers(answers, benchmark=spec)
+
+
 def test_a_migration_that_breaks_leaves_the_file_as_it_was(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,8 +17,8 @@ from vivavoce.tables import ITEMS, RESPONSES, SCORES, schema
 Make = Callable[..., Run]
 COPY = (
     "INSERT INTO items SELECT item_id + 100, benchmark_id, item, variant, version + 1, {current}, hash, "
-    'alias, "group", category, format, question, options, answer, "references", context, source, meta '
-    "FROM items"
+    'alias, "group", category, format, question, options, answer, "references", context, source, meta, '
+    "steps, step, false_answer FROM items"
 )
 
 

@@ -10,11 +10,10 @@ from typing import Any
 from vivavoce.errors import InputError
 from vivavoce.records import Card, Item
 from vivavoce.registry import benchmark
-from vivavoce.tables import Line, read_lines, rename
+from vivavoce.tables import LISTS, Line, read_lines, rename
 from vivavoce.text import one_line
 
-_TEXT = ("variant", "alias", "group", "category", "format", "question", "context", "source")
-_LISTS = ("options", "answer", "references")
+_TEXT = ("variant", "alias", "group", "category", "format", "question", "false_answer", "context", "source")
 
 
 def _card(name: str, path: Path) -> Card:
@@ -31,7 +30,7 @@ def _card(name: str, path: Path) -> Card:
 
 def _columns(words: tuple[str, ...]) -> dict[str, str]:
     """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`."""
-    known = ("item", "id", *_TEXT, *_LISTS)
+    known = ("item", "id", *_TEXT, *LISTS, "step")
     pairs = {}
     for word in words:
         ours, colon, theirs = word.partition(":")
@@ -69,15 +68,16 @@ def _item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     }
     lists: dict[str, Any] = {
         name: _list(row[name], f"{line.where}, {name}", arrays=arrays)
-        for name in _LISTS
+        for name in LISTS
         if row.get(name) is not None
     }
-    known = {"item", *_TEXT, *_LISTS}
+    known = {"item", *_TEXT, *LISTS, "step"}
     return Item(
         benchmark=benchmark,
         item=_text(row["item"], f"{line.where}, item"),
         **texts,
         **lists,
+        step=_number(row.get("step"), f"{line.where}, step"),
         meta={k: _kept(v) for k, v in row.items() if k not in known},
     )
 
@@ -89,6 +89,19 @@ def _text(value: Any, where: str) -> str:
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return str(value)
     raise InputError(f"{where}: a text is needed, not {type(value).__name__}: {one_line(str(value), 40)}.")
+
+
+def _number(value: Any, where: str) -> int | None:
+    """A whole number, also as text; null where there is none."""
+    if value in (None, ""):
+        return None
+    try:
+        # beyond 63 bits the store has no room
+        if isinstance(value, bool) or (number := int(value)) != float(value) or abs(number) >= 2**63:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{where}: a whole number is needed, not {one_line(str(value), 40)!r}.") from None
+    return number
 
 
 def _list(value: Any, where: str, *, arrays: bool) -> tuple[str, ...]:

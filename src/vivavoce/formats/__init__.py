@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from vivavoce.errors import InputError, suggest
-from vivavoce.formats import listing, longform, mcq, short, true_false
+from vivavoce.formats import (
+    listing,
+    longform,
+    mcq,
+    multi_hop,
+    multi_hop_inverse,
+    short,
+    short_inverse,
+    true_false,
+)
 from vivavoce.formats.base import Format
 from vivavoce.formats.match import label
 from vivavoce.records import Item, Reading
@@ -16,7 +25,19 @@ from vivavoce.records import Item, Reading
 __all__ = ["FORMATS", "TABLE", "Format", "ask", "check", "label", "read"]
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
-    {f.name: f for f in (mcq.FORMAT, true_false.FORMAT, listing.FORMAT, short.FORMAT, longform.FORMAT)}
+    {
+        f.name: f
+        for f in (
+            mcq.FORMAT,
+            true_false.FORMAT,
+            listing.FORMAT,
+            short.FORMAT,
+            short_inverse.FORMAT,
+            multi_hop.FORMAT,
+            multi_hop_inverse.FORMAT,
+            longform.FORMAT,
+        )
+    }
 )
 
 TABLE: tuple[tuple[str, str, str, str], ...] = (

@@ -271,3 +271,78 @@ AFTER_TRUTH = _set(
     "though although however provided according under to from unless while whereas not statement here /",
     "& + overall rather both → (-) after on of at during is are was the this it",
 )
+
+# Steps of a chain of reasoning.
+STEP_NOUNS = _set(
+    "step steps hop hops schritt schritte paso pasos etape etapes passo passos stap steg krok шаг шага",
+    "adim langkah",
+)
+NUMBER_NOUNS = _set("number no num nr")
+STEP_ADJECTIVES = _set("reasoning inference logical logic incorrect wrong faulty flawed erroneous")
+COUNTING = {
+    word: n
+    for n, same in enumerate(
+        (
+            "one i 一", "two ii 二", "three iii 三", "four iv 四", "five v 五", "six vi 六",
+            "seven vii 七", "eight viii 八", "nine ix 九", "ten x 十", "eleven xi", "twelve xii",
+        ),
+        1,
+    )
+    for word in same.split()
+}  # fmt: skip
+ORDINALS = {
+    word: n
+    for n, same in enumerate(
+        (
+            "first erste ersten primer primero premier primeira", "second zweite zweiten segundo deuxieme",
+            "third dritte dritten tercer tercero troisieme terceiro",
+            "fourth vierte vierten cuarto quatrieme", "fifth funfte funften quinto cinquieme", "sixth",
+            "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
+        ),
+        1,
+    )
+    for word in same.split()
+}  # fmt: skip
+LAST = _set("last final letzte letzten ultimo dernier derniere")
+# A step that one of these is said of is the wrong one; nouns also before it: "the error is in step 3".
+FAULTS = _set(
+    "wrong incorrect incorrectly wrongly false falsely flawed flaw flaws faulty fault error errors erroneous",
+    "erroneously mistake mistakes mistaken mistakenly invalid inaccurate inaccurately inaccuracy unsound",
+    "fallacy fallacious problem problematic issue untrue illogical culprit misstep misstatement unjustified",
+    "unsupported unfounded misleading unwarranted falsch fehler fehlerhaft fehlerhafte incorrecto incorrecta",
+    "erreur erroneo errado errada erro неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
+)
+FAULT_VERBS = _set(
+    "contradicts misinterprets misstates misunderstands misrepresents misidentifies misattributes confuses",
+    "conflates overgeneralizes overgeneralises oversimplifies overstates exaggerates errs fails goes astray",
+    "misapplies mischaracterizes misreads misuses inverts reverses ignores overlooks contradicted",
+)
+SAYING = _set(
+    "says states claims assumes concludes infers suggests argues asserts implies that saying stating",
+    "claiming assuming concluding describes mentions",
+)
+SOUND = _set(
+    "right correct correctly fine valid true accurate accurately sound ok okay good logical reasonable",
+    "plausible proper justified acceptable richtig korrekt correcto correcta correto верен верно ✓ ✅",
+)
+# "Step 3 does not follow" accuses it; "step 4 follows" says nothing of either.
+SOUND_IF_DENIED = _set(
+    "follow follows hold holds support supported warranted consistent true accurate justified"
+)
+NO_STEP = _set("no none nothing neither without never all every each everything")
+LOCATES = _set(
+    "is was lies lie occurs occur appears happens comes arises begins starts located found be being at in",
+    "are seems remains should would must therefore thus identified es ist est",
+)
+# What takes back a step: words of error alone do not, they are what such an answer is about.
+TAKES_BACK = _set(
+    "wait scratch reconsider reconsidering reconsidered revise revised revising correction oops sorry",
+    "apologies hmm rethinking reevaluating nevermind perdon corrijo korrektur pardon doch",
+)
+TAKES_BACK_PAIRS = frozenset(
+    {("second", "thought"), ("second", "thoughts"), ("on", "reflection"), ("hold", "on"), ("never", "mind"),
+     ("take", "that"), ("that", "back"), ("i", "was"), ("i", "meant"), ("made", "a"), ("my", "bad"),
+     ("my", "mistake")}
+)  # fmt: skip
+TURNS = _set("actually no rather instead")
+HEDGED = _set("might may could maybe perhaps possibly either probably unsure seems")

@@ -136,7 +136,7 @@ def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]
 
 _ITEM = (
     'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
-    "context, source, meta"
+    "steps, step, false_answer, context, source, meta"
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "

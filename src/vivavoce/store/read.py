@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Response
 from vivavoce.store.schema import STATUSES
-from vivavoce.tables import ITEMS, RESPONSES, SCORES, schema
+from vivavoce.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,15 +191,15 @@ def scores(
 
 def stock(db: sqlite3.Connection) -> dict[int, Item]:
     """The current items as records, under their keys."""
-    sql = """
-        SELECT item_id, benchmark, item, variant, alias, "group", category, format, question, options, answer,
-               "references", context, source, meta
-        FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 ORDER BY item_id
-    """
+    columns = ", ".join(f'"{name}"' for name in ITEMS)
+    sql = (
+        f"SELECT item_id, {columns} FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 "
+        "ORDER BY item_id"
+    )
     made = {}
     for key, *row in db.execute(sql):
         fields = dict(zip(ITEMS, row, strict=True))
-        lists = {name: tuple(json.loads(fields[name])) for name in ("options", "answer", "references")}
+        lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
         made[key] = Item(**fields | lists | {"meta": json.loads(fields["meta"])})
     return made
 

@@ -161,4 +161,16 @@ FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (respons
      JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST,)
+_STEPS = """
+ALTER TABLE items ADD COLUMN steps TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE items ADD COLUMN step INTEGER;
+ALTER TABLE items ADD COLUMN false_answer TEXT;
+
+DROP VIEW item_rows;
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.options,
+       i.answer, i."references", i.steps, i.step, i.false_answer, i.context, i.source, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS)

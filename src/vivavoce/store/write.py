@@ -11,6 +11,7 @@ from vivavoce.errors import InputError
 from vivavoce.records import Card, Item, Measure, Response, Role, Value
 from vivavoce.registry import plugins
 from vivavoce.store.schema import STATUSES
+from vivavoce.tables import LISTS
 
 __all__ = [
     "Mark",
@@ -115,11 +116,13 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) 
                 "category",
                 "format",
                 "question",
+                "step",
+                "false_answer",
                 "context",
                 "source",
             )
         },
-        **{name: _json(getattr(item, name)) for name in ("options", "answer", "references")},
+        **{name: _json(getattr(item, name)) for name in LISTS},
         "meta": _json(dict(item.meta)),
     }
     names = ", ".join(f'"{name}"' for name in row)

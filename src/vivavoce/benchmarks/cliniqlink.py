@@ -1,0 +1,217 @@
+"""ClinIQLink 2025: medical questions in seven formats, each item tied to a paragraph of a textbook.
+
+Colelough, Bartels and Demner-Fushman (2025). One JSON file for each format. An item's id is its file's stem
+and its place there, counted from 0; items on one paragraph are in one group: their answers go together.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from vivavoce.errors import InputError, suggest
+from vivavoce.formats import check
+from vivavoce.records import Card, Item
+from vivavoce.registry import benchmark
+from vivavoce.tables import is_file
+from vivavoce.text import is_blank, one_line
+
+_Fields = dict[str, Any]
+_Name = Literal["TF", "MC", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse"]
+_STEP = re.compile(r"\bstep\s*#?(\d{1,3})\b", re.IGNORECASE)
+_EXPLAINED = re.compile(r"^[\s*•>-]*explanation\s*:[*\s]*", re.IGNORECASE)
+_SOURCE = ("isbn", "page", "paragraph_id")
+
+
+def _true_false(row: _Fields) -> _Fields:
+    return {"format": "true_false", "answer": (_text(row, "answer"),)}
+
+
+def _multiple_choice(row: _Fields) -> _Fields:
+    return {"format": "mcq", "options": _texts(row, "options"), "answer": (_text(row, "correct_answer"),)}
+
+
+def _list(row: _Fields) -> _Fields:
+    return {"format": "list", "options": _texts(row, "options"), "answer": _texts(row, "answer")}
+
+
+def _short(row: _Fields) -> _Fields:
+    return {"format": "short", "references": (_text(row, "answer"),)}
+
+
+def _short_inverse(row: _Fields) -> _Fields:
+    explanation = (_text(row, "incorrect_explanation"),)
+    return {"format": "short_inverse", "false_answer": _text(row, "false_answer"), "references": explanation}
+
+
+def _multi_hop(row: _Fields) -> _Fields:
+    return {"format": "multi_hop", "references": (_text(row, "answer"),), "steps": _texts(row, "reasoning")}
+
+
+def _multi_hop_inverse(row: _Fields) -> _Fields:
+    step, explanation = _wrong_step(row.get("incorrect_reasoning_step"))
+    return {
+        "format": "multi_hop_inverse",
+        "false_answer": _text(row, "answer"),
+        "steps": _texts(row, "reasoning"),
+        "step": step,
+        "references": (explanation,),
+    }
+
+
+_FILES: dict[str, Callable[[_Fields], _Fields]] = {
+    "TF": _true_false,
+    "MC": _multiple_choice,
+    "list": _list,
+    "short": _short,
+    "short_inverse": _short_inverse,
+    "multi_hop": _multi_hop,
+    "multi_hop_inverse": _multi_hop_inverse,
+}
+
+
+@benchmark("cliniqlink")
+class ClinIQLink:
+    """ClinIQLink from `data`, a folder with TF.json, MC.json, list.json and the four files of open questions.
+
+    `files=[TF, MC]` takes a part; without it all seven files must be there. Other files are left alone.
+    """
+
+    data: Path
+    files: tuple[_Name, ...] = ()
+
+    card = Card(
+        name="cliniqlink",
+        description="Medical questions at the level of a general practitioner: true/false, multiple choice, "
+        "list, short, short inverse, multi-hop and multi-hop inverse.",
+        source="github.com/Brandonio-c/ClinIQLink_Sample-dataset, a sample of 35 of the 4,978 items; data= "
+        "may name any folder in its form",
+        revision_note="the sample carries no release or tag",
+        licence="the sample is for checking the format of submissions, not for training, by its README; no "
+        "other terms are stated",
+        access="open",
+        citation="Colelough, Bartels and Demner-Fushman, Overview of the ClinIQLink 2025 shared task on "
+        "medical question-answering, BioNLP 2025",
+        faults=(
+            "Items have no ids of their own: results published by paragraph overwrite one another where two "
+            "items share one. Here file and place make the id.",
+            "In short_inverse and multi_hop_inverse the field answer holds the wrong answer. It is read as "
+            "false_answer, and the explanation as the reference.",
+            "In multi_hop_inverse the line that names the wrong step may hold the word explanation as well; "
+            "the published harness then compares answers with that line (para15 of the sample). Here the "
+            "explanation is the line that begins with 'Explanation:'.",
+            "Only one step is keyed as wrong, but those after it may build on it, or say in so many words "
+            "that they are wrong too (steps 3 and 4 of para11 in the sample).",
+            "The published run asks the first 200 items of each file and truncates prompts; all items are "
+            "asked here.",
+            "In the sample, isbn and page are blanked out.",
+        ),
+    )
+
+    def items(self) -> Iterator[Item]:
+        """The items of the files, in the order of the files above."""
+        for name, made in _FILES.items():
+            if self.files and name not in self.files:
+                continue
+            path = self.data / f"{name}.json"
+            if not is_file(path):
+                there = ", ".join(n for n in _FILES if is_file(self.data / f"{n}.json"))
+                part = f"; for those that are there write files=[{there}]" if there else ""
+                raise InputError(f"cliniqlink needs {path}: data= names the folder of its seven files{part}.")
+            rows = _rows(path)
+            for index, row in enumerate(rows):
+                yield _item(path, index, row, made)
+
+
+def _item(path: Path, index: int, row: Any, made: Callable[[_Fields], _Fields]) -> Item:
+    where = f"{path}, item {index}"
+    try:
+        if not isinstance(row, dict):
+            raise ValueError(f"a JSON object is needed, not {type(row).__name__}")
+        source = row.get("source") or {}
+        if not isinstance(source, dict):
+            raise ValueError("source must be an object with isbn, page and paragraph_id")
+        group = source.get("paragraph_id")
+        item = Item(
+            benchmark="cliniqlink",
+            item=f"{path.stem}-{index}",
+            group="" if group is None else str(group),
+            question=_text(row, "question"),
+            source=", ".join(f"{key} {source[key]}" for key in _SOURCE[:2] if source.get(key)) or None,
+            meta={key: source[key] for key in _SOURCE if key in source},
+            **made(row),
+        )
+    except ValueError as error:
+        raise InputError(f"{where}: {error}{'' if str(error)[-1] in '.?' else '.'}") from None
+    try:
+        return check(item)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _rows(path: Path) -> list[Any]:
+    """The items of a file; lists within the list are laid out, as published files have them nested."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no character
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: broken JSON ({one_line(str(error), 100)}).") from None
+    if not isinstance(found, list):
+        raise InputError(f"{path}: a JSON array of items is needed, not {type(found).__name__}.")
+    rows = [row for entry in found for row in (entry if isinstance(entry, list) else [entry])]
+    if not rows:
+        raise InputError(f"{path} holds no items.")
+    return rows
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON number")
+
+
+def _value(row: _Fields, name: str) -> Any:
+    if name not in row:
+        raise ValueError(f"the field {name!r} is missing.{suggest(name, list(row))}")
+    return row[name]
+
+
+def _text(row: _Fields, name: str) -> str:
+    value = _value(row, name)
+    if isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or is_blank(value):
+        raise ValueError(f"{name} must be a text, not {one_line(repr(value), 40)}")
+    return value
+
+
+def _texts(row: _Fields, name: str) -> tuple[str, ...]:
+    value = _value(row, name)
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise ValueError(f"{name} must be a list of texts, not {one_line(repr(value), 40)}")
+    return tuple(value)
+
+
+def _wrong_step(gold: Any) -> tuple[int, str]:
+    """The number of the wrong step and why it is wrong.
+
+    The explanation begins at the line that starts with "Explanation:", bullets aside; the step is before it.
+    """
+    lines = gold.splitlines() if isinstance(gold, str) else gold
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise ValueError(f"incorrect_reasoning_step must be texts, not {one_line(repr(gold), 40)}")
+    lines = [part for line in lines for part in line.splitlines()]
+    begins = next((k for k, line in enumerate(lines) if _EXPLAINED.match(line)), None)
+    if begins is None:
+        raise ValueError("incorrect_reasoning_step has no line that begins with 'Explanation:'")
+    explanation = "\n".join([_EXPLAINED.sub("", lines[begins]), *lines[begins + 1 :]]).strip()
+    numbers = {int(n) for line in lines[:begins] for n in _STEP.findall(line)[:1]}
+    if len(numbers) != 1:
+        raise ValueError(
+            "incorrect_reasoning_step must name one step before its explanation, as in 'Step 3', not "
+            f"{', '.join(map(str, sorted(numbers))) or 'none'}"
+        )
+    if is_blank(explanation):
+        raise ValueError("incorrect_reasoning_step has an empty explanation")
+    return numbers.pop(), explanation
