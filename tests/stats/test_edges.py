@@ -29,6 +29,14 @@ OF = ["p", "p", "q", "q", "r", "r", "s", "s"]
 SOURCES = ["x", "x", "x", "x", "y", "y", "z", "z"]
 MET = [[0, 1], [1, 2], [0, 2], [0, 1], [1, 2], [0, 2]]
 WON = [1, 0, -1, -1, 1, 1]
+COUNTED = [
+    [2.0, 0.0, 1.0],
+    [0.0, 1.0, 1.0],
+    [3.0, 0.5, 0.0],
+    [1.0, 1.0, 1.0],
+    [0.0, 0.0, 2.0],
+    [4.0, 1.0, 0.0],
+]
 
 
 class Case(NamedTuple):
@@ -156,6 +164,9 @@ ARRAYS = dict(
         case(stats.percent_agreement, RATED),
         case(stats.permute_systems, SIX, OTHER, rng=rng),
         case(powered, SIX, OTHER, [True, False, True, True, False, True], GROUPS, numbers=("judged",)),
+        case(stats.pooled, COUNTED, GROUPS, statistic=stats.micro_f1, low=0, high=1),
+        case(stats.pooled_paired, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1),
+        case(stats.pooled_swaps, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1, rng=rng),
         case(stats.rank_intervals, THREE, GROUPS, **K_BY_N),
         case(stats.ratio, SIX, [0.4, 0.9, 0.5, 1.0, 0.6, 0.8], groups=GROUPS, weights=WEIGHTS, low=0, high=1),
         case(stats.sampling_weights, ["u", "v", "u"], sizes={"u": 4, "v": 3}, moves=True, numbers=()),
@@ -223,8 +234,12 @@ NOT_YET = {("groups_needed", "variance"), ("paired_p", "p_t"), ("tost", "differe
 ELSEWHERE = {
     "average_linkage": "a square of distances: below",
     "common_direction": "takes two signs",
+    "corpus_bleu": "takes the sums that `pooled` made",
+    "corpus_chrf": "takes the sums that `pooled` made",
+    "micro_f1": "takes the sums that `pooled` made",
     "rogan_gladen": "takes means that `cluster_mean` made",
     "shown_agreement": "takes squares of yes and no",
+    "sum_ratio": "takes the sums that `pooled` made",
     "verdict": "takes evidence, which checks itself",
 }
 
@@ -317,7 +332,8 @@ def test_nan_and_infinity_are_refused_with_their_position(name, where, bad):
         with pytest.raises(ValueError, match=f"holds {bad} (at position|at unit|for system)") as error:
             given.call(**spoilt)
         said = [
-            int(n) for n in re.findall(r"(?:position|unit|rater|system|item|measure) (\d+)", str(error.value))
+            int(n)
+            for n in re.findall(r"(?:position|unit|rater|system|item|measure|count) (\d+)", str(error.value))
         ]
         assert said in ([at], [int(k) for k in np.unravel_index(at, shape)]), str(error.value)
 

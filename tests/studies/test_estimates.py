@@ -240,3 +240,11 @@ def test_an_answer_withheld_by_a_filter_is_the_candidates_silence(tmp_path: Path
     found = row(score(run), candidate="A")
     assert (0.5, 1, 0) == (found["estimate"], found["n_unanswered"], found["n_failed"])
     assert {"withheld by the provider's content filter": 1} == row(run.status(), candidate="A")["causes"]
+
+
+def test_a_question_that_nobody_was_asked_again_is_no_gap(tmp_path: Path) -> None:
+    """The exam repeats q1 only, so three answers of each were to be expected; D lacks q2."""
+    both = {"q1": [1, 1], "q2": [1]}
+    run = made(tmp_path, {"A": both, "B": both, "C": {"q1": [1], "q2": [0]}, "D": {"q1": [1, 1]}})
+    rows = score(run, "told")
+    assert {"A": 1.0, "B": 1.0, "C": 1.0, "D": 2 / 3} == {r["candidate"]: r["coverage"] for r in rows.rows}

@@ -1,6 +1,7 @@
-"""A plugin metric for tests: every answer says what it is worth.
+"""Plugin metrics for tests: every answer says what it is worth, or what is counted in it.
 
 '0.8' is worth 0.8; 'fail' cannot be marked, and 'fail 0.8' cannot until TOLD_MENDED is set, then 0.8.
+'tp=1 fp=0 fn=2' has these counts.
 """
 
 import os
@@ -42,6 +43,43 @@ class Told:
 
     def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
         return [dict.fromkeys(self.criteria_named, _worth(row.reading.parsed)) for row in rows]
+
+
+@metric("counted")
+class Counted:
+    """The counts that the answer gives, pooled; an answer by itself is worth its first one."""
+
+    pool: str = "micro_f1"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    direction: Literal["higher", "lower"] = "higher"
+    silence: Literal["worst", "set_aside", "correct"] = "set_aside"
+
+    formats = ("short",)
+    needs = ()
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        return (
+            Criterion(
+                criterion="counts",
+                low=self.low,
+                high=self.high,
+                direction=self.direction,
+                if_unanswered=self.silence,
+                pool=self.pool,
+            ),
+        )
+
+    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+        return [{"counts": _counts(row.reading.parsed)} for row in rows]
+
+
+def _counts(text: str) -> Value:
+    if text == "fail":
+        return Value(None, note="it could not be counted", status="failed")
+    parts = {name: float(n) for name, n in (word.split("=") for word in text.split() if "=" in word)}
+    return Value(0.5, parts=parts or None)
 
 
 def _worth(text: str) -> Value:

@@ -23,6 +23,7 @@ from vivavoce.stats.bootstrap import FEW_GROUPS, Bootstrap, bootstrap, bootstrap
 from vivavoce.stats.bounds import Bounds, ImbensManski, bounds, imbens_manski
 from vivavoce.stats.clustering import Clusters, average_linkage, cluster_measures
 from vivavoce.stats.concordance import Concordance, IntraclassCorrelation, icc_a1, kendall_w
+from vivavoce.stats.corpus import corpus_bleu, corpus_chrf, micro_f1, sum_ratio
 from vivavoce.stats.correlation import (
     Coefficient,
     correlation,
@@ -81,6 +82,7 @@ from vivavoce.stats.paired import (
     paired_p,
 )
 from vivavoce.stats.planning import group_variance, groups_needed, items_needed, mde
+from vivavoce.stats.pooled import Pooled, PooledStatistic, pooled, pooled_paired, pooled_swaps
 from vivavoce.stats.powered import Powered, RoganGladen, prediction_powered, rogan_gladen
 from vivavoce.stats.ranking import RankInterval, RankIntervals, mean_ranks, rank_intervals
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
@@ -140,6 +142,8 @@ __all__ = [
     "PercentAgreement",
     "PermutationP",
     "Points",
+    "Pooled",
+    "PooledStatistic",
     "Powered",
     "RankInterval",
     "RankIntervals",
@@ -172,6 +176,8 @@ __all__ = [
     "cohen_kappa",
     "common_direction",
     "components",
+    "corpus_bleu",
+    "corpus_chrf",
     "correlation",
     "correlation_at",
     "critical_r",
@@ -208,6 +214,7 @@ __all__ = [
     "mcnemar",
     "mde",
     "mean_ranks",
+    "micro_f1",
     "nemenyi_distance",
     "nemenyi_p",
     "nested_variance",
@@ -218,6 +225,9 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "permute_systems",
+    "pooled",
+    "pooled_paired",
+    "pooled_swaps",
     "prediction_powered",
     "proportion_n",
     "rank_intervals",
@@ -231,6 +241,7 @@ __all__ = [
     "sign_test",
     "spearman",
     "studentized_range",
+    "sum_ratio",
     "t_interval",
     "tost",
     "variance_of_difference",

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "FILLED",
     "ITEM",
     "NO_LIMIT",
     "STUDIES",
     "Marks",
+    "by_answer",
+    "by_repeat",
     "identical_repeats",
+    "over_repeats",
     "repeats",
     "resolve",
     "settled",
@@ -71,6 +75,15 @@ def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
     all three; a column is null where nothing is left. `low` or `high` is NaN, and only there, where a
     failed mark meets a side without a limit: `span` turns it into "no bound".
     """
+    return over_repeats(by_repeat(rows, criterion))
+
+
+FILLED = ("observed", "low", "high")
+"""What was seen of a value, and what the failed marks could make of it."""
+
+
+def by_repeat(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
+    """As `resolve`, one row per candidate, item and repeat: the means of its passes."""
     import polars as pl
 
     failed = pl.col("status") == "failed"
@@ -80,32 +93,43 @@ def resolve(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
         # Unlike a null, NaN swallows the mean: what nothing bounds must not drop out of a bound.
         return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
 
-    columns = ("observed", "low", "high")
     return (
         rows.filter(pl.col("edit") == "")
         .select(*ITEM, "candidate", "role", "repeat", observed.alias("observed"),
                 filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
         .group_by(*ITEM, "candidate", "role", "repeat")
-        .agg(pl.col(*columns).mean())
+        .agg(pl.col(*FILLED).mean())
         .sort(*ITEM, "candidate", "repeat")  # a mean in another order has another last digit
-        .group_by(*ITEM, "candidate", "role")
-        .agg(pl.col(*columns).mean())
-        .sort(*ITEM, "candidate")
     )  # fmt: skip
+
+
+def over_repeats(answers: "pl.DataFrame") -> "pl.DataFrame":
+    """The means over repeats of what `by_repeat` gives: one row per candidate and item."""
+    import polars as pl
+
+    return (
+        answers.group_by(*ITEM, "candidate", "role", maintain_order=True)
+        .agg(pl.col(*FILLED).mean())
+        .sort(*ITEM, "candidate")
+    )
 
 
 def repeats(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
     """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
     import polars as pl
 
-    return (
-        rows.filter(pl.col("edit") == "")
-        .with_columns(y=settled(criterion))
-        .filter(pl.col("y").is_not_null())
-        .group_by(*ITEM, "candidate", "repeat")
-        .agg(pl.col("y").mean())
-        .sort(*ITEM, "candidate", "repeat")
-    )
+    found = by_repeat(rows, criterion).rename({"observed": "y"}).filter(pl.col("y").is_not_null())
+    return found.select(*ITEM, "candidate", "repeat", "y")
+
+
+def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tuple[str, ...]]:
+    """The measures whose values by answer are averaged, and a line on the pooled ones that are left out."""
+    single = {key: m for key, m in measures.items() if m.criterion.pool == "mean"}
+    pooled = [f"{m.metric}, {m.criterion.criterion}" for m in measures.values() if m.criterion.pool != "mean"]
+    if not pooled:
+        return single, ()
+    left_out = "; ".join(dict.fromkeys(pooled))
+    return single, (f"Left out, being pooled over all answers and no value of each: {left_out}.",)
 
 
 def settled(criterion: Criterion) -> "pl.Expr":

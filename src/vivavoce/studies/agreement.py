@@ -14,7 +14,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
 from vivavoce.specs import signed
-from vivavoce.studies import Marks
+from vivavoce.studies import Marks, by_answer
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -53,6 +53,8 @@ def findings(marks: Marks) -> Finding:
     `n_changed` units did not get the same mark from all. A coefficient is null where the marks do not
     vary: undefined, not perfect.
     """
+    single, notes = by_answer(marks.measures)
+    marks = marks._replace(measures=single)
     rows = [row for table in _tables(marks) for row in _rows(table)]
     short = labels(marks.measures)
     names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
@@ -60,7 +62,7 @@ def findings(marks: Marks) -> Finding:
         "There is nothing to compare: no second pass, no second examiner, and no text that was answered "
         "twice."
     )
-    return Finding(study="agreement", rows=tuple(rows), text=text)
+    return Finding(study="agreement", rows=tuple(rows), text=text, notes=notes)
 
 
 def _tables(marks: Marks) -> Iterator[_Table]:

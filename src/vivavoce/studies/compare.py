@@ -15,7 +15,8 @@ from vivavoce import stats
 from vivavoce.errors import SelectionError
 from vivavoce.records import Finding, Measure
 from vivavoce.studies import NO_LIMIT, span
-from vivavoce.studies.pairs import Pair, Population, pairs, pairs_of
+from vivavoce.studies.pairs import Apart, Compared, Figures, Pair, Population, pairs, pairs_of
+from vivavoce.studies.pooling import NO_FILLING
 from vivavoce.studies.words import basis, footnote, sentence
 
 if TYPE_CHECKING:
@@ -50,15 +51,19 @@ def compare(
     comparisons made on this run, this one included. Figures of a pair that cannot be compared are null,
     with a `reason`. With `population` fixed the exam is what it is and only repeats vary, for gates that ask
     whether a system has changed; else its items are a sample, by group. `…_answered` are on what both
-    answered.
+    answered. A pooled criterion is compared by its figures as a whole, each case left out of both in turn.
     """
     if margin is not None and not 0 < margin < float("inf"):
         raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
     if population not in get_args(Population):
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
     found = list(pairs(scores, measures, pairs_of(candidates, against), margin, population))
-    family = max(1, sum(pair.seen is not None for pair in found))
-    rows = [_row(pair, family, looks) for pair in _corrected(found)]
+    there = [pair for pair in found if isinstance(pair, Compared)]
+    family, corrected = max(1, len(there)), iter(_corrected(there))
+    rows = [
+        _apart(one, family, looks) if isinstance(one, Apart) else _row(one, next(corrected), family, looks)
+        for one in found
+    ]
     text = "\n\n".join(
         " ".join(filter(None, (of, row["basis"], row["verdict"])))
         for of, row in zip(_what_of(rows), rows, strict=True)
@@ -110,25 +115,25 @@ def _what_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"{' '.join(filter(None, words))}:" if several else "" for words in parts]
 
 
-def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs with p corrected over the family: Holm of what was seen and of the worse filling, and BH."""
-    there = [pair for pair in pairs if pair.seen]
-    seen = [pair.seen.p for pair in there if pair.seen]
-    worse = [
-        max(f.p for f in pair.fillings) if pair.fillings else p for pair, p in zip(there, seen, strict=True)
-    ]
+class _Corrected(NamedTuple):
+    """p over the family, Holm: of what was seen and of the worse filling; and q, BH."""
+
+    seen: float
+    fillings: float
+    q: float
+
+
+def _corrected(pairs: Sequence[Compared]) -> list[_Corrected]:
+    """The p values of the pairs, corrected over the family."""
+    seen = [pair.seen.p for pair in pairs]
+    worse = [max(f.p for f in pair.fillings) if pair.fillings else pair.seen.p for pair in pairs]
     columns = (stats.holm(seen), stats.holm(worse), stats.benjamini_hochberg(seen))
-    adjusted = zip(*(column.tolist() for column in columns), strict=True)
-    made = []
-    for pair in pairs:
-        p, p_fillings, q = next(adjusted) if pair.seen else (None, None, None)
-        made.append(pair._replace(p_seen=p, p_fillings=p_fillings, q=q))
-    return made
+    return [_Corrected(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _row(pair: Pair, family: int, looks: int) -> dict[str, Any]:
-    """All columns of one pair."""
-    row: dict[str, Any] = dict.fromkeys(COLUMNS) | {
+def _shared(pair: Pair, family: int, looks: int) -> dict[str, Any]:
+    """The columns that a pair has whether or not it can be compared."""
+    return dict.fromkeys(COLUMNS) | {
         "benchmark": pair.benchmark,
         "a": pair.a,
         "b": pair.b,
@@ -140,48 +145,48 @@ def _row(pair: Pair, family: int, looks: int) -> dict[str, Any]:
         "population": pair.population,
         "family": family,
         "looks": looks,
-        "reason": pair.reason,
     }
-    if pair.seen is None:
-        alone = None if pair.items is None else stats.paired(*pair.arrays("d"))
-        verdict = stats.Verdict("incomparable")
-        return (
-            row
-            | _counts(alone)
-            | {
-                "verdict_code": verdict.code,
-                "verdict": sentence(row, verdict, pair.measure.criterion, pair.failed),
-            }
-        )
-    seen, level = pair.seen, stats.bonferroni_level(0.95, family)
-    verdict = _verdict(pair, level)
-    row |= {
+
+
+def _apart(one: Apart, family: int, looks: int) -> dict[str, Any]:
+    """All columns of a pair that cannot be compared."""
+    verdict = stats.Verdict("incomparable")
+    row = _shared(one.pair, family, looks) | {"reason": one.reason} | _counts(one.common)
+    said = sentence(row, verdict, one.pair.measure.criterion, one.failed)
+    return row | {"verdict_code": verdict.code, "verdict": said}
+
+
+def _row(found: Compared, corrected: _Corrected, family: int, looks: int) -> dict[str, Any]:
+    """All columns of a pair that was compared."""
+    pair, seen, level = found.pair, found.seen, stats.bonferroni_level(0.95, family)
+    verdict = _verdict(found, corrected, level)
+    row = _shared(pair, family, looks) | {
         "difference": seen.difference * pair.sign,
         **_ends(pair, seen.interval(), "low", "high"),
         **_ends(pair, seen.interval(level=level), "low_family", "high_family"),
         "p": seen.p,
-        "p_adjusted": pair.p_seen,
-        "q": pair.q,
-        # Flipping the signs of cases asks about a sample of cases; on a fixed exam that is not the question.
-        "p_flip": None if pair.population == "fixed" else _p_flip(pair),
-        "n_only_a": pair.n_only[0],
-        "n_only_b": pair.n_only[1],
+        "p_adjusted": corrected.seen,
+        "q": corrected.q,
+        "p_flip": _p_flip(found),
+        "n_only_a": found.n_only[0],
+        "n_only_b": found.n_only[1],
         **_counts(seen),
-        **_when_answered(pair),
+        **_when_answered(found),
         "mde": stats.mde(seen.se, seen.df + 1),
         "mde_family": stats.mde(seen.se, seen.df + 1, k=family),
-        "n_needed": _needed(pair, family),
+        "n_needed": _needed(found, family),
         "verdict_code": verdict.code,
         "favours": verdict.favours,
     }
-    row |= _bounds(pair, row)
+    row |= _bounds(found, row)
+    pooled = isinstance(found.by, Figures)
     nulls = (
-        (row["set_low"] is None or row["set_high"] is None, NO_LIMIT),
+        (row["set_low"] is None or row["set_high"] is None, NO_FILLING if pooled else NO_LIMIT),
         (row["mde"] is None, "all cases differ alike: without spread no detectable difference can be told"),
     )
     row["reason"] = "; ".join(why for null, why in nulls if null) or None
-    row["basis"] = basis(row, pair.means, pair.measure.criterion)
-    return row | {"verdict": sentence(row, verdict, pair.measure.criterion, pair.failed)}
+    row["basis"] = basis(row, found.means, pair.measure.criterion)
+    return row | {"verdict": sentence(row, verdict, pair.measure.criterion, found.failed)}
 
 
 def _counts(seen: stats.Paired | None) -> dict[str, int]:
@@ -192,9 +197,9 @@ def _counts(seen: stats.Paired | None) -> dict[str, int]:
             "wins": up, "ties": n - up - down, "losses": down}  # fmt: skip
 
 
-def _when_answered(pair: Pair) -> dict[str, Any]:
+def _when_answered(found: Compared) -> dict[str, Any]:
     """The difference on what both answered, beside the headline and never instead of it."""
-    seen = pair.answered
+    pair, seen = found.pair, found.answered
     if seen is None:
         return {"n_answered": 0}
     return {
@@ -215,40 +220,39 @@ def _ends(pair: Pair, ends: tuple[float | None, float | None] | None, low: str, 
     return {low: first, high: last}
 
 
-def _bounds(pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
+def _bounds(found: Compared, row: Mapping[str, Any]) -> dict[str, Any]:
     """What the failed marks could make of the difference; the figures themselves when nothing failed."""
-    if not pair.failed or pair.items is None:
+    if not found.failed:
         whole = row["difference"]
         return {"set_low": whole, "set_high": whole, "bound_low": row["low"], "bound_high": row["high"]}
-    width = pair.width
-    found = span(
-        pair.items["d_low"],
-        pair.items["d_high"],
-        pair.items["group"],
-        low=None if width is None else -width,
-        high=width,
-    )
+    pair, width = found.pair, found.pair.width
+    if isinstance(found.by, Figures):
+        return {}
+    items = found.by.items
+    ends = span(items["d_low"], items["d_high"], items["group"],
+                low=None if width is None else -width, high=width)  # fmt: skip
     if pair.population == "fixed":
-        worst, best = (f.interval() for f in pair.fillings) if pair.fillings else (None, None)
-        found = found._replace(
+        worst, best = (f.interval() for f in found.fillings) if found.fillings else (None, None)
+        ends = ends._replace(
             bound_low=None if worst is None or width is None else max(worst.low, -width),
             bound_high=None if best is None or width is None else min(best.high, width),
         )
-    return _ends(pair, found[:2], "set_low", "set_high") | _ends(pair, found[2:], "bound_low", "bound_high")
+    return _ends(pair, ends[:2], "set_low", "set_high") | _ends(pair, ends[2:], "bound_low", "bound_high")
 
 
-def _verdict(pair: Pair, level: float) -> stats.Verdict:
+def _verdict(found: Compared, corrected: _Corrected, level: float) -> stats.Verdict:
     """The row of the table that applies to what was seen and to what the failed marks could be."""
-    assert pair.seen is not None  # asked only of pairs that were seen
-    margin = pair.margin
+    pair, margin = found.pair, found.pair.margin
 
     def interval(column: str, paired: stats.Paired) -> stats.Interval | None:
         if pair.population == "fixed":
             return paired.interval(level=level)
-        return stats.margin_interval(*pair.arrays(column), span=pair.width, level=level)
+        if isinstance(found.by, Figures):  # pseudo-groups of Agresti-Min have no counts to be pooled
+            return paired.interval(level=level) if paired.test == "t" else None
+        return stats.margin_interval(*found.by.arrays(column), span=pair.width, level=level)
 
     def evidence(
-        p: stats.Paired, value: float | None, direction: Any, ends: Sequence[stats.Interval | None]
+        p: stats.Paired, value: float, direction: Any, ends: Sequence[stats.Interval | None]
     ) -> stats.Evidence:
         near, far = ends
         known = near is not None and far is not None
@@ -261,32 +265,41 @@ def _verdict(pair: Pair, level: float) -> stats.Verdict:
             margin_high=far.high if known and far else None,
         )
 
-    own = interval("d", pair.seen) if margin is not None else None
-    seen = evidence(pair.seen, pair.p_seen, pair.seen.direction, (own, own))
-    if not pair.failed:
+    own = interval("d", found.seen) if margin is not None else None
+    seen = evidence(found.seen, corrected.seen, found.seen.direction, (own, own))
+    if not found.failed:
         return stats.verdict(seen, margin=margin)
-    if pair.fillings is None:
-        # A metric without a limit: nothing bounds what failed, so only "too few" can be said without it.
+    if found.fillings is None:
+        # Nothing bounds what failed, so only "too few" can be said without it.
         alone = stats.verdict(seen, margin=margin)
         return alone if alone.code in ("too_few", "incomparable") else stats.Verdict("depends")
-    worst, best = pair.fillings
+    worst, best = found.fillings
     direction = stats.common_direction(worst.direction, best.direction)
     ends = (interval("d_low", worst), interval("d_high", best)) if margin is not None else (None, None)
-    return stats.verdict(seen, evidence(worst, pair.p_fillings, direction, ends), margin=margin)
+    return stats.verdict(seen, evidence(worst, corrected.fillings, direction, ends), margin=margin)
 
 
-def _p_flip(pair: Pair) -> float:
-    """Sign flips of whole groups, a check on the t test; the same in either order of the pair."""
+def _p_flip(found: Compared) -> float | None:
+    """Sign flips of whole groups, a check on the t test; of pooled figures, swaps of their answers.
+
+    Flipping asks about a sample of cases, which a fixed exam is not. The same in either order of the pair.
+    """
+    pair = found.pair
+    if pair.population == "fixed":
+        return None
     names = "|".join((pair.benchmark, pair.measure.metric, pair.measure.criterion.criterion,
                       *sorted((pair.a, pair.b))))  # fmt: skip
     seed = int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big")
-    return stats.sign_flips(stats.group_sums(*pair.arrays("d")), rng=np.random.default_rng(seed)).p
+    rng = np.random.default_rng(seed)
+    if isinstance(found.by, Figures):
+        return (found.by if pair.a < pair.b else found.by.swapped()).swaps(rng).p
+    return stats.sign_flips(stats.group_sums(*found.by.arrays("d")), rng=rng).p
 
 
-def _needed(pair: Pair, family: int) -> int | None:
+def _needed(found: Compared, family: int) -> int | None:
     """Questions it takes to find a difference of the margin four times in five; null without a margin."""
-    seen = pair.seen
-    if pair.margin is None or seen is None or not seen.se or pair.population == "fixed":
+    pair, seen = found.pair, found.seen
+    if pair.margin is None or not seen.se or pair.population == "fixed":
         return None
     variance = stats.group_variance(seen.se, seen.n_groups, n_items=seen.n_items)
     groups = stats.groups_needed(pair.margin, variance, k=family)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
-from vivavoce.studies import ITEM, Marks, repeats, settled
+from vivavoce.studies import ITEM, Marks, by_answer, repeats, settled
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -37,14 +37,16 @@ def findings(marks: Marks) -> Finding:
     import polars as pl
 
     rows: list[dict[str, Any]] = []
-    for key, measure in marks.measures.items():
+    single, notes = by_answer(marks.measures)
+    for key, measure in single.items():
         own = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
         scores = marks.scores.filter(own)
         table = repeats(scores, measure.criterion)
         passes = _passes(scores, measure)
         for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
             rows.extend(_rows(str(benchmark), measure, part, passes, marks))
-    return Finding(study="consistency", rows=tuple(rows), text="\n".join(_sentences(rows, marks)))
+    text = "\n".join(_sentences(rows, marks))
+    return Finding(study="consistency", rows=tuple(rows), text=text, notes=notes)
 
 
 def _rows(

@@ -15,7 +15,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks
-from vivavoce.studies.grids import Grid, common, grids, key_of, labels
+from vivavoce.studies.grids import Grid, common, grids, key_of, labels, left_out
 from vivavoce.studies.words import count
 
 __all__ = ["COLUMNS", "findings"]
@@ -54,7 +54,7 @@ def findings(marks: Marks) -> Finding:
     for row, q in zip(tested, stats.benjamini_hochberg([r["p"] for r in tested]).tolist(), strict=True):
         row["q"] = q
     text = "\n".join(_sentences(rows)) or "There is one measure only: nothing to correlate."
-    return Finding(study="correlation", rows=tuple(rows), text=text)
+    return Finding(study="correlation", rows=tuple(rows), text=text, notes=left_out(marks))
 
 
 def _turned(grid: Grid) -> Grid:

@@ -12,7 +12,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks
-from vivavoce.studies.grids import Grid, grids, key_of, labels
+from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count
 
 __all__ = ["COLUMNS", "findings"]
@@ -44,7 +44,8 @@ def findings(marks: Marks) -> Finding:
         p = next(adjusted) if test is not None and test.p is not None else None
         rows.extend(_rows(full, k, test, p, reason))
     seen = dict.fromkeys((f.benchmark, len(f.items), len(set(f.groups.tolist()))) for f, *_ in tests)
-    return Finding(study="gaps", rows=tuple(rows), text=_sentences(rows, marks, len(known), list(seen)))
+    text = _sentences(rows, marks, len(known), list(seen))
+    return Finding(study="gaps", rows=tuple(rows), text=text, notes=left_out(marks))
 
 
 def _test(grid: Grid, profile: Any) -> tuple[stats.Wald | None, str | None]:

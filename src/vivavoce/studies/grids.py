@@ -8,12 +8,12 @@ import numpy as np
 
 from vivavoce.records import Measure
 from vivavoce.specs import signed
-from vivavoce.studies import ITEM, resolve
+from vivavoce.studies import ITEM, Marks, by_answer, resolve, settled
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Grid", "common", "grids", "key_of", "labels"]
+__all__ = ["Grid", "common", "grids", "key_of", "labels", "left_out"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -92,12 +92,34 @@ def key_of(measure: Measure) -> tuple[str, str, str]:
     return measure.signature, measure.criterion.criterion, measure.rater
 
 
+def left_out(marks: Marks) -> tuple[str, ...]:
+    """Lines on what has no place in a grid: pooled criteria, and candidates without a mark that counts."""
+    import polars as pl
+
+    single, lines = by_answer(marks.measures)
+    short = labels(marks.measures)
+    own = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    absent = []
+    for key, measure in single.items():
+        counted = (
+            own.filter(pl.col("measure_id") == key)
+            .group_by("benchmark", "candidate", maintain_order=True)
+            .agg(there=settled(measure.criterion).is_not_null().any())
+        )
+        for (benchmark,), lost in counted.filter(~pl.col("there")).group_by("benchmark", maintain_order=True):
+            names = ", ".join(sorted(lost["candidate"]))
+            absent.append(
+                f"Left out of {short[key_of(measure)]} on {benchmark}, without a mark that counts: {names}."
+            )
+    return (*lines, *absent)
+
+
 def grids(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[Grid]:
-    """A grid for each benchmark and criterion; floor and ceiling are not candidates."""
+    """A grid for each benchmark and criterion that is not pooled; floor and ceiling are not candidates."""
     import polars as pl
 
     own = scores.filter(pl.col("role") == "candidate")
-    for key, measure in measures.items():
+    for key, measure in by_answer(measures)[0].items():
         for (benchmark,), part in own.filter(pl.col("measure_id") == key).group_by(
             "benchmark", maintain_order=True
         ):

@@ -10,7 +10,7 @@ from typing import Any
 from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks
-from vivavoce.studies.grids import Grid, grids, key_of, labels
+from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count, number
 
 __all__ = ["COLUMNS", "findings"]
@@ -39,7 +39,7 @@ def findings(marks: Marks) -> Finding:
         own = _rows(full)
         rows.extend(own)
         said.append(_sentence(short[key_of(grid.measure)], full, own))
-    return Finding(study="ranking", rows=tuple(rows), text="\n".join(said))
+    return Finding(study="ranking", rows=tuple(rows), text="\n".join(said), notes=left_out(marks))
 
 
 def _rows(grid: Grid) -> list[dict[str, Any]]:

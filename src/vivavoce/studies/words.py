@@ -4,13 +4,16 @@ Words that promise more than an exam can show ("significant", "no difference", "
 have no place here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivavoce.records import Criterion
 from vivavoce.stats import Verdict
 
-__all__ = ["basis", "footnote", "number", "ordinal", "sentence"]
+__all__ = ["HEADLINES", "basis", "by_view", "count", "footnote", "number", "ordinal", "sentence"]
+
+HEADLINES = ("mean", "pooled")
+"""The views of an estimate that are always there; each criterion has one of them."""
 
 
 def number(value: float, criterion: Criterion) -> str:
@@ -37,6 +40,14 @@ def ordinal(n: int) -> str:
 def count(n: int, thing: str) -> str:
     """`1 question`, `63 questions`."""
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def by_view(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Estimates for tables: the criterion of a view that is no headline bears the view's name."""
+    return [
+        {**row, "criterion": row["criterion"] + ("" if row["view"] in HEADLINES else f", {row['view']}")}
+        for row in rows
+    ]
 
 
 def basis(row: Mapping[str, Any], means: tuple[float, float], criterion: Criterion) -> str:

@@ -1,0 +1,276 @@
+"""Pooled measures: one figure from counts summed over all answers, not the mean of a figure per answer.
+
+What the figure is, a function from `corpus` says; here are its error, the difference of two, and a check of
+that. Errors are the jackknife's, by group: no random number enters a headline.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+
+from vivavoce.stats._arrays import ROUNDING, Codes, Floats, group_codes
+from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
+from vivavoce.stats.paired import Paired, paired_p
+from vivavoce.stats.signs import CHUNK, ENUMERATED, SignFlips
+
+__all__ = [
+    "Pooled",
+    "PooledStatistic",
+    "pooled",
+    "pooled_paired",
+    "pooled_swaps",
+]
+
+PooledStatistic: TypeAlias = Callable[[Floats], Floats]
+"""From sums, one row of counts per corpus, to one figure per row; NaN where it is undefined."""
+
+
+class Pooled(NamedTuple):
+    """A pooled figure with its interval.
+
+    `value` is null where the sums leave it undefined; `low`, `high` and `se` then, with one group, and
+    where it is undefined without one of the groups (`n_undefined` of them).
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    se: float | None
+    n: int
+    n_groups: int
+    n_undefined: int
+    method: str
+
+
+def pooled(
+    counts: ArrayLike,
+    groups: ArrayLike,
+    statistic: PooledStatistic,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    level: float = 0.95,
+) -> Pooled:
+    """A statistic of summed counts, with its delete-one-group interval.
+
+    SE^2 = (G - 1) / G * sum_g (theta_g - mean theta_g)^2, theta_g without group g; Wilson with effective
+    size if the measure has two limits, else t, with G - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    counts : array of shape (n, c)
+        One row per item: passes and repeats are averaged before, so that every item weighs alike.
+    groups : array of shape (n,)
+        What is drawn together; any labels.
+    statistic : callable
+        `corpus_bleu`, `corpus_chrf`, `micro_f1`, `sum_ratio`, or another from rows of sums to figures.
+        Called twice, once with a row for each group.
+    low, high : float, optional
+        The measure's limits.
+    level : float
+        0.95 by default.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, a count is NaN or infinite, a group is missing, or lengths differ.
+
+    Tukey (1958). It wants a smooth statistic, which these are where matches are many. Redrawing published
+    answers, corpus BLEU and chrF were covered 93 to 96 % with 10 to 63 groups (their paired differences 92
+    to 97 %; the percentile bootstrap 85 to 94 %). Where one group holds most of the text, or with fewer than
+    about 10, believe the width only roughly.
+    """
+    table = _counts("counts", counts)
+    codes, n_groups = group_codes(groups, length=len(table))
+    (value,) = statistic(_totals(table)).tolist()
+    bounded = low is not None and high is not None
+    method = f"{'Wilson, effective size' if bounded else 't'}, jackknife by group"
+    blank = Pooled(None, None, None, None, len(table), n_groups, 0, method)
+    if math.isnan(value):
+        return blank
+    if n_groups < 2:
+        return blank._replace(value=value)
+    se, undefined = _error(statistic(_without(table, codes, n_groups)), value)
+    if se is None:
+        return blank._replace(value=value, n_undefined=undefined)
+    ends: Interval
+    if low is not None and high is not None:
+        ends = Interval(*wilson(value, se, n_groups, low=low, high=high, level=level)[:2])
+    else:
+        ends = t_interval(value, se, n_groups - 1, level=level, low=low, high=high)
+    return Pooled(value, ends.low, ends.high, se, len(table), n_groups, 0, method)
+
+
+def pooled_paired(
+    first: ArrayLike, second: ArrayLike, groups: ArrayLike, statistic: PooledStatistic
+) -> Paired | None:
+    """The first's pooled figure minus the second's on the same items, each group left out of both in turn.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (n, c)
+        Counts by item, in the same order.
+    groups : array of shape (n,)
+        What is drawn together; any labels.
+    statistic : callable
+        As in `pooled`.
+
+    Returns
+    -------
+    Paired or None
+        As `paired` gives it, t with G - 1. An item, and a group, is higher for the first if its own counts,
+        pooled alone, give a higher figure (equal to 1e-9, or undefined for either, is neither): with fewer
+        than 10 different groups the sign test of these decides. Null if a figure is undefined.
+
+    Raises
+    ------
+    ValueError
+        As `pooled`, or if the two differ in shape.
+    """
+    a, b = _counts("first", first), _counts("second", second)
+    if a.shape != b.shape:
+        raise ValueError(f"first and second must have one shape, but have {a.shape} and {b.shape}")
+    codes, n_groups = group_codes(groups, length=len(a))
+    (difference,) = _difference(statistic, _totals(a), _totals(b)).tolist()
+    if math.isnan(difference):
+        return None
+    by_item = _signs(_difference(statistic, a, b))
+    by_group = _signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b))))
+    se = None
+    if n_groups > 1:
+        without = (_without(x, codes, n_groups) for x in (a, b))
+        se, _ = _error(_difference(statistic, *without), max(abs(difference), ROUNDING))
+    up, down = (int(np.count_nonzero(by_group == sign)) for sign in (1, -1))
+    p_t = 2 * float(stdtr(n_groups - 1, -abs(difference) / se)) if se else None
+    p, test = paired_p(p_t, up, down)
+    direction = int(np.sign(round(difference, 9)))
+    if test == "sign" and int(np.sign(up - down)) != direction:
+        direction = 0
+    return Paired(
+        difference=difference,
+        se=se,
+        df=n_groups - 1,
+        p=p,
+        test=test,
+        direction=1 if direction > 0 else -1 if direction < 0 else 0,
+        n_items=len(a),
+        n_higher=int(np.count_nonzero(by_item > 0)),
+        n_lower=int(np.count_nonzero(by_item < 0)),
+        n_groups=n_groups,
+        n_different=up + down,
+        n_groups_higher=up,
+        n_groups_lower=down,
+    )
+
+
+def pooled_swaps(
+    first: ArrayLike,
+    second: ArrayLike,
+    groups: ArrayLike,
+    statistic: PooledStatistic,
+    *,
+    rng: np.random.Generator,
+    resamples: int = 9_999,
+) -> SignFlips:
+    """Two-sided p of the difference of two pooled figures, if a coin had said whose each group's answers are.
+
+    Exact over all ways to swap up to 16 groups whose counts differ; beyond, (hits + 1) / (resamples + 1).
+
+    Parameters
+    ----------
+    first, second, groups, statistic
+        As in `pooled_paired`.
+    rng : numpy.random.Generator
+        Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
+    resamples : int
+        Patterns drawn beyond 16 groups.
+
+    Returns
+    -------
+    SignFlips
+        p is 1 if no group differs. A pattern that leaves a figure undefined counts as a hit.
+
+    Raises
+    ------
+    ValueError
+        As `pooled_paired`, or if `resamples` is below 1.
+
+    Approximate randomisation: Noreen (1989); for BLEU, Riezler & Maxwell (2005), ACL workshop MTSE.
+    """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, but is {resamples}")
+    a, b = _counts("first", first), _counts("second", second)
+    if a.shape != b.shape:
+        raise ValueError(f"first and second must have one shape, but have {a.shape} and {b.shape}")
+    codes, n_groups = group_codes(groups, length=len(a))
+    moved = _by_group(b, codes, n_groups) - _by_group(a, codes, n_groups)
+    moved = moved[(np.round(moved, 9) != 0).any(axis=1)]
+    totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
+    bar = abs(float(_difference(statistic, *totals)[0])) - ROUNDING
+
+    def hits(swapped: Floats) -> int:
+        moves = swapped @ moved
+        sides = (totals[0] + moves, totals[1] - moves)
+        found = _difference(statistic, *(np.where(np.abs(x) <= ROUNDING * size, 0.0, x) for x in sides))
+        return int(np.count_nonzero(~(np.abs(found) < bar)))
+
+    n = len(moved)
+    if n <= ENUMERATED:
+        patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
+        return SignFlips(hits(patterns.astype(np.float64)) / 2**n, n, 2**n, True)
+    rows, total = max(1, CHUNK // n), 0
+    for start in range(0, resamples, rows):
+        drawn = rng.integers(0, 2, size=(min(rows, resamples - start), n), dtype=np.int8)
+        total += hits(drawn.astype(np.float64))
+    return SignFlips((total + 1) / (resamples + 1), n, resamples, False)
+
+
+def _counts(name: str, counts: ArrayLike) -> Floats:
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(f"{name} must be a table of items by counts, but has the shape {table.shape}")
+    wrong = ~np.isfinite(table)
+    if wrong.any():
+        row, column = (int(k) for k in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+        raise ValueError(f"{name} holds {table[row, column]} at position {row}, count {column}")
+    return table
+
+
+def _totals(table: Floats) -> Floats:
+    totals: Floats = table.sum(axis=0, keepdims=True)
+    return totals
+
+
+def _by_group(table: Floats, codes: Codes, n_groups: int) -> Floats:
+    columns = [np.bincount(codes, weights=column, minlength=n_groups) for column in table.T]
+    return np.stack(columns, axis=1)
+
+
+def _without(table: Floats, codes: Codes, n_groups: int) -> Floats:
+    """Sums without each group in turn; what cancels is 0, not 1e-17 of a match."""
+    totals = _totals(table)
+    rest = totals - _by_group(table, codes, n_groups)
+    size = np.abs(table).sum(axis=0, keepdims=True)
+    return np.where(np.abs(rest) <= ROUNDING * size, 0.0, rest)
+
+
+def _error(without: Floats, value: float) -> tuple[float | None, int]:
+    """The jackknife's SE, and how many of the figures it rests on are undefined."""
+    undefined = int(np.count_nonzero(np.isnan(without)))
+    if undefined:
+        return None, undefined
+    se = math.sqrt((len(without) - 1) * float(np.var(without)))
+    return (0.0 if se <= NO_SPREAD * abs(value) else se), 0
+
+
+def _difference(statistic: PooledStatistic, a: Floats, b: Floats) -> Floats:
+    return statistic(a) - statistic(b)
+
+
+def _signs(differences: Floats) -> Floats:
+    signs: Floats = np.sign(np.round(np.nan_to_num(differences, nan=0.0), 9))
+    return signs

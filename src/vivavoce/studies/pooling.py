@@ -1,0 +1,138 @@
+"""Pooled criteria: counts summed over all answers and made one figure, such as corpus BLEU.
+
+An answer's counts are its score's `parts`. Passes and then repeats are averaged within an item first, so that
+an item counts alike however often it was answered. A silence has no counts, so a pooled criterion sets it
+aside; the coverage beside it says how much that is.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce import stats
+from vivavoce.records import Criterion
+from vivavoce.studies import ITEM
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NO_FILLING", "POOLS", "Counts", "counts", "figures", "unpoolable"]
+
+NO_FILLING = "marks failed, and what their counts could be has no bound"
+"""Why the sides of the identified set of a pooled figure are null."""
+
+_ORDERS = range(1, 5)
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "ratio": ("numerator", "denominator"),
+    "micro_f1": ("tp", "fp", "fn"),
+    "bleu": (
+        *(f"correct_{n}" for n in _ORDERS),
+        *(f"total_{n}" for n in _ORDERS),
+        *("length_answer", "length_reference"),
+    ),
+}
+POOLS: Mapping[str, stats.PooledStatistic] = {
+    "bleu": stats.corpus_bleu,
+    "chrf": stats.corpus_chrf,
+    "micro_f1": stats.micro_f1,
+    "ratio": stats.sum_ratio,
+}
+"""How counts become a figure, by `Criterion.pool`."""
+
+
+class Counts(NamedTuple):
+    """A row per candidate and item with its mean counts; or, null, why there are none to sum."""
+
+    items: "pl.DataFrame | None"
+    names: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def of(self, items: "pl.DataFrame", ending: str = "") -> Any:
+        """The counts in those rows as a table; `ending` is that of a join."""
+        return items.select(f"{name}{ending}" for name in self.names).to_numpy()
+
+
+def unpoolable(criterion: Criterion) -> str | None:
+    """Why a criterion cannot be pooled as it is declared; null if it can."""
+    if criterion.pool not in POOLS:
+        known = ", ".join(["mean", *POOLS])
+        return f"it is declared to be pooled by {criterion.pool!r}, and only {known} are known"
+    if criterion.if_unanswered != "set_aside":
+        return (
+            f"silence counts as {criterion.if_unanswered}, but has no counts to be pooled: such a criterion "
+            "is declared with if_unanswered='set_aside'"
+        )
+    return None
+
+
+def counts(rows: "pl.DataFrame", criterion: Criterion) -> Counts:
+    """The counts by candidate and item, from the score rows of one pooled criterion with their `parts`.
+
+    Only marks that are ok have counts; items without one are in no row.
+    """
+    import polars as pl
+
+    reason = unpoolable(criterion)
+    if reason:
+        return Counts(None, (), reason)
+    ok = rows.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
+    place = (*ITEM, "candidate", "role")
+    names = _names(criterion.pool, ok["parts"].drop_nulls().head(1).to_list())
+    table = ok.select(*place, "repeat", "pass_no")
+    if names:
+        kinds = pl.Struct(dict.fromkeys(names, pl.Float64))
+        parts = ok.select(pl.col("parts").str.json_decode(kinds)).unnest("parts")
+        table = pl.concat([table, parts], how="horizontal")
+    known = table.filter(pl.all_horizontal(pl.col(*names).is_not_null())).height if names else 0
+    if known < ok.height:
+        missing = f"{ok.height - known} of {ok.height} marks lack the counts"
+        return Counts(None, (), f"{missing} that {criterion.pool} is pooled from")
+    by_item = (
+        table.sort(*ITEM, "candidate", "repeat", "pass_no")
+        .group_by(*place, "repeat", maintain_order=True)
+        .agg(pl.col(name).mean() for name in names)
+        .group_by(*place, maintain_order=True)
+        .agg(pl.col(name).mean() for name in names)
+        .sort(*ITEM, "candidate")
+    )
+    return Counts(by_item, names)
+
+
+def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats.Pooled | str:
+    """The pooled figure of these rows, at least one, with its interval; or why there is none.
+
+    Ratios and F1 have the linearised error, the others the jackknife's.
+    """
+    table, groups = counted.of(own), own["group"].to_numpy()
+    (value,) = POOLS[criterion.pool](table.sum(axis=0, keepdims=True)).tolist()
+    if value != value:  # NaN: 0 over 0
+        return "what its counts are divided by is 0 in all answers"
+    low, high = criterion.low, criterion.high
+    if (low is not None and value < low - 1e-9) or (high is not None and value > high + 1e-9):
+        return f"pooled it is {value:g}, outside its declared range"
+    over = _over(table, criterion.pool)
+    if over is not None and (over[1] < 0).any():
+        return "an answer has a denominator below 0"
+    if over is None:
+        return stats.pooled(table, groups, POOLS[criterion.pool], low=low, high=high)
+    found = stats.ratio(*over, groups=groups, low=low, high=high)
+    return stats.Pooled(*found[:6], 0, found.method)
+
+
+def _over(table: Any, pool: str) -> tuple[Any, Any] | None:
+    """Numerators and denominators by item, where the figure is a ratio of sums."""
+    if pool == "ratio":
+        return table[:, 0], table[:, 1]
+    if pool == "micro_f1":
+        return 2 * table[:, 0], 2 * table[:, 0] + table[:, 1] + table[:, 2]
+    return None
+
+
+def _names(pool: str, first: Sequence[str]) -> tuple[str, ...]:
+    """The names of the counts; chrF's orders are as many as the first mark has."""
+    if not first:
+        return ()
+    if pool != "chrf":
+        return _PARTS[pool]
+    n = sum(name.startswith("match_") for name in json.loads(first[0]))
+    return tuple(f"{kind}_{order}" for kind in ("hyp", "ref", "match") for order in range(1, n + 1))
