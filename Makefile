@@ -2,10 +2,10 @@
 PYTHON ?= python3
 VIVA   := .venv/bin/viva
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
-	.venv/bin/python examples/demo.py
+	$(VIVA) demo
 
 test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
 	.venv/bin/python -m pytest -n 2 $(ARGS)
@@ -17,9 +17,15 @@ lint: .venv/.dev ## format, lint and types
 
 bench: .venv/.dev ## every claim about speed, measured beside what it is compared with
 	.venv/bin/python bench/rouge.py
+	.venv/bin/python bench/meteor.py
+	.venv/bin/python bench/bleu.py
 	.venv/bin/python bench/start.py
 	.venv/bin/python bench/scale.py
+	.venv/bin/python bench/report.py
 	.venv/bin/python bench/coverage.py 500
+
+docs: .venv/.dev ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -35,4 +41,4 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	@touch $@
 
 clean:
-	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

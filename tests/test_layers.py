@@ -16,7 +16,7 @@ LAYERS = [
     {"benchmarks", "metrics", "facts", "edits"},
     {"ask"},
     {"models", "formats", "retrieval"},
-    {"store", "prompts", "text", "net"},
+    {"store", "prompts", "text", "wordnet", "net"},
     {"registry", "tables"},
     {"specs", "records"},
     {"stats"},

@@ -24,7 +24,7 @@ class Exact:
         """1.0 or 0.0 for each row: the best over the references."""
 
         def same(row: Row) -> bool:
-            said = lab.once(clinical_tokens, row.reading.parsed)
+            said = lab.once(clinical_tokens, row.reading.text)
             return any(said == lab.once(clinical_tokens, reference) for reference in row.item.references)
 
         return [{"accuracy": Value(float(same(row)))} for row in rows]

@@ -1,15 +1,18 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), bit for bit those of rouge-score 0.1.2 without stemming.
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), bit for bit those of rouge-score 0.1.2, stemmed or not.
 
 ROUGE-n counts n-grams in common, as multisets; ROUGE-L the longest common subsequence. The value is F1,
 precision and recall stand in `parts`. With several references the one with the best F1 counts.
+`n=1+L` is the mean of the F1 of ROUGE-1 and ROUGE-L, as ClinIQLink 2025 prints it (there with the stemmer).
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.metrics import Lab
+from vivavoce.metrics.porter import stem
 from vivavoce.records import Criterion, Row, Value
 from vivavoce.registry import metric
 
@@ -19,25 +22,30 @@ _BLANKED = bytes(c if c in _KEPT else ord(" ") for c in range(256))
 
 @metric("rouge")
 class Rouge:
-    """ROUGE F1 against the reference. `n`: 1 or 2 for n-grams, L for the longest common subsequence.
+    """ROUGE F1 against the reference, 0 to 1.
+
+    `n`: 1 or 2 for n-grams, L for the longest common subsequence, 1+L for the mean of both; `stemmer=true`
+    compares Porter stems of words of more than three letters.
 
     Words are runs of a-z and 0-9: accents and other scripts are lost, 2.5 mg is the words 2, 5 and mg. It
     rewards the reference's wording and punishes length; it does not see a negation or a changed dose.
     """
 
-    n: Literal[1, 2, "L"]
+    n: Literal[1, 2, "L", "1+L"]
+    stemmer: bool = False
 
     criteria = (Criterion(criterion="f1"),)
-    formats = ("short", "longform")
+    formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
     def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1. A reference without any word cannot be matched: such a row fails with a note."""
-        prepare, overlap = _WAYS[self.n]
+        split = stems if self.stemmer else words
+        prepare, overlap = _WAYS[self.n, self.stemmer]
         made = []
         for row in rows:
-            answer = lab.once(words, row.reading.parsed)
-            references = [lab.once(prepare, r) for r in row.item.references if lab.once(words, r)]
+            answer = lab.once(split, row.reading.text)
+            references = [lab.once(prepare, r) for r in row.item.references if lab.once(split, r)]
             if not references:
                 note = "no reference has a word in a-z or 0-9, so ROUGE is not defined"
                 made.append({"f1": Value(None, note=note, status="failed")})
@@ -53,13 +61,22 @@ def words(text: str) -> list[str]:
     return text.lower().encode("ascii", "replace").translate(_BLANKED).decode("ascii").split()
 
 
+def stems(text: str) -> list[str]:
+    """The words of `text`, those of more than three letters as their stems."""
+    return list(map(_stem, words(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    return stem(word) if len(word) > 3 else word
+
+
 class _Counted:
     """A reference's n-grams with their counts."""
 
     __slots__ = ("counts", "n", "total")
 
-    def __init__(self, text: str, n: int) -> None:
-        tokens = words(text)
+    def __init__(self, tokens: list[str], n: int) -> None:
         self.n = n
         self.counts: dict[Any, int] = dict(Counter(tokens if n == 1 else pairwise(tokens)))
         self.total = max(len(tokens) - n + 1, 0)
@@ -70,20 +87,11 @@ class _Masked:
 
     __slots__ = ("masks", "total")
 
-    def __init__(self, text: str) -> None:
-        tokens = words(text)
+    def __init__(self, tokens: list[str]) -> None:
         self.masks: dict[str, int] = {}
         for place, token in enumerate(tokens):
             self.masks[token] = self.masks.get(token, 0) | 1 << place
         self.total = len(tokens)
-
-
-def _unigrams(text: str) -> _Counted:
-    return _Counted(text, 1)
-
-
-def _bigrams(text: str) -> _Counted:
-    return _Counted(text, 2)
 
 
 def _by_counts(reference: _Counted, answer: list[str]) -> Value:
@@ -118,8 +126,30 @@ def _value(common: int, n_reference: int, n_answer: int) -> Value:
     return Value(f1, {"precision": precision, "recall": recall})
 
 
-_WAYS: dict[int | str, tuple[Callable[[str], Any], Callable[[Any, list[str]], Value]]] = {
-    1: (_unigrams, _by_counts),
-    2: (_bigrams, _by_counts),
-    "L": (_Masked, _by_subsequence),
+def _by_both(reference: tuple[_Counted, _Masked], answer: list[str]) -> Value:
+    """The mean of the F1 of ROUGE-1 and ROUGE-L, which stand in `parts`."""
+    one, sequence = _by_counts(reference[0], answer).value, _by_subsequence(reference[1], answer).value
+    if one is None or sequence is None:
+        return Value(None, status="failed")
+    return Value((one + sequence) / 2, {"rouge_1": one, "rouge_l": sequence})
+
+
+class _Way(NamedTuple):
+    """How a reference is prepared, and how an answer is compared with it."""
+
+    prepare: Callable[[str], Any]
+    overlap: Callable[[Any, list[str]], Value]
+
+
+def _ways(split: Callable[[str], list[str]]) -> dict[int | str, _Way]:
+    return {
+        1: _Way(lambda text: _Counted(split(text), 1), _by_counts),
+        2: _Way(lambda text: _Counted(split(text), 2), _by_counts),
+        "L": _Way(lambda text: _Masked(split(text)), _by_subsequence),
+        "1+L": _Way(lambda text: (_Counted(split(text), 1), _Masked(split(text))), _by_both),
+    }
+
+
+_WAYS = {
+    (n, stemmer): way for stemmer in (False, True) for n, way in _ways(stems if stemmer else words).items()
 }

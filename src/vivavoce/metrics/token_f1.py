@@ -18,7 +18,7 @@ _TOKENS = {"clinical": clinical_tokens, "squad": squad_tokens}
 
 @metric("token_f1")
 class TokenF1:
-    """F1 of the words shared with the reference.
+    """F1 of the words shared with the reference, 0 to 1.
 
     `tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published recipe.
     It falls with length and knows no synonyms: a full answer, longer than the reference, scores low.
@@ -27,7 +27,7 @@ class TokenF1:
     tokens: Literal["clinical", "squad"] = "clinical"
 
     criteria = (Criterion(criterion="f1"),)
-    formats = ("short", "longform")
+    formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
     def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
@@ -37,7 +37,7 @@ class TokenF1:
             {
                 "f1": max(
                     (
-                        f1(lab.once(tokens, ref), lab.once(tokens, row.reading.parsed))
+                        f1(lab.once(tokens, ref), lab.once(tokens, row.reading.text))
                         for ref in row.item.references
                     ),
                     key=lambda v: v.value or 0.0,

@@ -1,0 +1,174 @@
+"""BLEU (Papineni et al. 2002) of each answer, and pooled over a whole exam.
+
+Equal to sacrebleu 2.x (`BLEU(effective_order=True)`, Post 2018) with `smooth=exp|none`, to NLTK's
+`sentence_bleu` with smoothing method 1 (Chen and Cherry 2014) with `smooth=method1`. ClinIQLink 2025 is
+`bleu(smooth=method1, tokens=words)`.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from vivavoce.metrics import Lab
+from vivavoce.metrics.treebank import lower_words
+from vivavoce.records import Criterion, Row, Value
+from vivavoce.registry import metric
+
+_ORDERS = 4
+
+
+@metric("bleu")
+class Bleu:
+    """BLEU-4 from 0 to 1 (sacrebleu prints it times 100): n-gram precision and a penalty for shortness.
+
+    `bleu` is the mean of the answers' own values, `corpus_bleu` pools the n-gram counts of all answers
+    first, which is the figure papers print; the two differ. `parts`: `correct_n` and `total_n` for n-grams
+    of 1 to 4 words, `length_answer`, `length_reference`. `tokens=13a` splits as mteval-v13a does and minds
+    case, `words` is NLTK's Treebank splitting in lower case. `smooth` says what an order without a match
+    counts: `exp` halves again and again, `method1` puts 0.1, `none` gives 0. Several references are pooled,
+    as BLEU defines it.
+
+    Made for whole texts of translations: on short answers the value is mostly smoothing, a right paraphrase
+    gets next to nothing, and a negation or another dose costs a few n-grams.
+    """
+
+    smooth: Literal["exp", "method1", "none"] = "exp"
+    tokens: Literal["13a", "words"] = "13a"
+
+    criteria = (
+        Criterion(criterion="bleu"),
+        Criterion(criterion="corpus_bleu", pool="bleu", if_unanswered="set_aside"),  # silence has no counts
+    )
+    formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
+    needs = ("references",)
+
+    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+        """The answer's own BLEU under both names; no word in common gives 0."""
+        tokens = _thirteen_a if self.tokens == "13a" else lower_words
+        counted = _counted_13a if self.tokens == "13a" else _counted_treebank
+        score = _smoothed if self.smooth == "method1" else _sacrebleu(self.smooth)
+        made = []
+        for row in rows:
+            references = [lab.once(counted, r) for r in row.item.references]
+            found = _matches(lab.once(tokens, row.reading.text), references)
+            value = Value(min(score(found), 1.0), found.parts())
+            made.append({"bleu": value, "corpus_bleu": value})
+        return made
+
+
+class _Matches(NamedTuple):
+    """BLEU's sufficient statistics: matched and all n-grams of the answer by order, and both lengths."""
+
+    correct: list[int]
+    total: list[int]
+    answer: int
+    reference: int
+
+    def parts(self) -> dict[str, float]:
+        """The statistics by the names under which rows are pooled."""
+        return {
+            **{f"correct_{n}": count for n, count in enumerate(self.correct, 1)},
+            **{f"total_{n}": count for n, count in enumerate(self.total, 1)},
+            "length_answer": self.answer,
+            "length_reference": self.reference,
+        }
+
+
+class _Counted:
+    """A reference's n-grams with their counts, by order."""
+
+    __slots__ = ("counts", "length")
+
+    def __init__(self, words: list[str]) -> None:
+        self.length = len(words)
+        self.counts: list[dict[Any, int]] = [Counter(_grams(words, n)) for n in range(1, _ORDERS + 1)]
+
+
+def _thirteen_a(text: str) -> list[str]:
+    """Words as sacrebleu splits them, run by run.
+
+    Only two rules of 13a look across white space, so they come first; what a run gives is kept.
+    """
+    split = _run_splitter()
+    words: list[str] = []
+    for run in text.rstrip().replace("<skipped>", "").replace("-\n", "").split():
+        words += split(run)
+    return words
+
+
+@cache
+def _run_splitter() -> Callable[[str], tuple[str, ...]]:
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokenise = BLEU(tokenize="13a").tokenizer
+    return lru_cache(maxsize=1 << 16)(lambda run: tuple(tokenise(run).split()))
+
+
+def _counted_13a(text: str) -> _Counted:
+    return _Counted(_thirteen_a(text))
+
+
+def _counted_treebank(text: str) -> _Counted:
+    return _Counted(lower_words(text))
+
+
+def _grams(words: list[str], n: int) -> Any:
+    if n == 1:
+        return words
+    return pairwise(words) if n == 2 else zip(*(words[i:] for i in range(n)), strict=False)
+
+
+def _matches(answer: list[str], references: list[_Counted]) -> _Matches:
+    """An n-gram counts at most as often as in the reference that has it most; the nearest length counts."""
+    correct = []
+    for n in range(1, _ORDERS + 1):
+        known = references[0].counts[n - 1]
+        if len(references) > 1:
+            known = Counter(known)
+            for other in references[1:]:
+                known |= Counter(other.counts[n - 1])
+        seen: dict[Any, int] = {}
+        common = 0
+        for gram in filter(known.__contains__, _grams(answer, n)):
+            seen[gram] = times = seen.get(gram, 0) + 1
+            common += times <= known[gram]
+        correct.append(common)
+        if not common:  # no longer n-gram can match where no shorter one does
+            correct += [0] * (_ORDERS - n)
+            break
+    length = len(answer)
+    nearest = min((r.length for r in references), key=lambda r: (abs(r - length), r))
+    return _Matches(correct, [max(length - n, 0) for n in range(_ORDERS)], length, nearest)
+
+
+@cache
+def _sacrebleu(smooth: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    def score(found: _Matches) -> float:
+        made = BLEU.compute_bleu(
+            list(found.correct),
+            list(found.total),
+            found.answer,
+            found.reference,
+            smooth,
+            effective_order=True,
+        )
+        return float(made.score) / 100
+
+    return score
+
+
+def _smoothed(found: _Matches) -> float:
+    """NLTK's `sentence_bleu` with method 1: an order without a match counts 0.1, of at least one n-gram."""
+    if not found.correct[0]:
+        return 0.0
+    brevity = 1.0 if found.answer > found.reference else math.exp(1 - found.reference / found.answer)
+    logs = (
+        math.log((count or 0.1) / max(total, 1))
+        for count, total in zip(found.correct, found.total, strict=True)
+    )
+    return brevity * math.exp(math.fsum(log / _ORDERS for log in logs))
