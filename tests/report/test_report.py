@@ -1,5 +1,8 @@
 """The report: one page that carries everything, escapes everything, and asks nothing of the network."""
 
+import base64
+import hashlib
+import json
 import os
 import re
 import stat
@@ -15,10 +18,10 @@ from tests.studies.making import SILENT, UNREADABLE, Answers, borrowed, exam, ma
 from vivavoce.errors import StoreError
 from vivavoce.records import Criterion, Row, Value
 from vivavoce.registry import metric
-from vivavoce.report.contents import LONGEST_TEXT, MOST_ANSWERS
+from vivavoce.report.explorer import LONGEST_TEXT, MOST_WORST
 from vivavoce.run import Run, open_run
 
-VOID = {"meta", "line", "circle", "link", "img", "br"}
+VOID = {"input", "meta", "line", "circle", "link", "img", "br"}
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -40,6 +43,7 @@ class Page(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.said: list[str] = []
         self.open: list[str] = []
+        self.inside: dict[str, list[str]] = {}
         self.feed(text)
         self.close()
         assert [] == self.open
@@ -58,7 +62,16 @@ class Page(HTMLParser):
         assert tag == self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        self.said.append(data)
+        if self.open and self.open[-1] in ("script", "style"):
+            self.inside.setdefault(self.open[-1], []).append(data)
+        else:
+            self.said.append(data)
+
+    @property
+    def carried(self) -> dict[str, Any]:
+        """The answers that the page carries for its explorer."""
+        found: dict[str, Any] = json.loads(self.inside["script"][0])
+        return found
 
     @property
     def text(self) -> str:
@@ -73,16 +86,27 @@ def report(run: Run, **settings: Any) -> Page:
 
 
 def assert_asks_nothing(page: Page) -> None:
-    """No element, attribute or style that makes a browser fetch or run anything."""
-    assert not {"script", "iframe", "object", "embed", "link", "img", "base", "form"} & set(page.tags)
+    """No element, attribute or style that makes a browser fetch, and no script but the page's own."""
+    assert not {"iframe", "object", "embed", "link", "img", "base"} & set(page.tags)
     for tag, name, value in page.attributes:
         assert not name.startswith("on"), (tag, name)
-        if name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+        assert name not in ("action", "formaction", "srcset"), (tag, name)
+        if name in ("src", "href", "data", "xlink:href"):
             assert value.startswith("#"), (tag, name, value)
-    styles = "".join(re.findall(r"<style>(.*?)</style>", page.source, re.DOTALL))
-    assert not re.search(r"url\(|@import|expression\(", styles)
-    policy = [v for t, n, v in page.attributes if t == "meta" and n == "content" and "default-src" in v]
-    assert ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"] == policy
+    (style,) = page.inside["style"]
+    assert not re.search(r"url\(|@import|expression\(", style)
+    data, script = page.inside["script"]
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert ("script", "type", "application/json") in page.attributes
+    (policy,) = (v for t, n, v in page.attributes if t == "meta" and n == "content" and "default-src" in v)
+    assert (
+        f"default-src 'none'; script-src {hashed(script)}; style-src {hashed(style)}; "
+        "style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    ) == policy
+
+
+def hashed(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def elements(page: Page) -> Mapping[str, int]:
@@ -93,7 +117,8 @@ def elements(page: Page) -> Mapping[str, int]:
 def test_hostile_text_is_shown_and_never_run(tmp_path: Path, text: str) -> None:
     """In answers, names, questions, keys, notes, groups and the run's name; beside harmless text."""
     pages = []
-    for number, said in enumerate(("harmless words", text)):
+    settings = " (a=1)" if "(" in text and "=" in text else ""  # what looks like settings is listed as such
+    for number, said in enumerate((f"harmless words{settings}", text)):
         folder = tmp_path / str(number)
         folder.mkdir()
         items = [
@@ -145,8 +170,9 @@ def test_a_run_without_marks_still_gives_a_page(tmp_path: Path) -> None:
         "Nothing has been marked yet: viva score run.viva METRIC",
         "None was asked for: viva compare run.viva A B --metric METRIC",
         "No marked answers to show.",
+        "All 2 answers are on this page.",
         "1 blank",
-        "Not for clinical use.",
+        "not for clinical use",
     ):
         assert words in page.text
 
@@ -184,7 +210,9 @@ def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> Non
     run.compare("A", "B", metric="told", margin=0.5)
     last = run.compare("B", "A", metric="told", margin=0.1).rows[0]
     page = report(run)
-    assert 1 == page.text.count(last["verdict"])
+    assert 2 == page.text.count(last["verdict"])
+    lead, told = (page.text.index(last["verdict"]), page.text.rindex(last["verdict"]))
+    assert lead < page.text.index("Dots are means") < told
     assert last["basis"] in page.text
     assert last["p_adjusted"] < 0.0001
     assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
@@ -227,9 +255,10 @@ def test_two_versions_of_a_metric_have_a_board_each(tmp_path: Path) -> None:
 
         run.score("hostile")
     text = report(run).text
-    assert 1 == text.count("hostile()@1 · worth on exam")
-    assert 1 == text.count("hostile()@2 · worth on exam")
-    assert "A 0.500" in text[text.index("hostile()@1 · worth") : text.index("hostile()@2 · worth")]
+    boards = text[text.index("Dots are means") :]
+    assert 1 == boards.count("hostile()@1 · worth on exam")
+    assert 1 == boards.count("hostile()@2 · worth on exam")
+    assert "A 0.500" in boards[boards.index("hostile()@1 · worth") : boards.index("hostile()@2 · worth")]
 
 
 def test_answers_stand_worst_first_beside_their_references(tmp_path: Path) -> None:
@@ -238,7 +267,8 @@ def test_answers_stand_worst_first_beside_their_references(tmp_path: Path) -> No
     assert sorted(order) == order
     assert "q1 A repeat 1" not in text
     assert "the key of q1" in text
-    assert "3 of 4 answers are shown" in text
+    assert "The 3 worst, at most one of each candidate to a question" in text
+    assert "All 4 answers are on this page." in text
 
 
 def test_failed_marks_are_not_the_worst_answers(tmp_path: Path) -> None:
@@ -252,14 +282,14 @@ def test_lower_is_better_turns_the_worst_around(tmp_path: Path) -> None:
     assert text.index("q1 A repeat 1") < text.index("q2 A repeat 1")
 
 
-def test_answers_are_capped_in_number_and_length(tmp_path: Path) -> None:
+def test_answers_in_the_page_itself_are_capped_in_number_and_length(tmp_path: Path) -> None:
     long = "0.1" + "1" * LONGEST_TEXT
-    answers = {"A": {f"q{n}": "0.5" for n in range(MOST_ANSWERS + 20)} | {"long": long}}
+    answers = {"A": {f"q{n}": "0.5" for n in range(MOST_WORST + 20)} | {"long": long}}
     page = report(marked(tmp_path, answers))
-    assert MOST_ANSWERS == page.tags["details"]
+    assert MOST_WORST == page.text.count(" A repeat 1")
     assert long not in page.source
     assert "3 further characters are in the run." in page.text
-    assert f"{MOST_ANSWERS} of {MOST_ANSWERS + 21} answers are shown" in page.text
+    assert f"All {MOST_WORST + 21} answers are on this page." in page.text
 
 
 def test_identical_repeats_are_pointed_out(tmp_path: Path) -> None:
@@ -293,6 +323,11 @@ def test_a_selection_is_named_and_restricts_the_page(tmp_path: Path) -> None:
 def test_a_page_of_failures_alone(tmp_path: Path) -> None:
     text = report(marked(tmp_path, {"A": twins(["fail"] * 3)})).text
     assert "every mark failed" in text
+
+
+def test_what_is_missing_from_an_estimate_stands_under_its_board(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": {"q1": 1}})).text
+    assert "A: one group only: no interval." in text
 
 
 def test_a_scale_without_limits_gives_a_page(tmp_path: Path) -> None:

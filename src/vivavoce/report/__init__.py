@@ -4,16 +4,22 @@
 charts are drawn by `plots`, and `export_plots` writes each as a file.
 """
 
+import base64
+import hashlib
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from vivavoce.errors import StoreError
 from vivavoce.report.contents import Contents, rows
-from vivavoce.report.studied import boards_drawn
+from vivavoce.report.studied import Figure, boards_drawn
+from vivavoce.report.twin import as_rows
 from vivavoce.text import printable
 
 MADE_BY = '<meta name="generator" content="vivavoce'
+PAGE = Path(__file__).with_name("page")
 
 __all__ = ["Contents", "export_plots", "render", "write"]
 
@@ -25,9 +31,10 @@ def render(contents: Contents) -> str:
 
 def _page(values: dict[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(PAGE),
         autoescape=True,  # candidates' answers are hostile text
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
@@ -40,17 +47,44 @@ def _page(values: dict[str, Any]) -> str:
         "position": _position,
         "tick": "{:g}".format,
         "p": _p,
+        "runs": _runs,
     }
-    return environment.get_template("page.html").render(**values)
+    style = _read("page.css")
+    script = _read("page.js") + _read("explorer.js")
+    text = environment.get_template("page.html").render(
+        **values,
+        explorer_data=Markup(values["explorer"].data),  # escaped as JSON, see `explorer.embedded`
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        # Charts bear the page's colours in style attributes; nothing else does.
+        "style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    )
+    return text.lstrip()
 
 
-def write(contents: Contents, path: Path, *, plots: Path | None = None) -> None:
-    """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`."""
+def _read(name: str) -> str:
+    return (PAGE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a content security policy calls this text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def write(contents: Contents, path: Path, *, plots: Path | None = None) -> list[dict[str, Any]]:
+    """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`.
+
+    Returns the page's numbers as rows, see `vivavoce.report.twin`.
+    """
     _refuse(path)
     values = rows(contents)
     _store(path, _page(values), "the report", "--to")
     if plots is not None:
         _export(values, plots)
+    size = path.stat().st_size
+    return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots)},
+            *as_rows(values)]  # fmt: skip
 
 
 def _refuse(path: Path) -> None:
@@ -79,9 +113,12 @@ def export_plots(contents: Contents, folder: Path) -> list[Path]:
 
 
 def _export(values: dict[str, Any], folder: Path) -> list[Path]:
-    figures = [
+    figures: list[Figure] = [
         *boards_drawn(values["boards"]),
         *(row["figure"] for row in values["comparisons"] if row["figure"]),
+        *values["matrix"],
+        *(profile["figure"] for profile in values["profiles"]),
+        *values["distributions"],
         *(figure for section in values["sections"] for figure in section["figures"]),
     ]
     try:
@@ -124,6 +161,11 @@ def _figure(value: float | None, places: int = 3) -> str:
 def _p(value: float | None) -> str:
     """A p value; a small one is never 0."""
     return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _runs(made: list[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
+    """Neighbours that share a value."""
+    return [list(own) for _, own in groupby(made, key=itemgetter(key))]
 
 
 def _share(value: float | None) -> str:

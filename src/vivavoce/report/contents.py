@@ -1,27 +1,30 @@
 """What stands in a report, as plain rows: the template only lays them out."""
 
-import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.records import Criterion, Measure
+from vivavoce.records import Measure
+from vivavoce.report.checklist import ABOUT, checklist
+from vivavoce.report.distributions import distributions
+from vivavoce.report.examiners import examiners
+from vivavoce.report.explorer import explorer
+from vivavoce.report.matrix import matrices
+from vivavoce.report.methods import methods
+from vivavoce.report.profiles import profiles
+from vivavoce.report.standing import boards, coverage, leads
 from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
 from vivavoce.specs import signed
 from vivavoce.store.read import Benchmark
-from vivavoce.studies import identical_repeats, settled
+from vivavoce.studies import identical_repeats
 from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST_ANSWERS", "Contents", "rows"]
+__all__ = ["Contents", "rows"]
 
-MOST_ANSWERS = 60
-LONGEST_TEXT = 4_000
 _THOUGHT_MARK = re.compile(r"<unused\d+>")
 
 
@@ -42,9 +45,11 @@ class Contents(NamedTuple):
 
 
 def rows(contents: Contents) -> dict[str, Any]:
-    """The template's variables."""
+    """The template's variables; its machine-readable twin is made of the same."""
     c = contents
-    boards = _boards(c)
+    standing = boards(
+        c.estimates, c.measures, ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
+    )
     identical = sorted(identical_repeats(c.responses))
     comparisons = _comparisons(c)
     return {
@@ -53,17 +58,26 @@ def rows(contents: Contents) -> dict[str, Any]:
         "made_at": c.provenance[-1]["made_at"][:10] if c.provenance else None,
         "selection": c.selection,
         "totals": _totals(c),
-        "boards": boards,
+        "leads": leads(standing),
+        "boards": standing,
+        "coverage": coverage(c.responses, c.scores, c.measures),
         "comparisons": drawn(comparisons, c.measures),
-        "sections": sections(c.studies, c.measures, c.provenance, selection=c.selection),
+        "matrix": matrices(comparisons),
+        "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
+        "distributions": distributions(c.scores, c.measures),
+        "sections": _studies(c),
+        "examiners": examiners(c.scores, c.measures, c.studies.get("agreement", ())),
         "compliance": _compliance(c),
         "identical": identical,
-        "answers": _answers(c),
-        "n_answers": c.responses.height,
-        "signatures": list(dict.fromkeys(m.signature for m in c.measures.values())),
+        "explorer": explorer(c.items, c.responses, c.scores, c.measures),
+        "methods": methods(c),
+        "checklist": checklist(c),
+        "checklist_about": ABOUT,
         "cards": c.benchmarks,
+        "contamination": _contamination(c),
+        "dates": _dates(c),
         "provenance": c.provenance,
-        "limitations": _limitations(c, boards, identical, len(comparisons)),
+        "limitations": _limitations(c, standing, identical, len(comparisons)),
     }
 
 
@@ -77,55 +91,6 @@ def _totals(c: Contents) -> list[tuple[str, int]]:
         ("blank", sum(is_blank(text) for text in r["text"].drop_nulls())),
         ("never arrived", r.filter(r["status"] == "failed").height),
     ]
-
-
-def _boards(c: Contents) -> list[dict[str, Any]]:
-    """A leaderboard per measure and benchmark: the candidates by estimate, bounds of the exam last."""
-    declared_by = {(m.signature, m.criterion.criterion, m.rater): m.criterion for m in c.measures.values()}
-    versions = Counter(m for m, _ in {(m.metric, m.signature) for m in c.measures.values()})
-    ranks = ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
-    made = []
-    key = ("signature", "benchmark", "metric", "criterion", "rater")
-    for (signature, benchmark, metric, criterion, rater), part in groupby(
-        c.estimates, key=lambda r: tuple(r[name] for name in key)
-    ):
-        lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
-        declared = declared_by[signature, criterion, rater]
-        several = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
-        sizes = {(r["n_items"], r["n_groups"]) for r in lines}
-        made.append(
-            {
-                "benchmark": benchmark,
-                "metric": metric if versions[metric] == 1 else signature,
-                "criterion": f"{criterion} by {rater}" if several and rater else criterion,
-                "direction": declared.direction,
-                "if_unanswered": declared.if_unanswered,
-                "range": (declared.low, declared.high),
-                "scale": _scale(lines, declared),
-                "size": sizes.pop() if len(sizes) == 1 else None,
-                "rows": lines,
-                "ranks": ranks.get((benchmark, metric, criterion, rater)) if versions[metric] == 1 else None,
-                "any_failed": any(r["n_failed"] for r in lines),
-            }
-        )
-    return made
-
-
-def _scale(lines: Sequence[Mapping[str, Any]], declared: Criterion) -> dict[str, float]:
-    """The axis of a board: round numbers around its lowest and highest end, inside the declared range."""
-    ends = [
-        r[k]
-        for r in lines
-        for k in ("estimate", "low", "high", "bound_low", "bound_high")
-        if r[k] is not None
-    ]
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
-    step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
-    ends = [round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9)]
-    return {
-        "low": ends[0] if declared.low is None else max(ends[0], declared.low),
-        "high": ends[1] if declared.high is None else min(ends[1], declared.high),
-    }
 
 
 def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
@@ -153,6 +118,15 @@ def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
     return list(latest.values())
 
 
+def _studies(c: Contents) -> list[dict[str, Any]]:
+    """The studies' sections, each with all `rows` of its finding."""
+    made = sections(c.studies, c.measures, c.provenance, selection=c.selection)
+    for section in made:
+        own = [f for f in c.studies[section["study"]] if f["settings"].get("items") == section["items"]]
+        section["rows"] = own[-1]["rows"]
+    return made
+
+
 def _compliance(c: Contents) -> list[dict[str, Any]]:
     """By candidate and format: answers that were read, could not be read, or were not given.
 
@@ -177,65 +151,42 @@ def _compliance(c: Contents) -> list[dict[str, Any]]:
     ]
 
 
-def _answers(c: Contents) -> list[dict[str, Any]]:
-    """The worst answer of each candidate to each item, worst first, beside its references, with every score.
+_DONE = {
+    "import": "answers came in",
+    "import scores": "marks given elsewhere came in",
+    "score": "answers were marked",
+    "merge": "another run was brought in",
+}
 
-    Worst is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence
-    counts as its criterion says, what failed to be marked is left out.
-    """
-    import polars as pl
 
-    parts = [_goodness(c.scores, key, m) for key, m in c.measures.items()]
-    parts = [part for part in parts if part.height]
-    if not parts:
-        return []
-    key = ["benchmark", "item", "variant", "candidate", "repeat"]
-    worst = (
-        pl.concat(parts)
-        .group_by(key)
-        .agg(pl.col("goodness").mean())
-        .filter(pl.col("goodness").is_not_null())
-        .sort("goodness", *key)
-        .unique(["benchmark", "item", "variant", "candidate"], keep="first", maintain_order=True)
-        .head(MOST_ANSWERS)
-    )
-    full = worst.join(c.responses, on=key, how="left", maintain_order="left").join(
-        c.items.select("benchmark", "item", "variant", "question", "options", "answer", "references"),
-        on=["benchmark", "item", "variant"],
-        how="left",
-        maintain_order="left",
-    )
-    marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in c.scores.join(worst, on=key, how="semi").iter_rows(named=True):
-        marks.setdefault(tuple(row[k] for k in key), []).append(row)
+def _dates(c: Contents) -> list[dict[str, Any]]:
+    """First and last day (UTC) on which each thing was done to the run, in the order of their beginning."""
+    times: dict[str, list[str]] = {}
+    for step in c.provenance:
+        times.setdefault(_DONE.get(step["verb"], step["verb"]), []).append(step["made_at"][:10])
+    for finding in c.comparisons:
+        times.setdefault("candidates were compared", []).append(finding["made_at"][:10])
+    for study, findings in c.studies.items():
+        times.setdefault(f"the study of {study} was made", []).extend(f["made_at"][:10] for f in findings)
+    found = [{"what": what, "first": min(t), "last": max(t), "n": len(t)} for what, t in times.items() if t]
+    return sorted(found, key=lambda row: row["first"])
+
+
+_EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
+
+
+def _contamination(c: Contents) -> list[dict[str, Any]]:
+    """By benchmark the notes of its card on answers that candidates may have seen; null if it has none."""
     return [
-        row
-        | {
-            "name": row["alias"] or " ".join(filter(None, (row["item"], row["variant"]))),
-            "marks": marks[tuple(row[k] for k in key)],
-            "shown": (row["text"] or "")[:LONGEST_TEXT],
-            "cut": max(0, len(row["text"] or "") - LONGEST_TEXT),
+        {
+            "benchmark": b.benchmark,
+            "notes": [fault for fault in b.card.faults if _EXPOSED.search(fault)] or None,
+            "reason": None
+            if any(map(_EXPOSED.search, b.card.faults))
+            else "its card notes none, and this run did not assess any",
         }
-        for row in full.iter_rows(named=True)
+        for b in c.benchmarks
     ]
-
-
-def _goodness(scores: "pl.DataFrame", key: int, measure: Measure) -> "pl.DataFrame":
-    """Answers of candidates (not of floor or ceiling) by one criterion, 0 worst to 1 best."""
-    import polars as pl
-
-    c = measure.criterion
-    own = scores.filter(
-        (pl.col("measure_id") == key) & (pl.col("role") == "candidate") & (pl.col("edit") == "")
-    )
-    if c.low is None or c.high is None or c.high == c.low:
-        return own.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_GOODNESS)
-    scaled = (settled(c) - c.low) / (c.high - c.low)
-    good = scaled if c.direction == "higher" else 1 - scaled
-    return own.with_columns(goodness=good).select(*_GOODNESS)
-
-
-_GOODNESS = ("benchmark", "item", "variant", "candidate", "repeat", "goodness")
 
 
 def _limitations(
@@ -246,8 +197,7 @@ def _limitations(
 
     said = [
         "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
-        "show "
-        "clinical benefit, and nothing here is for clinical use.",
+        "show clinical benefit, and nothing here is for clinical use.",
     ]
     if not any(row["contrast"] == "raters" for f in c.studies.get("agreement", ()) for row in f["rows"]):
         said.append("No examiner in this run has been checked against people's marks.")
@@ -260,8 +210,7 @@ def _limitations(
         if groups < n:
             said.append(
                 f"{benchmark.benchmark} has {n} questions on {groups} independent cases: for intervals "
-                "and comparisons, "
-                "questions on one case count as one."
+                "and comparisons, questions on one case count as one."
             )
         said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
     if identical:

@@ -3,7 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from vivavoce.report.drawing import INK, MARK, SOFT, Line, clean, composed, places, strokes, table, words
+from vivavoce.report.drawing import (
+    INK,
+    MARK,
+    SOFT,
+    Line,
+    clean,
+    composed,
+    listed,
+    places,
+    short,
+    strokes,
+    table,
+    words,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -75,6 +88,6 @@ def critical_difference(rows: Rows) -> "alt.LayerChart | str":
         words(names["left"], align="right", limit=260),
         words(names["right"], align="left", limit=260),
     ]  # fmt: skip
-    told = "; ".join(f"{clean(r['candidate'])} {k:.2f}" for r, k in zip(lines, ranks, strict=True))
+    told = listed(f"{short(r['candidate'])} {k:.2f}" for r, k in zip(lines, ranks, strict=True))
     says = f"Mean ranks, critical difference {distance:.2f}: {told}"
     return composed([layer for layer in layers if layer is not None], width=width, height=height, says=says)

@@ -1,7 +1,8 @@
-"""What all charts share: colours that stay apart in grey, one typeface, and SVG that a page can hold.
+"""What all charts share: colours that stay apart in grey, one typeface, and SVG for files and for pages.
 
-The colours of lines and texts are those of `page.html`, which turns them around in the dark by name; a file
-of its own stands on its light panel.
+A chart is drawn in the light colours of `PALETTE` and stands alone on white. Put into a page (`__html__`) its
+colours become the page's CSS variables of the same names, so that it turns with the page in the dark and in
+print. Cells are filled with a colour at most as strong as `STRONGEST`, so that `INK` can be read on them.
 """
 
 import html
@@ -10,28 +11,88 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from vivavoce.text import one_line, printable
+
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = [
-    *("BAND", "INK", "LINE", "MARK", "PAPER", "SOFT", "WASH"),
-    *("Line", "clean", "composed", "places", "strokes", "svg", "table", "unique", "words"),
+    *("BAD", "BAND", "GOOD", "INK", "LINE", "MARK", "PALETTE", "PAPER", "SOFT", "STRONGEST", "WASH"),
+    *("Drawing", "Line", "boxes", "clean", "composed", "listed", "places", "short", "strokes", "svg"),
+    *("table", "unique", "words"),
 ]
 
-INK, SOFT, LINE, PAPER = "#1b2430", "#5b6675", "#dde3ea", "#ffffff"
-WASH, MARK, BAND = "#f5f7fa", "#0b6e75", "#9fd0d3"
+PALETTE = {
+    "--ink": ("#1b2430", "#e6ebf1"),  # texts and thin lines
+    "--soft": ("#566171", "#a9b5c3"),  # texts and lines of less weight
+    "--grid": ("#dde3ea", "#34404e"),  # lines that only guide the eye
+    "--paper": ("#ffffff", "#131a22"),
+    "--wash": ("#f5f7fa", "#1b242e"),
+    "--mark": ("#0b6e75", "#6fd3d9"),
+    "--band": ("#4f9a9f", "#3f8a90"),
+    "--good": ("#1f5fa8", "#7db4f0"),  # blue and orange stay apart for every kind of colour vision
+    "--bad": ("#b3510a", "#f0a35e"),
+}
+"""The CSS variables of a page that holds charts: each with its light and its dark colour."""
+INK, SOFT, LINE, PAPER, WASH, MARK, BAND, GOOD, BAD = (light for light, _ in PALETTE.values())
+STRONGEST = 0.45
 # Metrics of the first are those of the second and third: text takes the room that was measured for it.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+LONGEST_NAME, LONGEST_TELLING = 60, 1_500
 Line = tuple[float, float, float, float]
 """x, y and x2, y2, in pixels."""
 _TAG = re.compile(r"<[^<>]*>")
-_IDLE = re.compile(r' (?:pointer-events|aria-roledescription|role|xmlns:xlink)="[^"]*"| opacity="1"')
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+_IDLE = re.compile(
+    r' (?:pointer-events|aria-roledescription|aria-hidden|role|class|xmlns:xlink)="[^"]*"| opacity="1"'
+    rf'| font-family="{FONT}"'
+)
+_NOTHING = re.compile(r'<path(?: d="(?:M0,0h0v0h0Z)?"| display="none")+/>|<path d="[^"]*"/>')
+_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
+_COLOUR = re.compile(r' (fill|stroke)="(#[0-9a-f]{6})"')
+_VARIABLE = {light: f"var({name},{light})" for name, (light, _) in PALETTE.items()}
+_UNSEEN = re.compile(r"[\x00-\x1f\ufffe\uffff]")
+
+
+class Drawing(str):
+    """A chart as SVG that stands alone; put into a page by a template, it takes the page's colours."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """The drawing for a page: colours as CSS variables, and no title that would hover over it."""
+        return _TAG.sub(_turning, re.sub(r"(<svg [^<>]*>)<title>[^<>]*</title>", r"\1", self, count=1))
+
+
+def _turning(tag: re.Match[str]) -> str:
+    """A tag with its colours as a style, where the page has a variable for them."""
+    found = [(what, _VARIABLE[colour]) for what, colour in _COLOUR.findall(tag[0]) if colour in _VARIABLE]
+    if not found:
+        return tag[0]
+    bare = _COLOUR.sub(lambda colour: "" if colour[2] in _VARIABLE else colour[0], tag[0])
+    style = ";".join(f"{what}:{colour}" for what, colour in found)
+    return re.sub(r"(/?>)$", rf' style="{style}"\1', bare)
 
 
 def clean(text: object) -> str:
     """Text that XML can hold: what has no place there is shown as a replacement mark."""
-    return _UNSEEN.sub("\ufffd", str(text).encode("utf-8", "replace").decode("utf-8"))
+    return _UNSEEN.sub("\ufffd", printable(str(text).encode("utf-8", "replace").decode("utf-8")))
+
+
+def short(name: object) -> str:
+    """A name for a sentence: cleaned, on one line, cut where it is long."""
+    return one_line(clean(name), LONGEST_NAME)
+
+
+def listed(parts: Iterable[str]) -> str:
+    """The parts of what a chart says, as far as there is room, and how many more there are."""
+    said: list[str] = []
+    room, all_parts = LONGEST_TELLING, list(parts)
+    for part in all_parts:
+        room -= len(part) + 2
+        if room < 0 and said:
+            return f"{'; '.join(said)}; and {len(all_parts) - len(said)} more"
+        said.append(part)
+    return "; ".join(said)
 
 
 def unique(names: Iterable[object]) -> list[str]:
@@ -95,12 +156,35 @@ def words(rows: Sequence[dict[str, Any]], **style: Any) -> "alt.Chart":
     return made
 
 
-def svg(chart: "alt.LayerChart") -> str:
+def boxes(rows: Sequence[dict[str, Any]], **style: Any) -> "alt.Chart":
+    """A rectangle each: rows with `x`, `x2`, `y`, `y2`, and `fill` and `strength` if these differ."""
+    import altair as alt
+
+    own: dict[str, Any] = {}
+    if any("fill" in row for row in rows):
+        own = {"fill": alt.Fill("fill:N", scale=None)}
+    if any("strength" in row for row in rows):
+        own["fillOpacity"] = alt.FillOpacity("strength:Q", scale=None)
+    made: alt.Chart = (
+        table(rows).mark_rect(**style).encode(**places(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **own)
+    )
+    return made
+
+
+def svg(chart: "alt.LayerChart", title: str = "") -> Drawing:
     """The chart as SVG, the same each time; texts are escaped, nothing in it is fetched or run."""
     import vl_convert
 
     spec = json.dumps(chart.to_dict(validate=False), sort_keys=True, allow_nan=False)
     drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
-    says = html.escape(chart.description if isinstance(chart.description, str) else "")
-    slim = _TAG.sub(lambda tag: _IDLE.sub("", tag[0]), drawn)
-    return slim.replace("<svg ", f'<svg role="img" aria-label="{says}" ', 1)
+    slim = _TAG.sub(lambda tag: _LONG_NUMBER.sub(_rounded, _IDLE.sub("", tag[0])), drawn)
+    slim = _NOTHING.sub("", slim)
+    told = chart.description if isinstance(chart.description, str) else ""
+    says = ". ".join(filter(None, (clean(title), told)))
+    named = f"<title>{html.escape(clean(title))}</title>" if title else ""
+    root = f'<svg role="img" aria-label="{html.escape(says)}" font-family="{FONT}" '
+    return Drawing(re.sub(r"<svg ([^<>]*>)", lambda tag: f"{root}{tag[1]}{named}", slim, count=1))
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

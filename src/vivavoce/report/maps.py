@@ -16,7 +16,9 @@ from vivavoce.report.drawing import (
     Line,
     clean,
     composed,
+    listed,
     places,
+    short,
     strokes,
     table,
     words,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["correlation_map"]
 
 Rows = Sequence[Mapping[str, Any]]
+NOTE_WIDTH = 200
 
 
 def correlation_map(rows: Rows) -> "alt.LayerChart | str":
@@ -61,7 +64,7 @@ def correlation_map(rows: Rows) -> "alt.LayerChart | str":
                     "y2": top + (at_y + 1) * size - 1}  # fmt: skip
             value = row["value"] if row else None
             fill, on = _shade(value)
-            text = "" if row is None else "?" if value is None else f"{value:.2f}".replace("-", "−")
+            text = "" if row is None else "?" if value is None else _told(value)
             cells.append({**spot, "fill": fill, "on": on, "text": text, "mx": (at_x + 0.5) * size,
                           "my": top + (at_y + 0.5) * size, "a": names[i], "b": names[j]})  # fmt: skip
             if row is not None and row["by_construction"]:
@@ -72,13 +75,15 @@ def correlation_map(rows: Rows) -> "alt.LayerChart | str":
         {"x": -8.0, "y": top + (k + 0.5) * size, "text": f"{names[i]}  {k + 1}"} for k, i in enumerate(order)
     ]
     heads = [{"x": (k + 0.5) * size, "y": top - 10, "text": str(k + 1)} for k in range(n)]
-    notes = [{"x": 0.0, "y": end + 16, "text": "Spearman's ρ of candidates' means"}]
+    # Below the scale of the tree where that would meet it.
+    line = end + (16 if not grown or n * size > NOTE_WIDTH else 34)
+    notes = [{"x": 0.0, "y": line, "text": "Spearman's ρ of candidates' means"}]
     layers = [_cells(cells), _figures(cells)]
     if marks:
         layers.append(_corners(marks))
-        layers.append(_corners([{"x": 5.0, "y": end + 34, "on": INK}]))
+        layers.append(_corners([{"x": 5.0, "y": line + 18, "on": INK}]))
         notes.append(
-            {"x": 16.0, "y": end + 34, "text": "corner: alike by construction, criteria of one call"}
+            {"x": 16.0, "y": line + 18, "text": "corner: alike by construction, criteria of one call"}
         )
     layers += [
         words(labels, align="right", limit=280),
@@ -89,9 +94,15 @@ def correlation_map(rows: Rows) -> "alt.LayerChart | str":
     if grown:
         width += 170
         layers += _dendrogram(grown, left=n * size + 12, top=top, size=size, end=end)
-    joined = ", ".join(names[i] for i in order)
-    says = f"Spearman's rho between measures over candidates, in the order {joined}"
-    return composed(layers, width=width, height=end + (40 if marks else 22), says=says)
+    says = "Spearman's rho between measures over candidates: " + listed(
+        f"{short(names[i])} and {short(names[j])} {_told(place[min(i, j), max(i, j)]['value'])}"
+        for i, j in combinations(order, 2)
+    )
+    return composed(layers, width=width, height=line + (24 if marks else 6), says=says)
+
+
+def _told(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}".replace("-", "−")
 
 
 def _dendrogram(grown: Tree, *, left: float, top: float, size: float, end: float) -> list["alt.Chart"]:
@@ -145,7 +156,7 @@ def _shade(value: float | None) -> tuple[str, str]:
     share = min(1.0, max(0.0, (value + 1) / 2)) ** 2  # more room for the shades that occur most
     light, dark = (0xFC, 0xFE, 0xFE), (0x0A, 0x5C, 0x62)
     rgb = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in rgb), "#fff" if share > 0.72 else "#000"
+    return "#" + "".join(f"{part:02x}" for part in rgb), "#fff" if share > 0.785 else "#000"
 
 
 def _cells(cells: Sequence[dict[str, Any]]) -> "alt.Chart":

@@ -8,7 +8,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.report.diagrams import critical_difference
-from vivavoce.report.drawing import BAND, INK, MARK, SOFT, clean, composed, svg, table, unique
+from vivavoce.report.drawing import (
+    BAND,
+    INK,
+    MARK,
+    PAPER,
+    SOFT,
+    clean,
+    composed,
+    listed,
+    short,
+    svg,
+    table,
+    unique,
+)
 from vivavoce.report.maps import correlation_map
 
 if TYPE_CHECKING:
@@ -26,6 +39,16 @@ __all__ = [
 
 Rows = Sequence[Mapping[str, Any]]
 WIDTH = 380
+TICK: Mapping[str, Any] = {"color": INK, "opacity": 1, "thickness": 1.5, "size": 18}
+DOT: Mapping[str, Any] = {
+    "shape": "circle",
+    "fill": MARK,
+    "stroke": PAPER,
+    "strokeWidth": 1.5,
+    "size": 90,
+    "opacity": 1,
+}
+"""The paper around it keeps the dot apart from the band it lies on."""
 PARTS = (
     ("s2_group", "case", "#14323a", "#fff"),
     ("s2_item", "question", "#0b6e76", "#fff"),
@@ -60,22 +83,21 @@ def forest(rows: Rows) -> "alt.LayerChart | str":
         own = [line for line in there if line[low] is not None and line[high] is not None]
         return [table(own).mark_rule(**style).encode(x=x(low), x2=alt.X2(f"{high}:Q"), y=y)] if own else []
 
-    layers = []
+    layers, margins = [], []
     if pairs:
         layers.append(table([{"at": 0}]).mark_rule(color=SOFT, strokeWidth=1).encode(x=x("at")))
-        at = [{"label": line["label"], "at": end} for line in there if line["margin"] is not None
+        margins = [{"label": line["label"], "at": end} for line in there if line["margin"] is not None
               for end in (-line["margin"], line["margin"])]  # fmt: skip
-        if at:
-            layers.append(table(at).mark_tick(color=INK, thickness=1.5, size=14).encode(x=x("at"), y=y))
     layers += [
         *spans("out_low", "out_high", color=SOFT, strokeWidth=1.5, strokeDash=[2, 3], yOffset=6),
         *spans("low", "high", color=INK, strokeWidth=1.5),
         *spans("thick_low", "thick_high", color=BAND, strokeWidth=8),
-        table(there).mark_point(filled=True, size=60, color=MARK, opacity=1).encode(x=x("value"), y=y),
+        *([table(margins).mark_tick(**TICK).encode(x=x("at"), y=y)] if margins else []),
+        table(there).mark_point(**DOT).encode(x=x("value"), y=y),
         table(lines).mark_text(align="left", color=INK).encode(
             x=alt.value(WIDTH + 12), y=y, text="text:N"),
     ]  # fmt: skip
-    says = "; ".join(f"{line['label']} {line['text']}" for line in lines)
+    says = listed(f"{short(line['label'])} {line['text']}" for line in lines)
     return composed(layers, width=WIDTH, height=alt.Step(26), says=f"Estimates with intervals: {says}")
 
 
@@ -100,11 +122,11 @@ def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
     layers = [
         table(lines).mark_bar(height=14, cornerRadius=3, color=BAND, stroke=SOFT, strokeWidth=0.5).encode(
             x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y),
-        table(lines).mark_point(filled=True, size=60, color=MARK, opacity=1).encode(
+        table(lines).mark_point(**DOT).encode(
             x=alt.X("rank:Q", scale=scale, axis=axis), y=y),
         table(lines).mark_text(align="left").encode(x=alt.value(WIDTH + 12), y=y, text="text:N"),
     ]  # fmt: skip
-    says = "; ".join(f"{line['label']} {line['text']}" for line in lines)
+    says = listed(f"{short(line['label'])} {line['text']}" for line in lines)
     return composed(layers, width=WIDTH, height=alt.Step(24), says=f"Ranks left open: {says}")
 
 
@@ -142,7 +164,7 @@ def variance_bars(rows: Rows) -> "alt.LayerChart | str":
             x=alt.X("middle:Q", scale=scale, axis=axis), y=y, text="text:N",
             color=alt.Color("on:N", scale=None)),
     ]  # fmt: skip
-    says = "; ".join(f"{line['label']}: {line['part']} {line['text']} %" for line in lines)
+    says = listed(f"{short(line['label'])}: {line['part']} {line['text']} %" for line in lines)
     return composed(layers, width=WIDTH + 60, height=alt.Step(26), says=f"Shares of the variance: {says}")
 
 

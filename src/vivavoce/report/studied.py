@@ -57,7 +57,7 @@ def figure(title: str, chart: "alt.LayerChart | str", *words: str) -> Figure:
     name = "-".join(filter(None, map(_slug, words)))
     if isinstance(chart, str):
         return Figure(name, title, None, chart)
-    return Figure(name, title, plots.svg(chart))
+    return Figure(name, title, plots.svg(chart, title))
 
 
 def _slug(text: str) -> str:

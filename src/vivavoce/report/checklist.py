@@ -1,0 +1,223 @@
+"""What a paper on this run has to report: the subjects of TRIPOD-LLM that concern the evaluation of a model.
+
+The guideline is Gallifant et al., Nature Medicine 31, 60-69 (2025), doi 10.1038/s41591-024-03425-5. Items
+stand by subject and in our own words; numbers and wording are the guideline's to give. What the run knows
+is filled in; the rest is the authors' to state. The items are `checklist.md`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vivavoce._version import __version__
+from vivavoce.report.drawing import clean
+from vivavoce.report.methods import and_so, bounded, exam_source, missing_rules, revision
+from vivavoce.studies.words import count
+
+if TYPE_CHECKING:
+    from vivavoce.report.contents import Contents
+
+__all__ = ["ABOUT", "checklist"]
+
+ABOUT = (
+    "What a study that evaluates a language model is asked to report, by subject, after TRIPOD-LLM "
+    "(Gallifant et al., Nature Medicine 2025). Filled in is what this run knows; the rest is the authors' to "
+    "state. It is an aid for writing and claims compliance with nothing: the guideline itself has the "
+    "binding items."
+)
+
+
+def checklist(contents: "Contents") -> list[dict[str, Any]]:
+    """The items with what this run can answer: `item`, `section`, `asks`, `answer` and `where`.
+
+    `answer` is null where the run does not know; `where` names the part of the report that shows the
+    answer, null without an answer. An answer never says that an item is fulfilled: `asks` may want more than
+    the run holds.
+    """
+    return list(_filled(contents))
+
+
+def _filled(c: "Contents") -> Iterator[dict[str, Any]]:
+    section = ""
+    for line in Path(__file__).with_suffix(".md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            section = line.removeprefix("## ")
+        if not line.startswith("- "):
+            continue
+        item, _, asks = line.removeprefix("- ").partition(": ")
+        find, where = ANSWERS.get(item, (None, None))
+        answer = find(c) if find else None
+        yield {
+            "item": item,
+            "section": section,
+            "asks": asks,
+            "answer": clean(answer) if answer else None,
+            "where": where if answer else None,
+        }
+
+
+def _sources(c: "Contents") -> str | None:
+    return "; ".join(f"{b.benchmark}: {exam_source(b)}, {revision(b)}" for b in c.benchmarks) or None
+
+
+def _described(c: "Contents") -> str | None:
+    if not c.items.height:
+        return None
+    forms = and_so(f"{n} {form}" for form, n in c.items.group_by("format").len().sort("format").iter_rows())
+    cases = c.items.select("benchmark", "group").n_unique()
+    categories = c.items["category"].drop_nulls().n_unique()
+    kinds = f", {categories} categories" if categories > 1 else ""
+    return f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
+
+
+def _faults(c: "Contents") -> str | None:
+    said = [f"{b.benchmark}: {fault}" for b in c.benchmarks for fault in b.card.faults]
+    return f"Known faults of the exam: {' '.join(said)}" if said else None
+
+
+def _missing(c: "Contents") -> str | None:
+    if not c.estimates:
+        return None
+    words = {"worst": "counts as the worst mark", "set_aside": "is set aside", "correct": "counts as right"}
+    rules = "; ".join(
+        f"{words[rule]} by {and_so(names)}" for rule, names in missing_rules(c.measures).items()
+    )
+    counts = and_so(
+        f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s}" for s in ("unanswered", "unreadable", "failed")
+    )
+    only = f" Only the items of {c.selection} were used." if c.selection else ""
+    return f"Of the marks, {counts}. Silence {rules}; failed marks are in no mean and give bounds.{only}"
+
+
+def _candidates(c: "Contents") -> str | None:
+    names = c.responses["candidate"].unique().sort().to_list()
+    if not names:
+        return None
+    days = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "import"})
+    came = (
+        f" Their answers were imported on {and_so(days)}; when they were given is not in the run."
+        if days
+        else ""
+    )
+    return f"Candidates by label: {and_so(names)}.{came}"
+
+
+def _settings(c: "Contents") -> str | None:
+    named = [n for n in c.responses["candidate"].unique().sort() if "(" in n and "=" in n]
+    return f"Settings as the labels give them: {and_so(named)}." if named else None
+
+
+def _output(c: "Contents") -> str | None:
+    if not c.responses.height:
+        return None
+    return "Answers are kept as they came and read by the format of their question before they are marked."
+
+
+def _measured(c: "Contents") -> str | None:
+    signatures = list(dict.fromkeys(m.signature for m in c.measures.values()))
+    return f"Measures with every setting: {and_so(signatures)}." if signatures else None
+
+
+def _human(c: "Contents") -> str | None:
+    checked = any(row["contrast"] == "raters" for f in c.studies.get("agreement", ()) for row in f["rows"])
+    return "Agreement between raters was measured in this run." if checked else None
+
+
+def _raters(c: "Contents") -> str | None:
+    if not c.measures:
+        return None
+    raters = list(dict.fromkeys(m.rater for m in c.measures.values() if m.rater))
+    return (
+        f"Marks by {and_so(raters)}."
+        if raters
+        else "No person and no judge model marked: all measures are rules."
+    )
+
+
+def _uncertainty(c: "Contents") -> str | None:
+    if not any(row["estimate"] is not None for row in c.estimates):
+        return None
+    limited, free = bounded(c.measures.values())
+    kinds = [*(["Wilson with effective size"] if limited else []), *(["t"] if free else [])]
+    said = f"95 % intervals ({and_so(kinds)}) on cluster-robust standard errors by case."
+    looks = len(c.comparisons)
+    return said + (f" {count(looks, 'look')} at comparisons." if looks else " No candidates were compared.")
+
+
+def _compared(c: "Contents") -> str | None:
+    pairs = {
+        (row["benchmark"], row["metric"], row["criterion"], frozenset((row["a"], row["b"])))
+        for finding in c.comparisons
+        for row in finding["rows"]
+    }
+    said = [f"{count(len(pairs), 'paired comparison')} of candidates."] if pairs else []
+    for role in ("floor", "ceiling"):
+        names = c.responses.filter(c.responses["role"] == role)["candidate"].unique().sort().to_list()
+        said += [f"{and_so(names)} served as {role}."] if names else []
+    return " ".join(said) or None
+
+
+def _compute(c: "Contents") -> str | None:
+    totals = {name: c.responses[name].drop_nulls() for name in ("tokens", "seconds", "cost")}
+    known = [f"{values.sum():,.4g} {name} over {count(len(values), 'answer')}"
+             for name, values in totals.items() if len(values)]  # fmt: skip
+    return f"As far as it was recorded: {and_so(known)}." if known else None
+
+
+def _available(c: "Contents") -> str | None:
+    said = [f"{b.benchmark}: access {b.card.access}, licence {b.card.licence}" for b in c.benchmarks]
+    return "; ".join(said) or None
+
+
+def _code(c: "Contents") -> str | None:
+    used = and_so(dict.fromkeys(str(p["vivavoce"]) for p in c.provenance if p.get("vivavoce")))
+    return f"vivavoce {used or __version__}; the steps of this run stand in its provenance."
+
+
+def _flow(c: "Contents") -> str | None:
+    if not c.responses.height:
+        return None
+    by = dict(c.responses.group_by("status").len().sort("status").iter_rows())
+    told = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
+    return f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {told}."
+
+
+def _performance(c: "Contents") -> str | None:
+    boards = {(r["benchmark"], r["signature"], r["criterion"], r["rater"]) for r in c.estimates}
+    if not boards:
+        return None
+    return f"{count(len(boards), 'leaderboard')} with 95 % intervals, coverage and what is missing."
+
+
+def _groups(c: "Contents") -> str | None:
+    if not c.studies.get("gaps"):
+        return None
+    return "Profiles by category, with a test of whether they differ between categories."
+
+
+def _limited(c: "Contents") -> str | None:
+    return "What the run shows to be limited is listed there." if c.benchmarks else None
+
+
+ANSWERS: Mapping[str, tuple["Callable[[Contents], str | None]", str]] = {
+    "Sources": (_sources, "Methods"),
+    "Description": (_described, "Methods"),
+    "Preparation": (_faults, "Limitations"),
+    "Missing data": (_missing, "Methods"),
+    "Models": (_candidates, "Methods"),
+    "Settings": (_settings, "Methods"),
+    "Raw and processed output": (_output, "Answers"),
+    "Measures": (_measured, "Methods"),
+    "Uncertainty": (_uncertainty, "Methods"),
+    "Measures against people": (_human, "Studies"),
+    "Assessors": (_raters, "Methods"),
+    "Comparators": (_compared, "Comparisons"),
+    "Compute": (_compute, "Answers"),
+    "Data": (_available, "Methods"),
+    "Code": (_code, "Provenance"),
+    "Flow": (_flow, "Answers"),
+    "Performance": (_performance, "Leaderboard"),
+    "Differences between groups": (_groups, "Studies"),
+    "Limitations": (_limited, "Limitations"),
+}
+"""Who answers an item, and where in the report the answer is shown."""

@@ -1,0 +1,254 @@
+"""The answers a report carries: which ones, as the data that its explorer reads, and the worst as plain rows.
+
+A page cannot carry every answer of a large run. It carries the worst, the same number of each candidate, and
+answers to questions drawn at random, and says how many it left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce.records import Measure
+from vivavoce.studies import settled
+from vivavoce.studies.grids import key_of, labels
+from vivavoce.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["LONGEST_TEXT", "MOST_ANSWERS", "MOST_BYTES", "MOST_WORST", "Explorer", "embedded", "explorer"]
+
+MOST_ANSWERS = 3_000
+MOST_BYTES = 3_000_000
+"""Of the answers and their questions, as they stand in the page."""
+MOST_WORST = 12
+"""So many of the worst stand in the page as text, for paper and for browsers that run no script."""
+LONGEST_TEXT = 4_000
+LONGEST_NOTE = 300
+MOST_ENTRIES = 40
+SEED = "explorer 0"
+
+_KEY = ("benchmark", "item", "variant", "candidate", "repeat")
+_ITEM = _KEY[:3]
+_SHOWN = ("question", "options", "answer", "references", "steps", "step", "false_answer", "context")
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+class Explorer(NamedTuple):
+    """What the page shows of answers: `data` is JSON that may stand inside a script element."""
+
+    data: str
+    n_total: int
+    n_here: int
+    n_worst: int
+    n_drawn: int
+    n_edited: int
+    worst: list[dict[str, Any]]
+
+
+def explorer(
+    items: "pl.DataFrame", responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]
+) -> Explorer:
+    """Choose the answers that the page carries, and lay them out.
+
+    If not all fit, worst and drawn answers take turns until `MOST_ANSWERS` or `MOST_BYTES` is reached. Worst
+    is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as
+    its criterion says, what failed to be marked is left out. Edited answers are not carried.
+    """
+    import polars as pl
+
+    own = responses.filter(pl.col("edit") == "")
+    ranked = _ranked(own.select(*_KEY, "role"), scores, measures)
+    worst = ranked.filter((pl.col("role") == "candidate") & pl.col("goodness").is_not_null())
+    worst = worst.sort("place", "goodness", "drawn").head(MOST_ANSWERS).with_columns(why=pl.lit("worst"))
+    drawn = ranked.sort("drawn", *_KEY).head(MOST_ANSWERS).with_columns(why=pl.lit("drawn"))
+    turns = (
+        pl.concat([part.with_row_index("turn") for part in (worst, drawn)])
+        .sort("turn", "why", descending=[False, True])  # the worst first
+        .unique(_KEY, keep="first", maintain_order=True)
+        .head(MOST_ANSWERS)
+        .select(*_KEY, "goodness", "why")
+    )
+    keys = list(measures)
+    marks = _marks(scores.join(turns, on=_KEY, how="semi"), keys)
+    texts = own.select(*_KEY, "text", "status", "error", "finish_reason")
+    names = items.select(*_ITEM, "alias", "format", "category", *_SHOWN)
+    full = turns.join(texts, on=_KEY, how="left", maintain_order="left").join(
+        names, on=_ITEM, how="left", maintain_order="left"
+    )
+    people = list(responses.select("candidate", "role").unique(maintain_order=True).sort("candidate").rows())
+    packed = _Packed({name: n for n, (name, _) in enumerate(people)}, marks)
+    for row in full.iter_rows(named=True):
+        if not packed.take(row):
+            break
+    short = labels(measures)
+    data = {
+        "measures": [_measure(m, short[key_of(m)]) for m in measures.values()],
+        "candidates": [{"name": printable(name), "role": role} for name, role in people],
+        "items": packed.items,
+        "answers": packed.answers,
+    }
+    taken = [row["why"] for row in full.head(len(packed.answers)).iter_rows(named=True)]
+    return Explorer(
+        data=embedded(data),
+        n_total=own.height,
+        n_here=len(packed.answers),
+        n_worst=taken.count("worst"),
+        n_drawn=taken.count("drawn"),
+        n_edited=responses.height - own.height,
+        worst=list(_worst(worst, texts, names, scores)),
+    )
+
+
+def embedded(data: object) -> str:
+    """JSON that nothing in it can leave: no `<`, `>`, `&` or line separator stands in it as such."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")
+
+
+def _ranked(
+    answers: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]
+) -> "pl.DataFrame":
+    """The answers with `goodness`, their `place` among their candidate's, and an order drawn by question."""
+    import polars as pl
+
+    parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
+    things = answers.select(_ITEM).unique()
+    order = [hashlib.sha256("\0".join((SEED, *thing)).encode()).hexdigest()[:16] for thing in things.rows()]
+    ranked = answers.join(things.with_columns(pl.Series("drawn", order, pl.String)), on=_ITEM, how="left")
+    if parts:
+        means = pl.concat(parts).group_by(_KEY).agg(pl.col("goodness").mean())
+        ranked = ranked.join(means, on=_KEY, how="left")
+    else:
+        ranked = ranked.with_columns(goodness=pl.lit(None, pl.Float64))
+    ranked = ranked.sort("goodness", "drawn", *_KEY, nulls_last=True)
+    return ranked.with_columns(place=pl.int_range(pl.len()).over("candidate"))
+
+
+def _goodness(scores: "pl.DataFrame", key: int, measure: Measure) -> "pl.DataFrame":
+    """Answers by one criterion, 0 worst to 1 best; none where it has no limits."""
+    import polars as pl
+
+    c = measure.criterion
+    own = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+    if c.low is None or c.high is None or c.high == c.low:
+        return own.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
+    scaled = (settled(c) - c.low) / (c.high - c.low)
+    good = scaled if c.direction == "higher" else 1 - scaled
+    return own.with_columns(goodness=good).select(*_KEY, "goodness")
+
+
+def _marks(scores: "pl.DataFrame", measures: list[int]) -> dict[tuple[Any, ...], list[list[Any]]]:
+    """By answer: measure, value, status, note and number of marks; several marks as their mean."""
+    import polars as pl
+
+    own = scores.filter(pl.col("edit") == "")
+    told = own.group_by(*_KEY, "measure_id", maintain_order=True).agg(
+        pl.col("value").mean(),
+        pl.col("status").sort_by(pl.col("status") != "ok").first(),
+        pl.col("note").drop_nulls().first(),
+        pl.len().alias("n"),
+    )
+    made: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for *key, measure, value, status, note, n in told.iter_rows():
+        said = printable(note)[:LONGEST_NOTE] if note else None
+        made.setdefault(tuple(key), []).append(
+            [measures.index(measure), None if value is None else round(value, 6), status, said, n]
+        )
+    return made
+
+
+class _Packed:
+    """Answers and the questions they need, up to a number of bytes."""
+
+    def __init__(self, people: Mapping[str, int], marks: Mapping[tuple[Any, ...], list[list[Any]]]) -> None:
+        self.people, self.marks = people, marks
+        self.items: list[dict[str, Any]] = []
+        self.answers: list[dict[str, Any]] = []
+        self.places: dict[tuple[str, ...], int] = {}
+        self.n_bytes = 0
+
+    def take(self, row: Mapping[str, Any]) -> bool:
+        """Add an answer; False, and nothing added, if it does not fit."""
+        thing = tuple(row[k] for k in _ITEM)
+        place = self.places.get(thing, len(self.items))
+        new = [_item(row)] if place == len(self.items) else []
+        text = row["text"] or ""
+        answer = {
+            "item": place,
+            "candidate": self.people[row["candidate"]],
+            "repeat": row["repeat"],
+            "good": None if row["goodness"] is None else round(row["goodness"], 6),
+            "text": None if row["text"] is None else _cut(text),
+            "cut": max(0, len(text) - LONGEST_TEXT),
+            "why": _why(row),
+            "marks": self.marks.get(tuple(row[k] for k in _KEY), []),
+        }
+        size = sum(len(embedded(one).encode()) for one in (*new, answer))
+        if self.n_bytes + size > MOST_BYTES:
+            return False
+        self.n_bytes += size
+        self.items += new
+        self.places[thing] = place
+        self.answers.append(answer)
+        return True
+
+
+def _why(row: Mapping[str, Any]) -> str | None:
+    """Why there is no text, or that it was cut short by its length."""
+    if row["text"] is None:
+        return printable(row["error"] or f"{row['status']}, no reason recorded")[:LONGEST_NOTE]
+    return "it ended at its length limit" if row["finish_reason"] == "length" else None
+
+
+def _item(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A question as the explorer shows it: empty fields are left out."""
+    shown = {name: _field(row[name]) for name in _SHOWN}
+    named = {"name": printable(_name(row)), "benchmark": row["benchmark"], "format": row["format"]}
+    if row["category"]:
+        named["category"] = printable(row["category"])
+    return named | {name: value for name, value in shown.items() if value not in (None, "", [])}
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_cut(entry) for entry in value[:MOST_ENTRIES]]
+    return _cut(value) if isinstance(value, str) else value
+
+
+def _cut(text: str) -> str:
+    return printable(text[:LONGEST_TEXT])
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return row["alias"] or (f"{row['item']} [{row['variant']}]" if row["variant"] else row["item"])
+
+
+def _measure(m: Measure, name: str) -> dict[str, Any]:
+    c = m.criterion
+    return {"name": printable(name), "low": c.low, "high": c.high, "direction": c.direction,
+            "silence": c.silence}  # fmt: skip
+
+
+def _worst(
+    worst: "pl.DataFrame", texts: "pl.DataFrame", names: "pl.DataFrame", scores: "pl.DataFrame"
+) -> Iterator[dict[str, Any]]:
+    """The worst answer of each candidate to each item, worst first, with its marks."""
+    ordered = worst.sort("goodness", "place", *_KEY)
+    first = ordered.unique([*_ITEM, "candidate"], keep="first", maintain_order=True).head(MOST_WORST)
+    full = first.join(texts, on=_KEY, how="left", maintain_order="left").join(
+        names, on=_ITEM, how="left", maintain_order="left"
+    )
+    marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in scores.join(first, on=_KEY, how="semi").iter_rows(named=True):
+        if row["edit"] == "":
+            marks.setdefault(tuple(row[k] for k in _KEY), []).append(row)
+    for row in full.iter_rows(named=True):
+        text = row["text"] or ""
+        yield row | {
+            "name": _name(row),
+            "marks": marks[tuple(row[k] for k in _KEY)],
+            "shown": text[:LONGEST_TEXT],
+            "cut": max(0, len(text) - LONGEST_TEXT),
+        }

@@ -1,0 +1,149 @@
+"""A browser's view of a report: a page that may ask for nothing, its contrasts, and how it is built."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+BUILT: dict[str, Any] = {
+    "language": "en",
+    "h1": 1,
+    "jumps": [],
+    "landmarks": ["HEADER", "NAV", "MAIN", "FOOTER"],
+    "unnamed charts": 0,
+    "unnamed controls": [],
+    "unnamed regions": 0,
+    "heads without scope": 0,
+    "ids twice": [],
+    "links to nowhere": [],
+}
+
+
+@contextmanager
+def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any) -> Iterator[Page]:
+    """The page in a context of its own; every request but the file itself is refused and remembered.
+
+    With `strict`, a request, a console message or an error of a script fails the test when the page closes.
+    """
+    context = browser.new_context(**settings)
+    asked: list[str] = []
+    said: list[str] = []
+    own = path.resolve().as_uri()
+
+    def watch(route: Any) -> None:
+        if route.request.url.split("#")[0] == own:
+            route.continue_()
+        else:
+            asked.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", watch)
+    page = context.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(own)
+    try:
+        yield page
+        if strict:
+            assert [] == said
+        assert [] == asked
+    finally:
+        context.close()
+
+
+def contrasts(page: Page) -> list[dict[str, Any]]:
+    """Colour, ground and their ratio for every piece of text that is seen."""
+    found: list[dict[str, Any]] = page.evaluate(_CONTRASTS)
+    return found
+
+
+def structure(page: Page) -> dict[str, Any]:
+    """What `BUILT` asks of a page."""
+    found: dict[str, Any] = page.evaluate(_STRUCTURE)
+    return found
+
+
+_CONTRASTS = """() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return { r, g, b, a };
+  };
+  const over = (top, under) => ({
+    r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a),
+    b: top.b * top.a + under.b * (1 - top.a), a: 1 });
+  const light = ({ r, g, b }) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  const base = parse(getComputedStyle(document.documentElement).backgroundColor);
+  const page = base.a ? base : parse(getComputedStyle(document.body).backgroundColor);
+  const ground = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) {
+      layers.push(parse(getComputedStyle(at).backgroundColor));
+    }
+    return layers.reverse().reduce((under, top) => over(top, under), page);
+  };
+  const shapes = new Map();
+  const drawn = (svg) => {
+    if (!shapes.has(svg)) {
+      shapes.set(svg, [...svg.querySelectorAll("path, rect, circle")].map((shape) => {
+        const style = getComputedStyle(shape);
+        return { shape, fill: style.fill, a: Number(style.fillOpacity) * Number(style.opacity),
+                 box: shape.getBoundingClientRect() };
+      }).filter(({ fill, a }) => fill.startsWith("rgb") && a > 0));
+    }
+    return shapes.get(svg);
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const element = node.parentElement;
+    if (!node.textContent.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest("script, style, option, .skip")) continue;
+    const svg = element.closest("svg");
+    const style = getComputedStyle(element);
+    let colour = parse(svg ? style.fill : style.color);
+    let under = ground(svg ? svg.parentElement : element);
+    if (svg) {
+      const box = element.getBoundingClientRect();
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      for (const { shape, fill, a, box: own } of drawn(svg)) {
+        const before = shape.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
+        if (before && own.left <= x && x <= own.right && own.top <= y && y <= own.bottom) {
+          const colour = parse(fill);
+          under = over({ ...colour, a: a * colour.a }, under);
+        }
+      }
+    }
+    colour = over(colour, under);
+    const [a, b] = [light(colour), light(under)].sort((p, q) => q - p);
+    const shown = ({ r, g, b: blue }) => [r, g, blue].map(Math.round).join(" ");
+    found.push({ text: node.textContent.trim(), colour: shown(colour), ground: shown(under),
+                 ratio: (a + 0.05) / (b + 0.05), inside: svg ? "svg" : element.tagName });
+  }
+  return found;
+}"""
+
+_STRUCTURE = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const levels = all("h1, h2, h3, h4, h5, h6").map((h) => [Number(h.tagName[1]), h.textContent]);
+  const ids = all("[id]").map((one) => one.id);
+  const charted = (s) => s.getAttribute("role") === "img" && s.getAttribute("aria-label");
+  const titled = (r) => r.ariaLabel || r.getAttribute("aria-labelledby");
+  const named = (c) => c.labels?.length || c.textContent.trim() && c.tagName === "BUTTON" || c.ariaLabel;
+  return {
+    "language": document.documentElement.lang,
+    "h1": all("h1").length,
+    "jumps": levels.filter(([level], n) => n && level > levels[n - 1][0] + 1).map(([, text]) => text),
+    "landmarks": ["HEADER", "NAV", "MAIN", "FOOTER"].filter((tag) => all(tag).length === 1),
+    "unnamed charts": all("svg").filter((s) => !charted(s)).length,
+    "unnamed controls": all("button, input, select").filter((c) => !named(c)).map((c) => c.outerHTML),
+    "unnamed regions": all("[role=region], section, nav").filter((r) => !titled(r)).length,
+    "heads without scope": all("th:not([scope])").length,
+    "ids twice": ids.filter((id, n) => ids.indexOf(id) !== n),
+    "links to nowhere": all("a").map((a) => a.getAttribute("href")).filter((h) => !ids.includes(h.slice(1))),
+  };
+}"""

@@ -1,0 +1,328 @@
+"""The report in a browser: what runs, what does not, and whether everyone can read it."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.report import looking
+from tests.studies.making import SILENT, UNREADABLE, borrowed, made
+
+from vivavoce.records import Criterion, Value
+from vivavoce.registry import metric
+from vivavoce.run import Run, open_run
+
+CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
+HOSTILE = "<script>pwned = 1</script></script><img src=x onerror='pwned = 2'><svg onload=pwned=3> 0.1"
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        message = "no chromium: install Debian's, or name one in VIVA_CHROMIUM"
+        if os.environ.get("VIVA_REQUIRE_SHARED") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fourteen questions in two formats and categories, three candidates, everything studied."""
+    items: list[dict[str, Any]] = [
+        {
+            "item": f"q{n:02}",
+            "category": "dosing" if n % 2 else "history <b>",
+            "format": "longform" if n > 9 else "short",
+            "references": [f"give 5 mg of drug {n} every day"],
+        }
+        for n in range(14)
+    ]
+    answers = {
+        "Able": {f"q{n:02}": [f"give 5 mg of drug {n} every morning 0.9", "0.8"] for n in range(14)},
+        "Hasty": {f"q{n:02}": [f"give 50 mg of it 0.{n}", "0.5"] for n in range(14)},
+        "Hostile <i>": {"q00": [HOSTILE, SILENT], "q01": [UNREADABLE, "fail"]},
+    }
+    run = made(tmp_path_factory.mktemp("report"), answers, items=items)
+    with borrowed():
+
+        @metric("worth")
+        class Worth:
+            """What the last word says, or that it cannot be marked."""
+
+            criteria = (Criterion(criterion="worth"),)
+            formats = ("short", "longform")
+            needs = ()
+
+            def values(self, rows: Any, lab: Any) -> list[dict[str, Value]]:
+                return [{"worth": worth(row.reading.parsed.split()[-1])} for row in rows]
+
+        run.score("worth", "rouge(n=1)")
+    for candidate in ("Hasty", "Hostile <i>"):
+        run.compare("Able", candidate, metric="worth")
+    run.study()
+    return run.report()
+
+
+def worth(word: str) -> Value:
+    return Value(None, note="no <mark>", status="failed") if word == "fail" else Value(float(word))
+
+
+@pytest.fixture
+def page(browser: Browser, report: Path) -> Iterator[Page]:
+    """The page as opened; afterwards nothing was asked for, said to the console or run that should not."""
+    with looking.opened(browser, report, viewport=DESK) as shown:
+        yield shown
+
+
+def count(page: Page) -> str:
+    return page.locator("#answers-count").inner_text()
+
+
+def first_rows(page: Page, n: int = 3) -> list[str]:
+    rows = page.locator("#answers-list > details").all()[:n]
+    return [" ".join(row.locator("summary > span").all_inner_texts()[:3]) for row in rows]
+
+
+def test_hostile_answers_are_text_wherever_they_stand(page: Page) -> None:
+    page.get_by_label("Candidate", exact=True).select_option(label="Hostile <i>")
+    page.get_by_role("button", name="Open all shown").click()
+    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 4")
+    page.get_by_label("Put beside every answer").select_option(label="Hasty")
+    shown = page.locator("#answers-list .given .text").all_inner_texts()
+    assert HOSTILE in shown
+    assert page.evaluate("typeof pwned") == "undefined"
+    assert 0 == page.locator("#answers-list :is(script, img, svg, b, i)").count()
+    assert 2 == page.locator("script").count()
+
+
+def test_the_policy_refuses_what_an_injection_would_try(browser: Browser, report: Path) -> None:
+    """Handlers in attributes, scripts without a hash, pictures and requests: even from inside the page."""
+    with looking.opened(browser, report, strict=False) as page:
+        page.evaluate(
+            """() => {
+                document.body.insertAdjacentHTML("beforeend",
+                    "<button id=bad onclick='window.pwned = 1'>x</button>" +
+                    "<img src=x onerror='window.pwned = 2'>");
+                const script = document.createElement("script");
+                script.textContent = "window.pwned = 3";
+                document.body.append(script);
+                document.getElementById("bad").click();
+                return fetch("https://example.org/").catch(() => null);
+            }"""
+        )
+        page.wait_for_timeout(50)
+        assert page.evaluate("window.pwned") is None
+
+
+def test_tables_sort_by_their_headers_and_what_is_missing_stays_last(page: Page) -> None:
+    table = page.locator("table.board").first
+    head = table.get_by_role("columnheader", name="Mean")
+    names = table.locator("tbody th")
+    for way, wanted in (
+        ("descending", ["Able", "Hasty", "Hostile <i>"]),
+        ("ascending", ["Hostile <i>", "Hasty", "Able"]),
+    ):
+        head.get_by_role("button").click()
+        assert way == head.get_attribute("aria-sort")
+        assert wanted == names.all_inner_texts()
+    last = table.get_by_role("columnheader", name="Candidate")
+    last.get_by_role("button").click()
+    assert (None, "ascending") == (head.get_attribute("aria-sort"), last.get_attribute("aria-sort"))
+
+
+def test_the_worst_answers_stand_first_and_other_orders_are_at_hand(page: Page) -> None:
+    assert count(page).startswith("Showing 50 of 60 answers that match; 60 of 60 are on this page.")
+    by = page.get_by_label("Score by")
+    by.select_option(index=1)
+    assert first_rows(page)[0].startswith("0.000 ")
+    page.get_by_label("Order").select_option("best")
+    assert first_rows(page)[0].startswith("0.900 ")
+    page.get_by_label("Order").select_option("question")
+    assert ["q00 Able, repeat 1", "q00 Able, repeat 2"] == [row[6:] for row in first_rows(page, 2)]
+
+
+def test_filters_narrow_what_is_shown_and_clear_again(page: Page) -> None:
+    search = page.get_by_label("Search in questions")
+    search.fill("DRUG 13 morning")
+    assert count(page).startswith("Showing 1 of 1 answers")
+    assert "q13 Able, repeat 1" in first_rows(page)[0]
+    search.fill("")
+    for label, option, wanted in (
+        ("Candidate", "Hasty", 28),
+        ("Format", "longform", 8),
+        ("Category", "dosing", 4),
+    ):
+        page.get_by_label(label, exact=True).select_option(label=option)
+        assert f"of {wanted} answers that match" in count(page)
+    page.get_by_role("button", name="Clear all").click()
+    page.get_by_text("of 60 answers that match").wait_for()
+    page.get_by_label("Status of a mark").select_option("unreadable")
+    assert "of 1 answers" in count(page)
+    page.get_by_label("Status of a mark").select_option("")
+    page.get_by_label("Score by").select_option(index=1)
+    page.get_by_label("Score from").fill("0.85")
+    assert "of 15 answers that match" in count(page)
+    page.get_by_label("Score from").fill("2")
+    assert "No answer on this page matches." == count(page)
+
+
+def test_rows_come_fifty_at_a_time_and_bodies_when_they_are_opened(page: Page) -> None:
+    rows = page.locator("#answers-list > details")
+    assert (50, 0) == (rows.count(), page.locator("#answers-list .given").count())
+    page.get_by_role("button", name="Show 10 more").click()
+    assert 60 == rows.count()
+    assert page.evaluate(
+        "document.activeElement.closest('details') === document.querySelectorAll('.answer')[50]"
+    )
+    assert page.locator("#answers-more").is_hidden()
+    rows.first.locator("summary").click()
+    page.locator("#answers-list .given").wait_for()
+    page.get_by_role("button", name="Open all shown").click()
+    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 60")
+    page.get_by_role("button", name="Close all").click()
+    assert 0 == page.locator("#answers-list > details[open]").count()
+
+
+def test_answers_stand_side_by_side_with_differing_words_marked(page: Page) -> None:
+    page.get_by_label("Search in questions").fill("drug 12")
+    page.get_by_label("Candidate", exact=True).select_option(label="Able")
+    row = page.locator("#answers-list > details").filter(has_text="repeat 1").first
+    row.locator("summary").click()
+    row.locator("mark.new").first.wait_for()
+    assert ["give 5", "drug 12 every"] == row.locator("mark.new").all_inner_texts()
+    page.get_by_label("Mark words").select_option("reference")
+    assert ["day"] == row.locator("mark.gone").all_inner_texts()
+    assert ["morning 0.9"] == row.locator("mark.new").all_inner_texts()
+    page.get_by_label("Put beside every answer").select_option(label="Hasty")
+    assert ["Answer of Able, repeat 1", "Answer of Hasty, repeat 1"] == row.locator(
+        ".given h3"
+    ).all_inner_texts()
+    page.get_by_label("Mark words").select_option("first")
+    assert 0 == row.locator("mark.gone").count()
+    assert ["50", "it 0.12"] == row.locator("mark.new").all_inner_texts()
+    row.get_by_label("Put another answer beside it").select_option(index=1)
+    assert 3 == row.locator(".given").count()
+    row.get_by_role("button", name="Remove").click()
+    assert 2 == row.locator(".given").count()
+    page.get_by_label("Mark words").select_option("none")
+    assert 0 == row.locator("mark").count()
+
+
+def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
+    page.keyboard.press("Tab")
+    assert "Skip to the answer" == page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Tab")
+    assert "#answer" == page.evaluate("document.activeElement.getAttribute('href')")
+    style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert "none" != style
+    button = page.locator("table.board th button").first
+    button.focus()
+    page.keyboard.press("Enter")
+    assert "ascending" == page.locator("table.board th").first.get_attribute("aria-sort")
+    page.locator("#ex-search").focus()
+    page.keyboard.type("drug 13")
+    assert "of 1 answers" in count(page)
+    page.get_by_role("button", name="Close all").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#answers-list > details[open] .given").wait_for()
+
+
+def test_methods_are_copied(browser: Browser, report: Path) -> None:
+    with looking.opened(browser, report) as page:
+        page.get_by_role("button", name="Copy the text").click()
+        page.get_by_role("button", name="Selected: copy it now").or_(
+            page.get_by_role("button", name="Copied")
+        ).wait_for()
+        text = page.locator("#methods-text p").first.inner_text()
+        if page.get_by_role("button", name="Selected").count():
+            assert text[:40] in page.evaluate("getSelection().toString()")
+
+
+def test_without_scripts_the_page_is_still_read(browser: Browser, report: Path) -> None:
+    with looking.opened(browser, report, java_script_enabled=False) as page:
+        assert page.locator("#explorer").is_hidden()
+        assert 0 == page.get_by_role("button").count()
+        page.locator(".still summary").first.click()
+        assert page.locator(".still .pair").first.is_visible()
+
+
+def test_paper_is_light_opens_what_is_folded_and_hides_what_is_pressed(
+    browser: Browser, report: Path
+) -> None:
+    with looking.opened(browser, report, color_scheme="dark") as page:
+        page.emulate_media(media="print", color_scheme="dark")
+        assert "rgb(255, 255, 255)" == page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for hidden in ("nav", "#explorer", ".skip", "button.plain >> nth=0", "th button >> nth=0"):
+            assert page.locator(hidden).is_hidden(), hidden
+        assert page.locator(".still .pair").first.evaluate("e => e.getBoundingClientRect().height") > 0
+        assert page.locator("figure svg").first.is_visible()
+        head = "getComputedStyle(document.querySelector('table.board th'), '::before').content"
+        assert '"Candidate"' == page.evaluate(head)
+
+
+def test_a_phone_scrolls_in_one_direction(browser: Browser, report: Path) -> None:
+    with looking.opened(browser, report, viewport=PHONE) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.wait_for_function("document.querySelectorAll('#answers-list .given').length >= 50")
+        assert 390 == page.evaluate("document.documentElement.scrollWidth")
+        assert page.locator("figure[tabindex='0'], .scroll[tabindex='0']").count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(browser: Browser, report: Path, scheme: Any) -> None:
+    """4.5 to 1, also on tables' shaded rows, marked words and the cells of charts (WCAG 2.2, 1.4.3)."""
+    with looking.opened(browser, report, color_scheme=scheme, viewport=DESK) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.wait_for_function("document.querySelectorAll('#answers-list mark').length > 5")
+        seen = looking.contrasts(page)
+        assert len(seen) > 500
+        assert any(one["inside"] == "svg" for one in seen)
+        weak = {(one["text"][:40], one["colour"], one["ground"], round(one["ratio"], 2))
+                for one in seen if one["ratio"] < 4.5}  # fmt: skip
+        assert set() == weak
+
+
+def test_the_page_is_built_for_everyone(page: Page) -> None:
+    """Headings in order, everything named, nothing twice."""
+    page.get_by_role("button", name="Open all shown").click()
+    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 50")
+    assert looking.BUILT == looking.structure(page)
+
+
+def test_a_large_run_gives_a_bounded_page(browser: Browser, tmp_path: Path) -> None:
+    """50,000 answers: work is counted (bytes, elements), not timed."""
+    folder, n = tmp_path / "large", 50_000
+    folder.mkdir()
+    exam, answers = folder / "exam.jsonl", folder / "answers.jsonl"
+    with exam.open("w", encoding="utf-8") as file:
+        for item in range(n // 50):
+            row = {
+                "id": f"q{item}",
+                "format": "short",
+                "question": f"What of {item}?",
+                "references": ["rest"],
+            }
+            file.write(json.dumps(row) + "\n")
+    long = "rest and fluids " * 60
+    with answers.open("w", encoding="utf-8") as file:
+        for k in range(n):
+            row = {"item": f"q{k // 50}", "candidate": f"m{k % 10}", "repeat": k // 10 % 5 + 1,
+                   "text": f"{k} {long}"}  # fmt: skip
+            file.write(json.dumps(row) + "\n")
+    run: Run = open_run(folder / "run.viva")
+    run.import_answers(answers, benchmark=f"jsonl(path='{exam}')")
+    path = run.report()
+    assert path.stat().st_size < 4_000_000
+    with looking.opened(browser, path) as page:
+        assert page.evaluate("document.querySelectorAll('*').length") < 3_000
+        assert "of 50,000 are on this page" in count(page)

@@ -1,0 +1,161 @@
+"""What leads the page, what is missing, and who marked: rows that the page only lays out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins
+
+from vivavoce.report.contents import Contents, rows
+from vivavoce.report.examiners import examiners
+from vivavoce.run import Run
+from vivavoce.store import read
+from vivavoce.studies import STUDIES
+
+
+def of(run: Run, section: str) -> list[dict[str, Any]]:
+    return [row for row in run.report_rows() if row["section"] == section]
+
+
+def test_the_lead_names_who_is_in_front_and_how_sure_that_is(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
+    best = run.estimates("told").rows[0]
+    assert [
+        f"A has the highest mean, {best['estimate']:.3f} ({best['low']:.3f} to {best['high']:.3f}), "
+        "of 2 candidates."
+    ] == [row["words"] for row in of(run, "answer")]
+
+
+def test_the_lead_adds_who_may_be_first_once_ranks_are_known(tmp_path: Path) -> None:
+    able = twins([0.5, 0.7] * 6)
+    run = marked(tmp_path, {"A": able, "A2": able | {"q00": 0.6}, "B": twins([0.1] * 12)})
+    run.study("ranking")
+    (lead,) = of(run, "answer")
+    assert lead["words"].endswith("Paired tests leave the first place open to A2 and A.")
+
+
+def test_a_tie_in_front_is_told_as_one(tmp_path: Path) -> None:
+    (lead,) = of(marked(tmp_path, {name: twins([1, 0]) for name in "AB"}), "answer")
+    assert lead["words"].startswith("A and B have the highest mean, 0.500")
+
+
+def test_a_crowd_in_front_is_counted(tmp_path: Path) -> None:
+    (lead,) = of(marked(tmp_path, {name: twins([1, 0]) for name in "ABCDE"}), "answer")
+    assert lead["words"].startswith("5 candidates have the highest mean, 0.500")
+
+
+def test_the_best_is_the_lowest_where_lower_is_better(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 1]), "B": twins([0.2, 0])}, "told(direction=lower)")
+    (lead,) = of(run, "answer")
+    assert lead["words"].startswith("B has the lowest mean, 0.100")
+
+
+def test_a_bound_of_the_exam_does_not_lead(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"Gold": twins([1, 1]), "A": twins([0.5, 0.5])}, role={"Gold": "ceiling"})
+    (lead,) = of(run, "answer")
+    assert lead["words"].startswith("A has the highest mean, 0.500")
+    assert "candidates" not in lead["words"]
+
+
+def test_without_an_estimate_the_lead_is_null_with_a_reason(tmp_path: Path) -> None:
+    (lead,) = of(marked(tmp_path, {"A": twins(["fail"] * 3)}), "answer")
+    assert (None, "no candidate has an estimate") == (lead["words"], lead["reason"])
+
+
+def test_coverage_counts_each_state_and_gives_reasons(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, SILENT, UNREADABLE, "fail"])})
+    (row,) = of(run, "coverage")
+    counts = tuple(row[k] for k in ("responses", "ok", "unanswered", "unreadable", "failed"))
+    assert (4, 1, 1, 1, 1) == counts
+    assert 3 == sum(row["causes"].values())
+    assert 1 == row["causes"]["the judge said nothing"]
+
+
+def test_measures_of_the_same_coverage_share_a_row(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([1, 0.5]), "B": twins([1, SILENT])})
+    assert [[], []] == [row["measures"] for row in of(run, "coverage")]
+    score(run, "told(criteria_named=[x, y])", "rouge(n=1)")
+    rows = of(run, "coverage")
+    assert [["rouge(n=1)", "told: x", "told: y"]] * 2 == [row["measures"] for row in rows]
+
+
+def test_examiners_say_where_marks_come_from_and_what_they_left(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, SILENT, "fail", 0])}, "told(silence=set_aside)")
+    answers = [{"item": f"q{n:02}", "candidate": "A", "criterion": "harm", "value": n} for n in range(4)]
+    file = tmp_path / "marks.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
+    run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)}, blank="recorded")
+    told, judge = of(run, "examiner")
+    assert ("computed", 4, 2, 1, 1, 0.5) == tuple(
+        told[k] for k in ("origin", "n_marks", "n_ok", "n_set_aside", "n_failed", "coverage")
+    )
+    assert {"the judge said nothing": 1} == told["causes"]
+    assert ("given elsewhere", "recorded", 4, 1.0) == tuple(
+        judge[k] for k in ("origin", "version", "n_marks", "coverage")
+    )
+    assert [None, None] == [told["checked"], judge["checked"]]
+    page = run.report().read_text(encoding="utf-8")
+    section = page.split('id="examiners"')[1].split("</section>")[0]
+    assert 3 == section.count(">unvalidated<")  # in words once, and on each
+
+
+def test_an_examiner_is_checked_only_by_its_own_raters(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0])})
+    with run.file.reading() as db:
+        scores, measures = read.scores(db, details=True), {m.key: m.measure for m in read.measures(db)}
+    row = {"metric": "told", "criterion": "worth", "contrast": "raters", "coefficient": "alpha_ordinal",
+           "value": 0.61, "low": 0.5, "high": 0.7}  # fmt: skip
+
+    def checked(**other: Any) -> str | None:
+        (found,) = examiners(scores, measures, [{"rows": [row | other]}])
+        said: str | None = found["checked"]
+        return said
+
+    assert checked() == "Krippendorff's alpha between its raters: 0.61 (0.50 to 0.70)"
+    for other in ({"metric": "judge"}, {"contrast": "passes"}, {"criterion": "harm"}, {"value": None}):
+        assert checked(**other) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "known"), [("Items leaked to the web.", True), ("Two keys are wrong.", False)]
+)
+def test_contamination_is_told_from_the_card_and_never_made_up(
+    tmp_path: Path, fault: str, known: bool
+) -> None:
+    run = made(tmp_path, {"A": twins(["x"])})
+    with run.file.reading() as db:
+        (benchmark,) = read.benchmarks(db)
+        card = type(benchmark.card)(
+            **{
+                k: getattr(benchmark.card, k)
+                for k in ("name", "description", "source", "licence", "citation")
+            },
+            revision="1",
+            faults=(fault,),
+        )
+        contents = Contents(
+            name="run",
+            items=read.items(db),
+            responses=read.responses(db),
+            scores=read.scores(db, details=True),
+            measures={},
+            estimates=(),
+            comparisons=(),
+            benchmarks=(benchmark._replace(card=card),),
+            provenance=(),
+            selection=None,
+            studies={name: () for name in STUDIES},
+        )
+    (seen,) = rows(contents)["contamination"]
+    assert ([fault] if known else None) == seen["notes"]
+    assert known is (seen["reason"] is None)
+
+
+def test_dates_are_first_and_last_of_each_thing_done(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0, 0.5] * 6)})
+    run.compare("A", "B", metric="told")
+    run.compare("A", "B", metric="told")
+    done = {row["what"]: row["n"] for row in of(run, "dates")}
+    assert {"answers came in": 1, "answers were marked": 1, "candidates were compared": 2} == done
+    assert all(row["first"] <= row["last"] for row in of(run, "dates"))
