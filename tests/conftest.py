@@ -1,7 +1,9 @@
-"""What several test modules share: the real data, found through VIVA_SHARED."""
+"""What several test modules share: the real data, found through VIVA_SHARED, and the command line."""
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,3 +32,24 @@ def shared() -> Path:
 def hivmedqa(shared: Path) -> Path:
     """The folder of HIVMedQA's questions, answers and judge scores."""
     return shared / "data" / "hivmedqa"
+
+
+@pytest.fixture
+def viva() -> Iterator[Callable[..., Any]]:
+    """A call of the command line in this process; errors of ours are raised, see test_bad_input."""
+    from tests.studies.making import borrowed
+    from typer.testing import CliRunner
+
+    from vivavoce import cli
+
+    runner = CliRunner(env={"COLUMNS": "200"})
+
+    def call(*words: object, code: int = 0) -> Any:
+        found = runner.invoke(cli.app, [str(word) for word in words])
+        if found.exception and not isinstance(found.exception, SystemExit):
+            raise found.exception
+        assert code == found.exit_code, found.output
+        return found
+
+    with borrowed():
+        yield call

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins
 
-from vivavoce import cli
+from vivavoce import __version__, cli
 from vivavoce.run import Run
 
 Viva = Callable[..., tuple[int, str, str]]
@@ -110,7 +110,7 @@ def test_an_unknown_setting(viva: Viva, run: Run) -> None:
 
 
 def test_a_setting_that_is_needed(viva: Viva, run: Run) -> None:
-    assert "rouge needs n=1|2|L" in refused(viva("score", run.file.path, "rouge"))
+    assert "rouge needs n=1|2|" in refused(viva("score", run.file.path, "rouge"))
 
 
 def test_an_unknown_candidate(viva: Viva, run: Run) -> None:
@@ -231,3 +231,256 @@ def test_a_report_never_overwrites_the_run(viva: Viva, run: Run) -> None:
 @pytest.mark.parametrize("name", ["rogue", "hivmedq"])
 def test_show_of_an_unknown_name(viva: Viva, name: str) -> None:
     assert "Did you mean" in refused(viva("show", name))
+
+
+# Verbs, options and arguments
+
+
+@pytest.fixture
+def here(run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the run, and in it."""
+    monkeypatch.chdir(run.file.path.parent)
+    return run.file.path.parent
+
+
+@pytest.mark.parametrize(
+    ("verb", "meant"),
+    [
+        ("improt", "import"),
+        ("scor", "score"),
+        ("SCORE", "score"),
+        ("comapre", "compare"),
+        ("evaluate", "score"),
+        ("load", "import"),
+        ("leaderboard", "report"),
+        ("ls", "list"),
+    ],
+)
+def test_a_misspelt_verb(viva: Viva, verb: str, meant: str) -> None:
+    assert f"viva: no verb {verb!r}. Did you mean `viva {meant}`?\n" == refused(viva(verb, "exam.viva"))
+
+
+def test_a_verb_like_none_of_ours(viva: Viva) -> None:
+    said = refused(viva("frobnicate"))
+    assert "no verb 'frobnicate'. There are demo, import, list" in said
+    assert "`viva demo` is the way to begin." in said
+
+
+def test_help_as_a_verb(viva: Viva) -> None:
+    assert "`viva --help` lists the verbs" in refused(viva("help"))
+
+
+def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
+    assert "the verb comes first, then the run: `viva score run.viva`." in refused(viva("run.viva", "score"))
+    assert "`viva status run.viva`" in refused(viva("run.viva"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("compare", "r.viva", "A", "--margn", "1"), "compare has no option --margn. Did you mean --margin?"),
+        (("report", "r.viva", "--plot", "x"), "report has no option --plot. Did you mean --plots?"),
+        (("score", "r.viva", "--metirc", "x"), "Metrics stand after RUN: `viva score exam.viva accuracy`."),
+        (("score", "r.viva", "x", "--margin", "1"), "--margin. It belongs to `viva compare`."),
+        (("status", "r.viva", "--xyzzy"), "has no option --xyzzy. `viva status --help` lists those it has."),
+        (("--metric", "x"), "Options stand after the verb: `viva compare … --metric`."),
+        (("--xyzzy",), "viva has no option --xyzzy. `viva --help` lists those it has."),
+        (("report", "r.viva", "--to"), "--to needs a value after it: `viva report --help` shows examples."),
+        (("status", "a.viva", "b.viva"), "status takes no further 'b.viva': `viva status --help`"),
+        (("list", "metric"), "KIND: 'metric' is not one of 'metrics', 'benchmarks', 'formats'. Did you mean"),
+        (("compare", "r.viva", "--margin", "big"), "--margin big: "),
+        (("compare", "r.viva", "--margin=big"), "--margin big: "),
+        (("export", "r.viva", "out", "--to", "parqet"), "Did you mean 'parquet'?"),
+        (("compare", "r.viva", "--fail-if", "wors"), "--fail-if: 'wors' is not one of 'worse', 'unclear'."),
+    ],
+)
+def test_options_and_values_that_are_wrong(viva: Viva, words: Sequence[str], sentence: str) -> None:
+    assert sentence in refused(viva(*words))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("import", "r.viva"), "import needs FILE, as in `viva import exam.viva answers.jsonl"),
+        (("show",), 'show needs SPEC, as in `viva show "rouge(n=L)"`.'),
+        (("list",), "list needs KIND, as in `viva list metrics`."),
+        (("copy", "r.viva"), "copy needs TO, as in `viva copy exam.viva backup.viva`."),
+        (("merge", "r.viva"), "merge needs RUN, as in `viva merge all.viva site-a.viva"),
+        (("export", "r.viva"), "export needs TO, as in `viva export exam.viva tables --to parquet`."),
+        (("export", "r.viva", "out"), "export needs --format, as in `viva export exam.viva"),
+    ],
+)
+def test_an_argument_that_is_missing(viva: Viva, words: Sequence[str], sentence: str) -> None:
+    assert sentence in refused(viva(*words))
+
+
+@pytest.mark.parametrize("verb", ["score", "compare", "study", "merge", "status", "report", "export", "copy"])
+def test_a_run_that_is_not_named_is_looked_for(viva: Viva, here: Path, verb: str) -> None:
+    (here / "other.viva").touch()
+    said = refused(viva(verb))
+    assert f"viva: {verb} needs a RUN, the file that holds a run. Here: other.viva, run.viva" in said
+    assert f"so `viva {verb} other.viva" in said
+
+
+def test_a_folder_without_a_run_says_what_makes_one(
+    viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (("status",), ("import",), ("status", "none.viva")):
+        said = refused(viva(*words))
+        assert "`viva import " in said
+        assert "`viva demo` makes one to look at." in said
+
+
+def test_a_run_that_is_not_there_is_answered_with_those_that_are(viva: Viva, here: Path) -> None:
+    assert refused(viva("status", "rnu.viva")).endswith("Here: run.viva.\n")
+
+
+# What is no run
+
+
+def test_a_report_is_no_run(viva: Viva, here: Path) -> None:
+    assert 0 == viva("report", "run.viva")[0]
+    assert "run.html is a report, not a run: the run is run.viva." in refused(viva("status", "run.html"))
+
+
+@pytest.mark.parametrize("name", ["exam.jsonl", "answers.csv", "marks.parquet"])
+@pytest.mark.parametrize("verb", ["status", "score", "report"])
+def test_a_data_file_is_no_run(viva: Viva, here: Path, name: str, verb: str) -> None:
+    (here / name).write_text("x")
+    said = refused(viva(verb, name))
+    assert f"{name} is a file of questions, answers or marks, and no run" in said
+    assert f"`viva import exam.viva {name} --benchmark …`" in said
+    assert "x" == (here / name).read_text()
+
+
+def test_answers_and_run_the_wrong_way_round(viva: Viva, here: Path) -> None:
+    said = refused(viva("import", "answers.jsonl", "run.viva", "--benchmark", "jsonl(path=exam.jsonl)"))
+    assert "and no run, which stands first: `viva import exam.viva answers.jsonl --benchmark …`" in said
+    assert not (here / "answers.jsonl").exists()
+
+
+def test_a_run_may_be_called_anything_once_it_is_there(viva: Viva, here: Path) -> None:
+    (here / "run.viva").rename(here / "run.csv")
+    assert 0 == viva("status", "run.csv")[0]
+
+
+def test_a_folder_is_no_run_and_shows_those_in_it(viva: Viva, here: Path) -> None:
+    said = refused(viva("status", here))
+    assert f"{here} is a folder, and a run is a file. Here: {here / 'run.viva'}" in said
+
+
+def test_an_empty_run_says_what_fills_it(viva: Viva, tmp_path: Path) -> None:
+    path = tmp_path / "empty.viva"
+    path.touch()
+    for words in (("score", path, "accuracy"), ("compare", path, "A", "B", "--metric", "accuracy")):
+        said = refused(viva(*words))
+        assert f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC`" in said
+
+
+# Metrics and marks
+
+
+def test_a_score_without_a_metric_lists_those_that_fit(viva: Viva, tmp_path: Path) -> None:
+    item = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
+    run = made(tmp_path, {"A": {"q1": "a"}}, items=[item])
+    said = refused(viva("score", run.file.path))
+    assert "name at least one metric: this run can be marked by accuracy; `viva show METRIC`" in said
+    mixed = made(tmp_path / "open", {"A": {"q1": "a"}})
+    said = refused(viva("score", mixed.file.path))
+    assert "exact" in said
+    assert "rouge(n=1|2|" in said
+    assert "accuracy" not in said
+
+
+def test_a_comparison_without_a_metric_lists_those_that_marked(viva: Viva, run: Run) -> None:
+    said = refused(viva("compare", run.file.path, "Model A", "Model B"))
+    assert "compare needs --metric, one of those that marked this run: told. Such as: --metric" in said
+
+
+def test_a_comparison_of_what_has_no_marks(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": 1}, "B": {"q1": 1}})
+    said = refused(viva("compare", run.file.path, "A", "B"))
+    assert f"nothing has been marked in this run yet: `viva score {run.file.path} METRIC` does that." in said
+
+
+@pytest.mark.parametrize("name", ["hivmedqa", "sample", "jsonl(path=x.jsonl)"])
+def test_a_benchmark_is_no_metric(viva: Viva, run: Run, name: str) -> None:
+    said = refused(viva("score", run.file.path, name))
+    assert f"{name.partition('(')[0]} is a benchmark, which is answered, no metric, which marks" in said
+
+
+@pytest.mark.parametrize("words", [("rouge", "n=L"), ("token_f1", "rouge", "n=L")])
+def test_settings_without_brackets(viva: Viva, run: Run, words: Sequence[str]) -> None:
+    said = refused(viva("score", run.file.path, *words))
+    assert "'n=L' is no metric: settings stand in brackets, and the whole in quotes: \"rouge(n=L)\"." in said
+
+
+def test_a_blank_before_the_bracket(viva: Viva, run: Run) -> None:
+    assert '"rouge(n=L)"' in refused(viva("score", run.file.path, "rouge (n=L)"))
+
+
+def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "marks.csv").write_text("item,candidate,value\nq00,Model A,1\n")
+    run.import_scores(tmp_path / "marks.csv", measure="panel(of=three)", range={"*": (0, 1)})
+    for name in ("panel", "panel(of=three)"):
+        said = refused(viva("score", run.file.path, name))
+        assert "the marks of panel(of=three) were recorded elsewhere and imported" in said
+        assert "`viva report` shows its estimates" in said
+
+
+# Files of answers
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("none.jsonl", None, "no file at none.jsonl"),
+        ("empty.jsonl", "", "empty.jsonl is empty: it holds no rows."),
+        ("answers.txt", "x", "cannot tell what answers.txt holds: name it .jsonl, .csv, .tsv or .parquet."),
+        ("a.csv", "number,model,text\nq00,A,x\n", "--map item=COLUMN names it"),
+        (
+            "a.csv",
+            "qid,Model,output\nq00,A,x\n",
+            "Perhaps: --map item=qid --map candidate=Model --map text=output.",
+        ),
+        ("a.csv", "item,model,text\nq00,A,x\n", "--map candidate=COLUMN or --set candidate=NAME names it"),
+        ("a.csv", "item,candidate,words\nq00,A,x\n", "--map text=COLUMN names it.\n"),
+        ("a.csv", "item,candidate,text\nq0O,A,x\n", "does not have: q0O. Did you mean 'q"),
+    ],
+)
+def test_answers_that_cannot_be_used(
+    viva: Viva, here: Path, name: str, text: str | None, sentence: str
+) -> None:
+    if text is not None:
+        (here / name).write_text(text)
+    said = refused(viva("import", "new.viva", name, "--benchmark", "jsonl(path=exam.jsonl)"))
+    assert sentence in said
+    assert not (here / "new.viva").exists()
+
+
+# The edge of the program
+
+
+def test_a_fault_of_ours_is_one_sentence_too(viva: Viva, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Run, "status", lambda self: 1 / 0)
+    said = refused(viva("status", run.file.path))
+    assert "this is a fault of vivavoce, not yours: ZeroDivisionError: division by zero." in said
+    monkeypatch.setenv("VIVA_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        viva("status", run.file.path)
+
+
+def test_viva_alone_shows_how_to_begin(viva: Viva) -> None:
+    code, out, err = viva()
+    assert (2, "") == (code, err)
+    assert "A first run, without a file of your own: viva demo." in " ".join(out.split())
+
+
+def test_the_version_is_told(viva: Viva) -> None:
+    assert (0, f"viva {__version__}\n", "") == viva("--version")
+
+
+def test_a_name_that_would_drive_a_terminal_is_shown_harmless(viva: Viva) -> None:
+    said = refused(viva("\x1b[31mred", "x"))
+    assert "\x1b" not in said

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vivavoce import registry
-from vivavoce.catalogue import describe, listing
+from vivavoce.catalogue import describe, fitting, listing, metrics_of
 from vivavoce.errors import SpecError
 from vivavoce.records import Criterion
 
@@ -21,7 +21,9 @@ def test_every_metric_and_benchmark_is_listed_with_what_it_is() -> None:
 
 def test_every_format_is_listed_with_the_fields_it_uses() -> None:
     rows = {row["name"]: row for row in listing("formats")}
-    assert {"mcq", "true_false", "list", "short", "longform"} == set(rows)
+    assert {"mcq", "true_false", "list", "short", "longform"} < set(rows)
+    assert {"short_inverse", "multi_hop", "multi_hop_inverse"} < set(rows)
+    assert 8 == len(rows)
     assert "options" in rows["mcq"]["fields"]
     assert all(row["answered"] and row["read as"] for row in rows.values())
 
@@ -29,7 +31,7 @@ def test_every_format_is_listed_with_the_fields_it_uses() -> None:
 def test_a_name_that_needs_settings_says_which() -> None:
     row = describe("rouge")
     assert ["n"] == row["needs"]
-    assert ["n: 1|2|L"] == row["settings"]
+    assert row["settings"][0].startswith("n: 1|2|L")
     assert "signature" not in row
 
 
@@ -87,7 +89,7 @@ def test_paths_and_lists_can_be_defaults(monkeypatch: pytest.MonkeyPatch) -> Non
     ("spec", "words"),
     [
         ("rogue", "no metric or benchmark named 'rogue'. Did you mean 'rouge'?"),
-        ("rouge(n=5)", "rouge(n=5): n takes 1|2|L."),
+        ("rouge(n=5)", "rouge(n=5): n takes 1|2|L"),
         ("rouge(", "cannot read the spec 'rouge('"),
     ],
 )
@@ -95,3 +97,22 @@ def test_what_cannot_be_shown_is_named(spec: str, words: str) -> None:
     with pytest.raises(SpecError) as error:
         describe(spec)
     assert words in str(error.value)
+
+
+def test_the_metrics_that_fit_a_format_are_found_as_they_are_typed() -> None:
+    assert "accuracy" in fitting(["mcq"])
+    assert any(name.startswith("rouge(n=1|2|") for name in fitting(["short", "mcq"]))
+    assert "exact" not in fitting(["mcq"])
+    assert [] == fitting([])
+
+
+def test_metrics_are_built_from_their_specs() -> None:
+    assert ["accuracy", "rouge(n=L)"] == [str(made) for made in metrics_of(["accuracy", "rouge(n=L)"])]
+
+
+def test_every_mistake_among_metrics_is_told_at_once() -> None:
+    with pytest.raises(SpecError) as error:
+        metrics_of(["rogue(n=L)", "accuracy", "token_f1(token=squad)", "hivmedqa"])
+    starts = ("no metric named 'rogue'", "token_f1 has no setting", "hivmedqa is a benchmark")
+    for said, start in zip(str(error.value).split("\n"), starts, strict=True):
+        assert said.startswith(start)

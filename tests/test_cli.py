@@ -7,14 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
-from tests.studies.making import SILENT, TOLD, borrowed, exam, made, marked, twins
-from typer.testing import CliRunner
+from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
 from vivavoce.run import Run
@@ -22,33 +21,12 @@ from vivavoce.studies.compare import COLUMNS as COMPARED
 from vivavoce.studies.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.status import COLUMNS as COUNTED
 
-VERBS = ("list", "show", "import", "score", "compare", "study", "merge", "status", "report", "copy")
-METHODS = {
-    "import": Run.import_answers,
-    **{
-        verb: getattr(Run, verb)
-        for verb in ("score", "compare", "study", "merge", "status", "report", "copy")
-    },
-}
+BOTH = ("score", "compare", "study", "merge", "status", "report", "export", "copy")
+VERBS = ("demo", "list", "show", "import", *BOTH)
+METHODS = {"import": Run.import_answers, **{verb: getattr(Run, verb) for verb in BOTH}}
 VIVA = (sys.executable, "-m", "vivavoce")
 
 Viva = Callable[..., Any]
-
-
-@pytest.fixture
-def viva() -> Iterator[Viva]:
-    """A call of the command line in this process; errors of ours are raised, see test_bad_input."""
-    runner = CliRunner(env={"COLUMNS": "200"})
-
-    def call(*words: object, code: int = 0) -> Any:
-        found = runner.invoke(cli.app, [str(word) for word in words])
-        if found.exception and not isinstance(found.exception, SystemExit):
-            raise found.exception
-        assert code == found.exit_code, found.output
-        return found
-
-    with borrowed():
-        yield call
 
 
 @pytest.fixture
@@ -85,7 +63,7 @@ def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
 
 def default_of(parameter: inspect.Parameter) -> Any:
     """An option left out: null, nothing, or an empty collection are one thing."""
-    empty = parameter.default in (inspect.Parameter.empty, None, [])
+    empty = parameter.default in (inspect.Parameter.empty, None, [], ())
     return None if empty else parameter.default
 
 
@@ -105,10 +83,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     if verb == "import":
         marks = inspect.signature(Run.import_scores).parameters.items()
         theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
-        ours["criteria"], theirs["criteria"] = (
-            None,
-            None,
-        )  # a text with commas on one side, a list on the other
+        ours["criteria"] = None  # a text with commas here, a list there
     assert theirs == ours
 
 
@@ -131,10 +106,11 @@ def test_json_of_every_verb(viva: Viva, run: Run, tmp_path: Path) -> None:
     compared = rows(viva("compare", path, "A", "B", "--metric", "told", "--json"), "compare")
     assert [set(COMPARED)] == [set(r) for r in compared]
     assert [set(COUNTED)] * 2 == [set(r) for r in rows(viva("status", path, "--json"), "status")]
-    assert [tmp_path / "run.html"] == [
-        Path(r["path"]) for r in rows(viva("report", path, "--json"), "report")
-    ]
+    reported = rows(viva("report", path, "--json"), "report")
+    assert ("file", str(tmp_path / "run.html")) == (reported[0]["section"], reported[0]["path"])
     assert 1 == len(rows(viva("copy", path, tmp_path / "copy.viva", "--json"), "copy"))
+    exported = rows(viva("export", path, tmp_path / "out", "--to", "csv", "--json"), "export")
+    assert [{"table", "path", "rows", "bytes"}] * 8 == [set(r) for r in exported]
     assert rows(viva("list", "metrics", "--json"), "list")
     assert 1 == len(rows(viva("show", "rouge(n=1)", "--json"), "show"))
 
@@ -172,6 +148,7 @@ def test_quiet_prints_nothing(viva: Viva, run: Run, tmp_path: Path) -> None:
         ("compare", path, "A", "B", "--metric", "told"),
         ("status", path),
         ("report", path),
+        ("export", path, tmp_path / "out", "--to", "csv"),
         ("copy", path, tmp_path / "copy.viva"),
     ):
         found = viva(*words, "--quiet")
@@ -199,7 +176,7 @@ def test_lists_and_cards(viva: Viva) -> None:
     assert "rouge" in viva("list", "metrics").stdout
     assert "hivmedqa" in viva("list", "benchmarks").stdout
     assert "longform" in viva("list", "formats").stdout
-    assert "rouge(n=L)@1" in viva("show", "rouge(n=L)").stdout
+    assert "exact()@1" in viva("show", "exact").stdout
     assert "told" in viva("list", "metrics", "--plugin", TOLD).stdout
 
 

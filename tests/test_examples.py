@@ -57,10 +57,15 @@ def test_the_readme_s_make_targets_exist(root):
     assert {"demo", "test"} <= set(named) <= made
 
 
-def test_the_demo_ends_in_a_report(root, checkout):
+def test_make_demo_is_viva_demo(root):
+    recipe = (root / "Makefile").read_text(encoding="utf-8").partition("\ndemo:")[2].splitlines()[1]
+    assert "\t$(VIVA) demo" == recipe
+
+
+def test_the_python_demo_ends_in_a_report(root, checkout):
     out = shell([sys.executable, str(root / "examples" / "demo.py")], checkout)
-    assert "32 answers of 2 candidates to 16 questions, 1 blank." in out
-    assert (checkout / "demo" / "demo.html").is_file()
+    assert "illustration: strong is better" in out
+    assert (checkout / "viva-demo" / "demo.html").is_file()
 
 
 def test_the_plugin_example_marks(root, checkout):

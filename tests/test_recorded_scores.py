@@ -2,14 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.studies.making import Answers, borrowed, made, row, write_lines
+from tests.studies.making import Answers, made, row, write_lines
 from typer.testing import CliRunner
 
 from vivavoce import cli
@@ -500,21 +500,6 @@ def test_a_recorded_measure_never_mixes_with_one_that_is_run_here(tmp_path: Path
 # Through the shell
 
 Viva = Callable[..., Any]
-
-
-@pytest.fixture
-def viva() -> Iterator[Viva]:
-    runner = CliRunner(env={"COLUMNS": "200"})
-
-    def call(*words: object, code: int = 0) -> Any:
-        found = runner.invoke(cli.app, [str(word) for word in words])
-        if found.exception and not isinstance(found.exception, SystemExit):
-            raise found.exception
-        assert code == found.exit_code, found.output
-        return found
-
-    with borrowed():
-        yield call
 
 
 def test_scores_need_a_measure(viva: Viva, run: Run, tmp_path: Path) -> None:

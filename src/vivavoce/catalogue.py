@@ -1,14 +1,17 @@
 """What can be named, and what a name means: the rows behind `viva list` and `viva show`."""
 
 import inspect
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any, Literal
 
 from vivavoce import formats, registry, specs
-from vivavoce.errors import SpecError, suggest
+from vivavoce.errors import SelectionError, SpecError, suggest
+from vivavoce.metrics import Metric
+from vivavoce.records import Measure
 from vivavoce.registry import Entry
 
-__all__ = ["describe", "listing"]
+__all__ = ["describe", "fitting", "listing", "metrics_of", "unnamed"]
 
 
 def listing(kind: Literal["metrics", "benchmarks", "formats"]) -> list[dict[str, Any]]:
@@ -54,6 +57,63 @@ def describe(spec: str) -> dict[str, Any]:
         "needs": list(made.needs),
         "criteria": [asdict(criterion) for criterion in made.criteria],
     }
+
+
+def fitting(shapes: Iterable[str]) -> list[str]:
+    """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
+
+    A metric whose formats depend on its settings is left out.
+    """
+    wanted = set(shapes)
+    found = []
+    for entry in registry.entries("metric"):
+        marks = getattr(entry.cls, "formats", ())
+        if isinstance(marks, tuple) and wanted & set(marks):
+            stated, hints = registry.defaults(entry), registry.settings(entry)
+            open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in stated)
+            found.append(f"{entry.name}({open_})" if open_ else entry.name)
+    return found
+
+
+def unnamed(shapes: Iterable[str]) -> SelectionError:
+    """The error for a call that names no metric, with those that mark a run of these formats."""
+    fit = ", ".join(fitting(shapes))
+    these = f"this run can be marked by {fit}; " if fit else ""
+    return SelectionError(f"name at least one metric: {these}`viva show METRIC` explains one.")
+
+
+def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = ()) -> list[Metric]:
+    """The metrics that these specs name, for a run that was marked by `measures`.
+
+    Raises one `SpecError` that collects whatever is no metric, and says so of a benchmark; `SelectionError`
+    for one whose marks were recorded elsewhere, since nothing here could give them again.
+    """
+    made, wrong = [], []
+    for spec in specs.parse_many(map(str, words)):
+        try:
+            made.append(_metric(spec, measures))
+        except SpecError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise SpecError("\n".join(wrong))
+    return made
+
+
+def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
+    if spec.name not in {entry.name for entry in registry.entries("metric")}:
+        elsewhere = [m.metric for m in measures if specs.parse(m.metric).name == spec.name]
+        if elsewhere:
+            raise SelectionError(
+                f"the marks of {elsewhere[0]} were recorded elsewhere and imported: they cannot be given "
+                "here. `viva report` shows its estimates, `viva compare --metric` compares by it."
+            )
+        if spec.name in {entry.name for entry in registry.entries("benchmark")}:
+            raise SpecError(
+                f"{spec.name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
+                "shows those there are."
+            )
+    made: Metric = registry.build("metric", spec)
+    return made
 
 
 def _settings(entry: Entry) -> list[str]:

@@ -6,16 +6,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from vivavoce import registry, specs
+from vivavoce import catalogue, registry, specs
 from vivavoce.errors import SelectionError, StoreError, suggest
-from vivavoce.interchange import Imported, ImportedScores, Layout, import_answers, import_scores
+from vivavoce.interchange import Exported, Imported, ImportedScores, Layout, import_answers, import_scores
+from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Measure, Role
 from vivavoce.score import Marked, measures_of, score
-from vivavoce.selection import ItemKey, candidate_of, items_of, signatures_of, within
+from vivavoce.selection import ItemKey, candidate_of, candidates_of, items_of, signatures_of, within
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
 from vivavoce.store.write import put_finding
 from vivavoce.studies import STUDIES, Marks, identical_repeats
+from vivavoce.studies.vetoes import BadEnds, bad_ends, red_lines
 
 if TYPE_CHECKING:
     import sqlite3
@@ -142,25 +144,40 @@ class Run:
             self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
         )
 
-    def score(self, *metrics: str, items: str | None = None, progress: Progress | None = None) -> Finding:
+    def score(
+        self, *metrics: str, items: str | None = None, worst_at: int | None = None,
+        tail: float | None = None, veto: Sequence[str] = (), progress: Progress | None = None,
+    ) -> Finding:  # fmt: skip
         """Mark every answer not marked yet and return the estimates of these metrics.
 
-        `items` is a benchmark's spec that restricts what is marked and estimated.
+        `items` is a benchmark's spec that restricts what is marked and estimated. `worst_at`, `tail` and
+        `veto` are as in `estimates`.
         """
+        bad = bad_ends(worst_at, tail, veto)
         if not metrics:
-            raise SelectionError("name at least one metric: `viva list metrics` shows what there is.")
+            raise catalogue.unnamed(self.items["format"].unique() if self.file.exists else ())
         _one_by_one("metrics", metrics)
-        made = [registry.build("metric", spec) for spec in specs.parse_many(map(str, metrics))]
+        made = catalogue.metrics_of(metrics, self.measures)
+        candidates_of(self.file)
         chosen = items_of(self.file, items)
         marked = score(self.file, made, items=chosen, progress=progress)
         marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
-        finding = self._estimates(marks, chosen)
-        return replace(finding, study="score", notes=tuple(filter(None, map(_left_out, marked))))
+        finding = self._estimates(marks, chosen, bad)
+        notes = (*filter(None, map(_left_out, marked)), *finding.notes)
+        return replace(finding, study="score", notes=notes)
 
-    def estimates(self, metric: str | None = None, *, items: str | None = None) -> Finding:
-        """What each candidate scored, with intervals, bounds and coverage; of one metric or of all."""
-        chosen = items_of(self.file, items)
-        return self._estimates(self._marks(signatures_of(self.file, metric), chosen), chosen)
+    def estimates(
+        self, metric: str | None = None, *, items: str | None = None, worst_at: int | None = None,
+        tail: float | None = None, veto: Sequence[str] = (),
+    ) -> Finding:  # fmt: skip
+        """What each candidate scored, with intervals, bounds and coverage; of one metric or of all.
+
+        Asked for, further rows stand beside the means, told apart by `view`: the worst of `worst_at` answers
+        to a question; the mean of the worst share `tail` of the questions; and the mean with every answer
+        over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
+        """
+        bad, chosen = bad_ends(worst_at, tail, veto), items_of(self.file, items)
+        return self._estimates(self._marks(signatures_of(self.file, metric), chosen), chosen, bad)
 
     def compare(
         self,
@@ -180,7 +197,7 @@ class Run:
         from vivavoce.studies.compare import compare
 
         _one_by_one("candidates", candidates)
-        known = [c.candidate for c in self._read(read.candidates)]
+        known = candidates_of(self.file)
         reference = None if against is None else candidate_of(against, known)
         names = [candidate_of(name, known) for name in candidates]
         names += [reference] if reference and reference not in names else []
@@ -195,15 +212,8 @@ class Run:
                 f"none of these candidates has marks by {metric}{there}: `viva score {self.file.path}` first."
             )
         looks = self._read(read.looks) + 1
-        finding = compare(
-            marks.scores,
-            marks.measures,
-            names,
-            margin=margin,
-            looks=looks,
-            against=reference,
-            population=population,
-        )
+        finding = compare(marks.scores, marks.measures, names, margin=margin, looks=looks,
+                          against=reference, population=population)  # fmt: skip
         settings = {"candidates": names, "metric": metric, "margin": margin, "items": items,
                     "against": reference, "population": population}  # fmt: skip
         return self._keep("compare", settings, finding)
@@ -226,7 +236,7 @@ class Run:
             name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in studies or STUDIES
         }
         return {
-            name: self._keep(name, {"items": items, "text": finding.text}, finding)
+            name: self._keep(name, {"items": items, "text": str(finding)}, finding)
             for name, finding in found.items()
         }
 
@@ -249,6 +259,15 @@ class Run:
 
         `plots` is a folder that gets every chart as an SVG file of its own.
         """
+        return Path(self.report_rows(to, items=items, plots=plots)[0]["path"])
+
+    def report_rows(
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None
+    ) -> list[dict[str, Any]]:
+        """Write the report, and return the numbers that stand in it as rows, each under its `section`.
+
+        The first row, of the section `file`, holds the file's `path` and `bytes`.
+        """
         from vivavoce.report import Contents, write
 
         path = Path(to) if to else self.file.path.with_suffix(".html")
@@ -270,8 +289,29 @@ class Run:
                 selection=items,
                 studies={name: tuple(read.findings(db, name)) for name in STUDIES},
             )
-        write(contents, path, plots=None if plots is None else Path(plots))
-        return path
+        return write(contents, path, plots=None if plots is None else Path(plots))
+
+    def export(
+        self,
+        to: str | Path,
+        *,
+        format: Literal["parquet", "csv", "run"],
+        items: str | None = None,
+        table: Sequence[str] = (),
+    ) -> tuple[Exported, ...]:
+        """Write the run for others: its tables to a folder, or the chosen items to a run file of their own.
+
+        `table` names some of items, responses, scores, estimates, measures, benchmarks, findings and
+        provenance, by default all. In csv, a text that a spreadsheet could run gets an apostrophe before it.
+        An earlier export is replaced, and nothing else.
+        """
+        chosen = items_of(self.file, items)
+        return export(
+            *(self.file, Path(to), format),
+            tables=(table,) if isinstance(table, str) else table,
+            selection=(items, chosen),
+            estimates=lambda: self._estimates(self._marks(None, chosen), chosen).rows,
+        )
 
     def copy(self, to: str | Path) -> Path:
         """Write a compact copy of the run to a path where nothing lies yet."""
@@ -303,10 +343,13 @@ class Run:
             rows = read.scores(db, measures=list(measures), candidates=candidates, details=True)
         return Marks(within(rows, chosen), measures)
 
-    def _estimates(self, marks: Marks, chosen: "set[ItemKey] | None") -> Finding:
+    def _estimates(self, marks: Marks, chosen: "set[ItemKey] | None", bad: BadEnds | None = None) -> Finding:
         from vivavoce.studies.estimates import estimates
 
-        return estimates(marks.scores, within(self.items, chosen), marks.measures)
+        if bad and bad.worst_at:
+            marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
+        lines = red_lines(bad, lambda metric: self._marks(signatures_of(self.file, metric), chosen))
+        return estimates(marks, within(self.items, chosen), bad, lines)
 
 
 def _one_by_one(what: str, given: Sequence[object]) -> None:

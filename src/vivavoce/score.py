@@ -72,12 +72,6 @@ def _check_declared(metric: Metric) -> None:
     if not names or len(set(names)) < len(names):
         raise MetricError(f"the metric {metric} must declare criteria, each once, not {names}.")
     known = {f.name for f in fields(Item)}
-    for c in metric.criteria:
-        if c.pool != "mean" and c.if_unanswered != "set_aside":
-            raise MetricError(
-                f"the metric {metric}, criterion {c.criterion!r}: a pooled criterion ({c.pool!r}) has no counts "
-                "for silence: declare if_unanswered='set_aside'."
-            )
     for need in metric.needs:
         if need not in known:
             raise MetricError(f"the metric {metric} needs {need!r}, which is no field of an item.")

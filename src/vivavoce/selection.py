@@ -12,7 +12,7 @@ from vivavoce.store import RunFile, read
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ItemKey", "candidate_of", "items_of", "signatures_of", "within"]
+__all__ = ["ItemKey", "candidate_of", "candidates_of", "items_of", "signatures_of", "within"]
 
 ItemKey = tuple[str, str, str]
 """Benchmark, base id, variant."""
@@ -81,6 +81,18 @@ def within(rows: "pl.DataFrame", chosen: "set[ItemKey] | None") -> "pl.DataFrame
         return rows
     keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
     return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
+
+
+def candidates_of(run: RunFile) -> list[str]:
+    """The candidates of the run in the order they came. Raises `SelectionError` if nobody has answered."""
+    with run.reading() as db:
+        known = [candidate.candidate for candidate in read.candidates(db)]
+    if not known:
+        path = run.path
+        raise SelectionError(
+            f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC` brings some."
+        )
+    return known
 
 
 def candidate_of(name: str, known: Sequence[str]) -> str:

@@ -11,41 +11,44 @@ from typing import Annotated, Literal
 
 import typer
 
+from vivavoce.cli.demo import demo
 from vivavoce.cli.incoming import import_
+from vivavoce.cli.mistakes import UsageError, by_metric, misused, nowhere, whole
+from vivavoce.cli.naming import list_, show
 from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened
-from vivavoce.cli.output import figure, plain, print_estimates, print_json, print_table, progress
-from vivavoce.errors import VivaError
-from vivavoce.text import printable
+from vivavoce.cli.outgoing import copy, export, merge
+from vivavoce.cli.output import figure, print_estimates, print_json, print_table, progress
+from vivavoce.errors import RunNotFound, VivaError
+from vivavoce.text import one_line, printable
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="viva",
     help="Examine healthcare language models, and examine the examiners too.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
-    epilog='A first run: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`, then '
-    "`viva score exam.viva accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report "
-    "exam.viva`",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="A first run, without a file of your own: `viva demo`. With your own: "
+    '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`, then `viva score exam.viva '
+    "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`",
 )
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one sentence on stderr and exit code 2."""
+    """Run the command line; an error is one sentence on stderr and exit code 2, never a traceback.
+
+    With VIVA_TRACEBACK=1 a fault of our own shows where it happened.
+    """
     try:
-        app()
+        code = app(standalone_mode=False)
         sys.stdout.flush()
+    except UsageError as error:
+        _end(misused(error, sys.argv[1:]))
+    except RunNotFound as error:
+        _end(nowhere(error))
     except VivaError as error:
-        print(printable(f"viva: {error}"), file=sys.stderr)
-        sys.exit(2)
-    except SystemExit as end:
-        if end.code == 130:  # what typer makes of Ctrl-C
-            print(
-                "viva: interrupted; what was stored is safe, and the same command goes on from there.",
-                file=sys.stderr,
-            )
-        raise
+        _end(str(error))
     except BrokenPipeError:  # the reader of our output has gone, as under `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -53,59 +56,76 @@ def main() -> None:
         print(f"viva: cannot write the output: {error.strerror}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+    except SystemExit:
+        raise
+    except KeyboardInterrupt:
+        code = 130
+    except BaseException as error:  # what Polars calls a panic is no Exception
+        if os.environ.get("VIVA_TRACEBACK"):
+            raise
+        said = f"{type(error).__name__}: {one_line(str(error), 200)}"
+        _end(
+            f"this is a fault of vivavoce, not yours: {said}. What was stored is safe; VIVA_TRACEBACK=1 "
+            "before the command shows where, which is what a report of it needs."
+        )
+    if code == 130:  # what typer makes of Ctrl-C
+        print("viva: interrupted; what was stored is safe, and the same command goes on from there.",
+              file=sys.stderr)  # fmt: skip
+    sys.exit(code if isinstance(code, int) else 0)
 
 
+def _end(sentence: str) -> None:
+    print(printable(f"viva: {sentence}"), file=sys.stderr)
+    sys.exit(2)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from vivavoce._version import __version__
+
+        print(f"viva {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def viva(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Examine healthcare language models, and examine the examiners too."""
+    if context.invoked_subcommand is None:
+        print(context.get_help(), end="")
+        raise typer.Exit(2)
+
+
+app.command()(demo)
 app.command("import")(import_)
-
-
-@app.command("list")
-def list_(
-    kind: Annotated[Literal["metrics", "benchmarks", "formats"], typer.Argument(help="What to list.")],
-    plugin: Plugin = [],  # noqa: B006 - typer reads the default, nothing changes it
-    json: Json = False,
-) -> None:
-    """List what can be named: metrics, benchmarks, formats.
-
-    Example: `viva list metrics`
-    """
-    from vivavoce.catalogue import listing
-    from vivavoce.registry import load_plugin
-
-    for path in plugin:
-        load_plugin(path)
-    rows = listing(kind)
-    if json:
-        return print_json("list", None, rows)
-    texts = [[", ".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows]
-    print_table(list(rows[0]), texts)
-
-
-@app.command()
-def show(
-    spec: Annotated[str, typer.Argument(help='What to show, such as "rouge(n=L)" or hivmedqa.')],
-    plugin: Plugin = [],  # noqa: B006
-    json: Json = False,
-) -> None:
-    """Show a metric or benchmark: its settings, signature, criteria or card.
-
-    Example: `viva show "rouge(n=L)"`
-    """
-    from vivavoce.catalogue import describe
-    from vivavoce.registry import load_plugin
-
-    for path in plugin:
-        load_plugin(path)
-    rows = describe(spec)
-    if json:
-        return print_json("show", None, [rows])
-    print_table(["", spec], [[k, plain(v)] for k, v in rows.items() if v not in (None, [], "")])
+app.command("list")(list_)
+app.command()(show)
 
 
 @app.command()
 def score(
     run: RunPath,
-    metrics: Annotated[list[str], typer.Argument(metavar="METRIC...", help='Such as "rouge(n=1)" or @file.')],
+    metrics: Annotated[
+        list[str], typer.Argument(metavar="METRIC...", help='Such as "rouge(n=1)" or @file.')
+    ] = [],  # noqa: B006
     items: Items = None,
+    worst_at: Annotated[
+        int | None, typer.Option(help="Also the worst of so many answers to a question.")
+    ] = None,
+    tail: Annotated[
+        float | None, typer.Option(help="Also the mean of the worst share of the questions, such as 0.1.")
+    ] = None,
+    veto: Annotated[
+        list[str],
+        typer.Option(
+            help='Also the mean with answers over a red line at the worst: "METRIC[CRITERION] >= LIMIT"; '
+            "also <=, >, <; repeatable."
+        ),
+    ] = [],  # noqa: B006
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
@@ -116,16 +136,22 @@ def score(
     failed.
 
     Example: `viva score exam.viva "rouge(n=1)" token_f1`
+
+    Example: `viva score exam.viva token_f1 exact --worst-at 3 --tail 0.1 --veto "exact < 1"`
     """
+    from vivavoce.studies.words import by_view
+
     with progress(show=not quiet and sys.stderr.isatty()) as hear:
-        found = opened(run, plugin).score(*metrics, items=items, progress=hear)
+        found = opened(run, plugin).score(
+            *whole(metrics), items=items, worst_at=worst_at, tail=tail, veto=veto, progress=hear
+        )
     if json:
         print_json("score", run, found.rows)
     elif not quiet:
-        print_estimates(found.rows)
+        print_estimates(by_view(found.rows))
         for note in found.notes:
             print(note)
-    failed = sum(row["n_failed"] for row in found.rows)
+    failed = sum(row["n_failed"] for row in found.rows if row["view"] in ("mean", "pooled"))
     if failed:
         print(f"viva: {failed} marks failed; `viva status {run}` tells why, the same command tries again.",
               file=sys.stderr)  # fmt: skip
@@ -136,11 +162,11 @@ def score(
 def compare(
     run: RunPath,
     candidates: Annotated[
-        list[str], typer.Argument(metavar="A [B...]", help="Candidates, as they are labelled.")
-    ],
+        list[str], typer.Argument(metavar="A B...", help="Candidates, as they are labelled.")
+    ] = [],  # noqa: B006
     metric: Annotated[
-        str, typer.Option(help="By which metric; a part of its name will do if it is the only one.")
-    ],
+        str | None, typer.Option(help="By which metric; a part of its name will do if it is the only one.")
+    ] = None,
     margin: Annotated[
         float | None, typer.Option(help="Least difference that matters, in the metric's units.")
     ] = None,
@@ -172,8 +198,14 @@ def compare(
 
     Example: `viva compare exam.viva new --against old --metric accuracy --fail-if worse`
     """
-    found = opened(run, plugin).compare(
-        *candidates, metric=metric, margin=margin, against=against, population=population, items=items
+    looked = opened(run, plugin)
+    found = looked.compare(
+        *candidates,
+        metric=metric or by_metric(looked),
+        margin=margin,
+        against=against,
+        population=population,
+        items=items,
     )
     if json:
         print_json("compare", run, found.rows)
@@ -237,29 +269,7 @@ def study(
     return None
 
 
-@app.command()
-def merge(
-    run: RunPath,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs to bring into the first.")],
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Bring other runs' answers, marks and findings into a run, each all or nothing.
-
-    Example: `viva merge all.viva site-a.viva site-b.viva`
-    """
-    done = opened(run).merge(*runs)
-    if json:
-        return print_json("merge", run, [one._asdict() for one in done])
-    if quiet:
-        return None
-    for one in done:
-        print(
-            f"{one.source}: {one.items} items, {one.responses} answers, {one.scores} marks and "
-            f"{one.findings} "
-            f"findings are new, {one.replaced} failed answers replaced."
-        )
-    return None
+app.command()(merge)
 
 
 @app.command()
@@ -302,27 +312,12 @@ def report(
 
     Example: `viva report exam.viva`
     """
-    path = opened(run, plugin).report(to, items=items, plots=plots)
+    rows = opened(run, plugin).report_rows(to, items=items, plots=plots)
     if json:
-        row = {"path": str(path), "bytes": path.stat().st_size, "plots": plots and str(plots)}
-        return print_json("report", run, [row])
+        return print_json("report", run, rows)
     if not quiet:
-        print(path, *([plots] if plots else []), sep="\n")
+        print(rows[0]["path"], *([plots] if plots else []), sep="\n")
 
 
-@app.command()
-def copy(
-    run: RunPath,
-    to: Annotated[Path, typer.Argument(help="A path where nothing lies yet.")],
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Copy a run into a compact file, also while others write to it.
-
-    Example: `viva copy exam.viva backup.viva`
-    """
-    path = opened(run).copy(to)
-    if json:
-        return print_json("copy", run, [{"path": str(path), "bytes": path.stat().st_size}])
-    if not quiet:
-        print(path)
+app.command()(export)
+app.command()(copy)

@@ -1,5 +1,6 @@
 """`viva import`: recorded answers, or recorded scores, into a run."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -26,7 +27,7 @@ from vivavoce.cli.output import print_json
 from vivavoce.errors import InputError
 
 if TYPE_CHECKING:
-    from vivavoce.interchange import ImportedScores
+    from vivavoce.interchange import Imported, ImportedScores
 
 __all__ = ["import_"]
 
@@ -75,16 +76,13 @@ def import_(
     """
     shared = {"benchmark": benchmark, "map": pairs(map, "--map"), "set": pairs(set, "--set")}
     into = opened(run, plugin)
+    of_marks = {"--measure": measure, "--criteria": criteria, "--where": where, "--status": status,
+                "--range": range, "--direction": direction, "--if-unanswered": if_unanswered}  # fmt: skip
+    _refuse(of_marks, scores=scores, of_answers=bool(role or new_version), benchmark=benchmark)
     if scores:
-        if role or new_version:
-            raise InputError(
-                "--role and --new-version say something of answers: they do not go with --scores."
-            )
-        if measure is None:
-            raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
         marks = into.import_scores(
             file,
-            measure=measure,
+            measure=str(measure),
             criteria=[name.strip() for name in criteria.split(",") if name.strip()],
             where=pairs(where, "--where"),
             status=status,
@@ -95,18 +93,28 @@ def import_(
             **shared,  # type: ignore[arg-type]
         )
         return _show_scores(run, marks, quiet=quiet, json=json)
-    given = {"--measure": measure, "--criteria": criteria, "--where": where, "--status": status,
-             "--range": range, "--direction": direction, "--if-unanswered": if_unanswered}  # fmt: skip
-    if alone := [option for option, value in given.items() if value]:
-        raise InputError(f"{alone[0]} says something of marks: it goes with --scores.")
-    if benchmark is None:
-        raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
     done = into.import_answers(
         file,
         role=pairs(role, "--role"),  # type: ignore[arg-type]
         new_version=new_version,
         **shared,  # type: ignore[arg-type]
     )
+    return _show_answers(run, done, quiet=quiet, json=json)
+
+
+def _refuse(of_marks: Mapping[str, object], *, scores: bool, of_answers: bool, benchmark: str | None) -> None:
+    """Raise `InputError` where answers or marks lack what they need, or get an option of the other."""
+    if scores and of_answers:
+        raise InputError("--role and --new-version say something of answers: they do not go with --scores.")
+    if scores and of_marks["--measure"] is None:
+        raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
+    if not scores and (alone := [option for option, value in of_marks.items() if value]):
+        raise InputError(f"{alone[0]} says something of marks: it goes with --scores.")
+    if not scores and benchmark is None:
+        raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
+
+
+def _show_answers(run: Path, done: "Imported", *, quiet: bool, json: bool) -> None:
     if json:
         return print_json("import", run, [done._asdict()])
     if quiet:

@@ -56,9 +56,11 @@ IfUnanswered = Annotated[
 
 
 def opened(path: Path, plugins: Sequence[Path] = ()) -> "Run":
-    """The run at `path`, with the plugins loaded."""
+    """The run at `path`, with the plugins loaded. Raises `StoreError` for another kind of file."""
+    from vivavoce.cli.mistakes import check_path
     from vivavoce.run import open_run
 
+    check_path(path)
     return open_run(path, plugins=plugins)
 
 

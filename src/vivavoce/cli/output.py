@@ -73,10 +73,11 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of candidates for each benchmark and criterion."""
     from itertools import groupby
 
-    key = ("benchmark", "metric", "criterion", "rater", "signature")
-    for (benchmark, metric, criterion, rater, _), part in groupby(
+    key = ("benchmark", "metric", "criterion", "rater", "view", "signature")
+    for (benchmark, metric, criterion, rater, view, _), part in groupby(
         rows, key=lambda r: tuple(r[k] for k in key)
     ):
+        shown = list(part)
         lines = [
             (
                 row["candidate"] + ("" if row["role"] == "candidate" else f" ({row['role']})"),
@@ -88,9 +89,15 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
                 row["n_unanswered"],
                 row["n_unreadable"],
                 row["n_failed"],
+                *([row["n_vetoed"]] if view == "veto" else []),
             )
-            for row in part
+            for row in shown
         ]
         columns = ("candidate", "estimate", "95% interval", "items", "groups", "coverage", "unanswered",
-                   "unreadable", "failed")  # fmt: skip
-        print_table(columns, lines, f"{metric}: {criterion}{f' by {rater}' if rater else ''} on {benchmark}")
+                   "unreadable", "failed", *(["vetoed"] if view == "veto" else []))  # fmt: skip
+        by = f" by {rater}" if rater else ""
+        seen = "" if view in ("mean", "pooled") else f", {view}"
+        print_table(columns, lines, f"{metric}: {criterion}{by} on {benchmark}{seen}")
+        for row in shown:
+            if row["reason"]:
+                print(printable(f"{row['candidate']}: {row['reason']}."))

@@ -34,12 +34,29 @@ def named(
             row["item"] = row.pop("id")
         for name, remedy in needed.items():
             if name not in row:
+                likely = _likely([n for n in needed if n not in row], line.row)
                 raise InputError(
                     f"{line.where}: no column {name!r} (there are {', '.join(line.row)}): {remedy} names it."
+                    + (f" Perhaps: {likely}." if likely else "")
                 )
             if name != "text" and row[name] in (None, ""):
                 raise InputError(f"{line.where}: the column {columns.get(name, name)!r} is empty.")
         yield Line(line.where, row)
+
+
+_ELSEWHERE = {
+    "item": ("question_id", "qid", "item_id", "question_no", "case_id", "prompt_id"),
+    "candidate": ("model", "model_name", "model_id", "system", "llm", "engine"),
+    "text": ("answer", "response", "output", "completion", "generation", "prediction", "model_answer"),
+}
+"""What others call our columns."""
+
+
+def _likely(missing: Iterable[str], columns: Iterable[str]) -> str:
+    """The options that would name the missing columns, as far as their names can be guessed."""
+    known = {column.casefold(): column for column in columns}
+    found = {name: next((known[n] for n in _ELSEWHERE.get(name, ()) if n in known), None) for name in missing}
+    return " ".join(f"--map {ours}={theirs}" for ours, theirs in found.items() if theirs)
 
 
 def text_of(line: Line, name: str) -> str | None:

@@ -44,11 +44,11 @@ def estimates(
 
     `items` are the exam's, which say what was to be expected: coverage is the share of (items of the formats
     marked) x (the candidate's repeats) whose status is ok. Where several candidates were all asked an item
-    less often than others, that is the exam's design and no gap. `view` is mean or pooled; and, for what `bad`
-    asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95% interval
-    (Wilson with effective size, or t), null with one group; `set_…` what the failed marks could make of the
-    estimate, `bound_…` that with sampling error. `n_vetoed` counts the answers that crossed a red line, null
-    in other views. `reason` says why a figure is null, or what was left out of it.
+    less often than others, that is the exam's design and no gap. `view` is mean or pooled; and, for what
+    `bad` asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95%
+    interval (Wilson with effective size, or t), null with one group; `set_…` what the failed marks could make
+    of the estimate, `bound_…` that with sampling error. `n_vetoed` counts the answers that crossed a red
+    line, null in other views. `reason` says why a figure is null, or what was left out of it.
     """
     import polars as pl
 

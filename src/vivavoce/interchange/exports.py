@@ -1,0 +1,361 @@
+"""A run out: its tables as Parquet or CSV files for whoever goes on with them, or a smaller run.
+
+An export appears whole or not at all, and takes the place of nothing but an earlier export.
+"""
+
+import json
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from vivavoce.errors import InputError, StoreError, suggest
+from vivavoce.interchange.readme import MADE_BY, readme
+from vivavoce.store import RunFile, read
+from vivavoce.store.write import put_provenance
+from vivavoce.tables import SCORES
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import polars as pl
+
+__all__ = ["TABLES", "Exported", "Form", "export", "export_run", "export_tables"]
+
+Form = Literal["parquet", "csv", "run"]
+ItemKey = tuple[str, str, str]
+"""Benchmark, base id, variant."""
+TABLES = (*("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance"),)
+
+_UNSEEN = "\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
+_QUOTES = "\"'`´‘’‚‛“”„‟«»‹›＂＇"
+_SIGNS = "=+\\-@＝＋－＠﹢﹣﹦﹫−"
+FORMULA = f"^[{_UNSEEN}{_QUOTES}]*[{_SIGNS}]|^'*[\t\r\n]"
+"""The start of a text that a spreadsheet could take for a formula, perhaps after cleaning it.
+
+A text that was defused begins so too, so that taking one apostrophe away always gives back what it was.
+"""
+
+
+class Exported(NamedTuple):
+    """A file that was written: the table in it (null for a whole run), its rows and its size."""
+
+    table: str | None
+    path: Path
+    rows: int
+    bytes: int
+
+
+def export(
+    run: RunFile,
+    to: Path,
+    form: Form,
+    *,
+    tables: Sequence[str] = (),
+    selection: "tuple[str | None, set[ItemKey] | None]" = (None, None),
+    estimates: Callable[[], Sequence[Mapping[str, Any]]],
+) -> tuple[Exported, ...]:
+    """Write tables of the run (`parquet`, `csv`) or its chosen items as a run; see the two functions below.
+
+    `selection` is the spec of the items, as it was given, and what it chose; null for all.
+    """
+    items, chosen = selection
+    if form == "run":
+        if tables:
+            raise InputError("a run is exported whole: --table goes with parquet and csv.")
+        return (export_run(run, to, chosen=chosen, items=items),)
+    if form not in get_args(Form):
+        raise InputError(f"an export is {', '.join(get_args(Form))}, not {form!r}.")
+    return export_tables(run, to, form=form, tables=tables, chosen=chosen, estimates=estimates)
+
+
+def export_tables(
+    run: RunFile,
+    to: Path,
+    *,
+    form: Literal["parquet", "csv"],
+    tables: Sequence[str] = (),
+    chosen: "set[ItemKey] | None" = None,
+    estimates: Callable[[], Sequence[Mapping[str, Any]]],
+) -> tuple[Exported, ...]:
+    """Write tables of the run to the folder `to`, one file each, with a README.txt that explains columns.
+
+    `tables` are some of `TABLES`, by default all; `chosen` restricts items, responses and scores, and
+    `estimates` gives the rows of that table. Raises `InputError` for an unknown table, `StoreError` where
+    something else lies at `to`, or the disk does not take it; then nothing is left behind.
+    """
+    for name in tables:
+        if name not in TABLES:
+            raise InputError(f"a run has no table named {name!r}.{suggest(name, TABLES)}")
+    wanted = [name for name in TABLES if not tables or name in tables]
+    with run.reading() as db:
+        frames = {name: _frame(db, name, chosen, estimates) for name in wanted}
+    earlier = _look(to, run)
+    with _aside(to) as draft:
+        folder = draft / "export"
+        folder.mkdir()
+        for name, frame in frames.items():
+            _write(frame, folder / f"{name}.{form}", form)
+        text = readme(run.path.name, form, {name: frame.columns for name, frame in frames.items()})
+        (folder / "README.txt").write_text(text, encoding="utf-8")
+        _replace(folder, to, draft / "earlier" if earlier else None)
+    return tuple(_exported(name, to / f"{name}.{form}", frame.height) for name, frame in frames.items())
+
+
+def export_run(run: RunFile, to: Path, *, chosen: "set[ItemKey] | None", items: str | None) -> Exported:
+    """Write a run file of the chosen items alone, with their answers and marks; all of it without a choice.
+
+    What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and
+    candidates and measures without a row, are left out. Raises `StoreError` where something lies at `to`.
+    """
+    if chosen is None:
+        run.copy(to)
+        return _exported(None, to, _count(to))
+    if _there(to):
+        raise StoreError(f"{to} is there already: a run is never overwritten by another.")
+    with run.reading():  # a run that is not there is named before anything is made
+        pass
+    with _aside(to) as draft:
+        whole, part = RunFile(draft / "whole.viva"), draft / "part.viva"
+        try:
+            run.copy(whole.path)
+            with whole.writing() as db:
+                _keep(db, chosen)
+                put_provenance(db, "export", {"items": items, "of": run.path.name}, changed=0)
+            whole.copy(part)  # VACUUM INTO again: what was deleted leaves no trace in the file
+        except StoreError as error:
+            said = str(error).replace(str(whole.path), str(to)).replace(str(part), str(to))
+            raise StoreError(said) from error
+        part.rename(to)
+    return _exported(None, to, _count(to))
+
+
+def _keep(db: "sqlite3.Connection", chosen: "set[ItemKey]") -> None:
+    """Delete all other items, what belongs to them, and the words that nothing uses any more."""
+    db.execute("CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT)")
+    db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
+    db.execute(
+        "CREATE TEMP TABLE gone AS SELECT item_id FROM items JOIN benchmarks USING (benchmark_id) "
+        "WHERE current = 0 OR (benchmark, item, variant) NOT IN (SELECT * FROM temp.kept)"
+    )
+    mine = (
+        "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
+    )
+    for statement in (
+        f"DELETE FROM scores WHERE {mine}",
+        "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
+        "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses)",
+        "DELETE FROM measures WHERE measure_id NOT IN (SELECT measure_id FROM scores)",
+        "DELETE FROM edits WHERE edit_id != 0 AND edit_id NOT IN (SELECT edit_id FROM responses)",
+        "DELETE FROM units WHERE unit_id != 0 AND unit_id NOT IN (SELECT unit_id FROM scores)",
+        "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
+    ):
+        db.execute(statement)
+
+
+def _count(path: Path) -> int:
+    with RunFile(path).reading() as db:
+        (n,) = db.execute("SELECT count(*) FROM responses").fetchone()
+    return int(n)
+
+
+# Tables
+
+
+def _frame(
+    db: "sqlite3.Connection",
+    name: str,
+    chosen: "set[ItemKey] | None",
+    estimates: Callable[[], Sequence[Mapping[str, Any]]],
+) -> "pl.DataFrame":
+    import polars as pl
+
+    if name in ("items", "responses", "scores"):
+        frame = (
+            _scores(db) if name == "scores" else {"items": read.items, "responses": read.responses}[name](db)
+        )
+        if chosen is None:
+            return frame
+        keys = pl.DataFrame(
+            sorted(chosen), schema=dict.fromkeys(("benchmark", "item", "variant"), pl.String), orient="row"
+        )
+        return frame.join(keys, on=keys.columns, how="semi", maintain_order="left")
+    if name == "estimates":
+        return _estimates(estimates())
+    if name == "measures":
+        measures = [
+            {"metric": m.metric, "signature": m.signature, "rater": m.rater, **asdict(m.criterion)}
+            for _, m in read.measures(db)
+        ]
+        return pl.DataFrame(
+            measures, schema=_kinds(_MEASURES, numbers=("low", "high", "smallest_difference"))
+        )
+    if name == "benchmarks":
+        benchmarks = [
+            {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
+            for b in read.benchmarks(db)
+        ]
+        return pl.DataFrame(benchmarks, schema=_kinds(_BENCHMARKS) | {"faults": pl.List(pl.String)})
+    columns, key = _JOURNALS[name]
+    found = db.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY made_at, {key}").fetchall()
+    return pl.DataFrame(found, schema=_kinds(columns), orient="row")
+
+
+_MEASURES = (
+    *("metric", "signature", "rater", "criterion", "low", "high", "direction", "if_unanswered", "pool"),
+    "smallest_difference",
+)
+_BENCHMARKS = (
+    *("benchmark", "spec", "signature", "description", "source", "revision", "revision_note", "licence"),
+    *("access", "citation", "faults"),
+)
+_JOURNALS = {
+    "findings": (("made_at", "study", "settings", "rows"), "finding_id"),
+    "provenance": (("made_at", "verb", "body"), "provenance_id"),
+}
+
+
+def _kinds(columns: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, Any]:
+    import polars as pl
+
+    return {name: pl.Float64 if name in numbers else pl.String for name in columns}
+
+
+def _scores(db: "sqlite3.Connection") -> "pl.DataFrame":
+    """The scores with what only an analyst asks for: signature, parts and note."""
+    import polars as pl
+
+    keys = [(key, measure.signature) for key, measure in read.measures(db)]
+    signed = pl.DataFrame(keys, schema={"measure_id": pl.Int64, "signature": pl.String}, orient="row")
+    frame = read.scores(db, details=True)
+    joined = frame.join(signed, on="measure_id", how="left", validate="m:1", maintain_order="left")
+    return joined.select(*SCORES, "category", "format", "signature", "parts", "note")
+
+
+_WORDS = ("benchmark", "candidate", "role", "metric", "criterion", "rater", "reason", "signature")
+
+
+def _estimates(rows: Sequence[Mapping[str, Any]]) -> "pl.DataFrame":
+    """Estimates as a table: nested values as JSON text, a column without a value as what it would hold."""
+    import polars as pl
+
+    if not rows:
+        return pl.DataFrame(schema=dict.fromkeys(_WORDS, pl.String) | {"estimate": pl.Float64})
+    flat = [
+        {k: json.dumps(v, ensure_ascii=False) if isinstance(v, Mapping | list | tuple) else v
+         for k, v in row.items()}
+        for row in rows
+    ]  # fmt: skip
+    frame = pl.DataFrame(flat, infer_schema_length=None)
+    return frame.with_columns(
+        pl.col(name).cast(pl.String if name in _WORDS else pl.Float64)
+        for name, kind in frame.schema.items()
+        if kind == pl.Null
+    )
+
+
+def _write(frame: "pl.DataFrame", path: Path, form: Literal["parquet", "csv"]) -> None:
+    import polars as pl
+
+    try:
+        if form == "parquet":
+            frame.write_parquet(path)
+        else:
+            _defused(frame).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
+    except pl.exceptions.PolarsError as error:
+        raise OSError(None, str(error)) from error
+
+
+def _defused(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The table with lists as JSON arrays, and an apostrophe before every text that could be a formula."""
+    import polars as pl
+
+    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    frame = frame.with_columns(
+        pl.col(name).map_elements(
+            lambda v: json.dumps(v.to_list(), ensure_ascii=False), return_dtype=pl.String
+        )
+        for name in lists
+    )
+    return frame.with_columns(
+        pl.when(pl.col(name).str.contains(FORMULA))
+        .then(pl.concat_str(pl.lit("'"), pl.col(name)))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, kind in frame.schema.items()
+        if kind == pl.String
+    )
+
+
+# Places
+
+
+def _exported(table: str | None, path: Path, rows: int) -> Exported:
+    return Exported(table, path, rows, path.stat().st_size)
+
+
+def _there(to: Path) -> bool:
+    try:
+        return to.exists() or to.is_symlink()
+    except OSError as error:
+        raise StoreError(f"cannot look at {to}: {error.strerror}. Give another path.") from None
+
+
+def _look(to: Path, run: RunFile) -> bool:
+    """True if an earlier export lies at `to`. Raises `StoreError` if anything else does."""
+    if not _there(to):
+        return False
+    if not to.is_dir():
+        what = "the run itself" if run.exists and to.exists() and to.samefile(run.path) else "no folder"
+        raise StoreError(f"{to} is {what}: tables are written to a folder of their own, such as exam-tables.")
+    known = {"README.txt", *(f"{name}.{form}" for name in TABLES for form in ("parquet", "csv"))}
+    try:
+        others = sorted(path.name for path in to.iterdir() if path.name not in known or not path.is_file())
+        if not others and not any(to.iterdir()):
+            return True
+        with (to / "README.txt").open("rb") as stream:
+            ours = stream.read(len(MADE_BY)) == MADE_BY.encode()
+    except FileNotFoundError:
+        ours = False
+    except OSError as error:
+        raise StoreError(f"cannot look into {to}: {error.strerror}. Give another folder.") from None
+    if others or not ours:
+        held = f" (it holds {others[0]})" if others else ""
+        raise StoreError(f"{to} is there already and is no export{held}: give another folder.")
+    return True
+
+
+@contextmanager
+def _aside(to: Path) -> Iterator[Path]:
+    """A hidden folder beside `to` to work in, gone afterwards; errors of the disk as one sentence."""
+    if not to.absolute().parent.is_dir():
+        raise StoreError(f"no folder {to.parent} to put the export in.")
+    draft = to.resolve().with_name(f".export-{secrets.token_hex(4)}.part")
+    try:
+        draft.mkdir()
+        yield draft
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the export to {to}: {error.strerror}. Nothing was written; give another path, or "
+            "make room."
+        ) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _replace(folder: Path, to: Path, earlier: Path | None) -> None:
+    """Put the folder in its place, and what lay there into `earlier`."""
+    place = to.resolve()  # a link to a folder stays a link
+    if earlier:
+        place.rename(earlier)
+    try:
+        folder.rename(place)
+    except OSError:
+        if earlier:
+            earlier.rename(place)
+        raise

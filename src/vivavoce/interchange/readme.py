@@ -1,0 +1,136 @@
+"""The README.txt of an export: what the files are, and what stands in each column."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+__all__ = ["MADE_BY", "MEANINGS", "readme"]
+
+MADE_BY = "Tables of a vivavoce run"
+"""The first words of the file, by which an earlier export is known."""
+
+_TABLES = {
+    "items": "The questions: a row per item and variant.",
+    "responses": "The answers, raw: a row per item, variant, candidate, repeat and edit.",
+    "scores": "The marks: a row per answer, measure, pass and ballot.",
+    "estimates": "What each candidate scored by each measure, with 95% intervals.",
+    "measures": "What gave the marks: a row per criterion of a metric.",
+    "benchmarks": "The exams, with source, licence and known faults.",
+    "findings": "What was compared and studied, oldest first; every comparison counts as a look.",
+    "provenance": "What was done to the run, oldest first.",
+}
+
+MEANINGS = {
+    "benchmark": "the exam",
+    "item": "the question's id; variants share it",
+    "variant": "the framing of the question; empty for the base item",
+    "alias": "the id it was published under, where that differs",
+    "group": "what must be resampled together",
+    "category": "the benchmark's own heading",
+    "format": "how it is asked and read: mcq, true_false, list, short, longform …",
+    "question": "what was asked",
+    "options": "what could be chosen (a list)",
+    "answer": "the keyed answer of a closed format (a list)",
+    "references": "the gold answers of an open format (a list)",
+    "steps": "the reasoning, in order (a list)",
+    "step": "the number of the wrong step, from 1",
+    "false_answer": "a wrong answer that is shown and is to be explained",
+    "context": "what is shown besides the question",
+    "source": "where it comes from",
+    "meta": "further fields, as JSON",
+    "candidate": "who answered",
+    "role": "candidate, floor or ceiling; only candidates enter rankings",
+    "repeat": "which of several answers to the same words, from 1",
+    "edit": "what was done to the answer afterwards; empty if nothing",
+    "status": "answers: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
+    "text": "the answer; null exactly when its status is not ok",
+    "reasoning": "the candidate's thinking, where it came apart from the answer",
+    "finish_reason": "why the answer ended",
+    "tokens": "length of the answer, as the provider counted",
+    "seconds": "how long it took",
+    "cost": "in the provider's currency",
+    "error": "why there is no answer",
+    "metric": "the metric with its settings",
+    "criterion": "which of the metric's marks",
+    "rater": "who marked; empty for a rule",
+    "pass_no": "which of several marks of the same answer by the same rater, from 1",
+    "unit": "which piece of the answer; empty for the whole",
+    "ballot": "marks that were given side by side share it",
+    "position": "the place at which it was shown on the ballot",
+    "value": "the mark; null unless its status is ok",
+    "signature": "all settings, version and hashes of files: two marks with one signature are comparable",
+    "parts": "what the mark is made of, as JSON",
+    "note": "why there is no mark, or what the rater said",
+    "low": "measures: the least mark possible. Estimates: the lower end of the 95% interval",
+    "high": "measures: the greatest mark possible. Estimates: the upper end of the 95% interval",
+    "direction": "whether higher or lower is better",
+    "if_unanswered": "what silence counts as: worst, set_aside or correct",
+    "pool": "how marks combine",
+    "smallest_difference": "the least difference that matters; null leaves it open",
+    "spec": "the words by which the benchmark is loaded",
+    "description": "what the benchmark is",
+    "revision": "which state of it",
+    "revision_note": "why no revision is named",
+    "licence": "under which terms it may be used",
+    "access": "open, registered, credentialed or own",
+    "citation": "what to cite",
+    "faults": "what is known to be wrong with it (a list)",
+    "made_at": "when, in UTC",
+    "study": "which study, or compare",
+    "settings": "what it was asked, as JSON",
+    "rows": "what it found, as JSON",
+    "verb": "what was done",
+    "body": "with which settings and files, as JSON",
+    "view": "which look at the marks: their mean, the worst of several answers, the worst questions …",
+    "n_vetoed": "answers over a red line",
+    "estimate": "the candidate's score: the mean of its items, each the mean of its repeats",
+    "n_responses": "answers behind the estimate",
+    "n_items": "items behind the estimate",
+    "n_groups": "groups behind the estimate: they are what is counted on",
+    "coverage": "share of the expected marks that are ok",
+    "n_ok": "marks that are ok",
+    "n_unanswered": "answers that were blank, refused or withheld",
+    "n_unreadable": "answers in no readable form",
+    "n_failed": "marks that failed: never averaged",
+    "n_repeats": "answers to the same words, at most",
+    "se": "the standard error, robust to groups",
+    "method": "how the interval was made",
+    "reason": "why a figure is null",
+    "set_low": "the estimate if every failed mark were the worst",
+    "set_high": "the estimate if every failed mark were the best",
+    "bound_low": "the lower end of the interval around both",
+    "bound_high": "the upper end of the interval around both",
+}
+
+_CSV = """
+How these CSV files are written: UTF-8 with a byte order mark, so that spreadsheets read accents; null is an
+empty cell; a list is a JSON array; meta, parts, settings, rows and body are JSON.
+
+A text that a spreadsheet could run as a formula begins with an added apostrophe ('). Such a text starts,
+perhaps after blanks, unseen characters or quotation marks, with = + - @ or one of their wide forms, or
+with a tab or a line end. Answers of models can be made to do harm when a table is opened, therefore the
+rule has no exceptions for texts; columns of numbers are never touched. To get the text back, take the first
+apostrophe away from a text that begins with one and is followed by such a start. Parquet holds
+every text exactly as it was: use it where texts must be the same, as for importing them again.
+
+A spreadsheet may still take a text such as 1-2 for a date, and cuts what is longer than 32,767 characters:
+import the columns as text, or use Parquet.
+"""
+
+
+def readme(run: str, form: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """The text for these tables with these columns."""
+    lines = [
+        f"{MADE_BY}: {run}",
+        "",
+        "Not for clinical use: scores say how answers compare with a key, not what helps a patient.",
+        "",
+        "Answers are raw: they are what candidates wrote, and may hold anything.",
+    ]
+    for table, columns in tables.items():
+        lines += ["", f"{table}.{form}", f"  {_TABLES[table]}", ""]
+        for column in columns:
+            meaning = MEANINGS.get(column, "explained in docs/statistics.md")
+            lines += textwrap.wrap(
+                f"{column:20} {meaning}", 110, initial_indent="  ", subsequent_indent=" " * 23
+            )
+    return "\n".join(lines) + "\n" + (_CSV if form == "csv" else "")

@@ -1,0 +1,90 @@
+"""The documents: every code block runs, every name has its card, the site builds without a warning."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vivavoce import registry
+from vivavoce.metrics import Lab
+from vivavoce.records import Item, Reading, Response, Row
+from vivavoce.studies import STUDIES
+
+PAGES = sorted(
+    str(page.relative_to(Path(__file__).parents[1]))
+    for page in (Path(__file__).parents[1] / "docs").rglob("*.md")
+    if re.search(r"^```(sh|python)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+)
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path):
+    (tmp_path / "examples").symlink_to(root / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for language, block in BLOCK.findall((root / page).read_text(encoding="utf-8")):
+        command = ["bash", "-euc", block] if language == "sh" else [sys.executable, "-c", block]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert 0 == done.returncode, f"{block}\n{done.stderr}"
+
+
+def test_every_metric_has_a_card(root):
+    cards = re.findall(
+        r"^## (\w+)$", (root / "docs" / "metrics.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(e.name for e in registry.entries("metric") if e.origin == "vivavoce") == sorted(cards)
+
+
+def test_every_card_says_when_the_metric_misleads(root):
+    text = (root / "docs" / "metrics.md").read_text(encoding="utf-8")
+    for card in text.split("\n## ")[1:]:
+        assert "**When it misleads.**" in card, card.splitlines()[0]
+        assert "<!-- card: " in card, card.splitlines()[0]
+
+
+def test_the_probes_score_what_the_cards_say(root):
+    text = (root / "docs" / "metrics.md").read_text(encoding="utf-8")
+    probes = re.findall(r"^\| (reversed|dose|paraphrase) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    told = re.findall(r"^\| `(.+?)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    assert (3, 5) == (len(probes), len(told))
+    for spec, *values in told:
+        metric = registry.build("metric", spec)
+        for (_, reference, answer), value in zip(probes, values, strict=True):
+            item = Item(benchmark="b", item="i", format="short", question="?", references=(reference,))
+            row = Row(item, Response(benchmark="b", item="i", candidate="c"), Reading("ok", answer))
+            (marks,) = metric.values([row], Lab())
+            assert value == f"{marks[metric.criteria[0].criterion].value:.2f}", spec
+
+
+def test_every_study_is_in_the_guide(root):
+    text = (root / "docs" / "how-to" / "studies.md").read_text(encoding="utf-8")
+    assert set(STUDIES) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+
+
+def test_the_site_builds_without_a_warning(root, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
+        cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert 0 == done.returncode, done.stderr
+    page = (tmp_path / "metrics" / "index.html").read_text(encoding="utf-8")
+    assert "rouge(n=L" in page
+    assert "<!-- card" not in page
+    assert "<!-- commands" not in (tmp_path / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_site_asks_nothing_of_other_hosts(root, tmp_path):
+    configuration = (root / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "font: false" in configuration
+    for page in (root / "docs").rglob("*.md"):
+        assert not re.search(r"!\[[^]]*\]\(https?:", page.read_text(encoding="utf-8")), page
