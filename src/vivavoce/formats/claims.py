@@ -2,16 +2,14 @@
 
 import itertools
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from vivavoce.formats import words
 from vivavoce.formats.match import Mention, Options
-from vivavoce.formats.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc
+from vivavoce.formats.remarks import WINDOW, Verdict, behind, only_quotes
+from vivavoce.formats.tokens import CLAUSE, COMMA, NONE, SENTENCE, Doc
 
 __all__ = ["Said", "Verdict", "chain", "joined", "said"]
-
-Verdict = Literal["chosen", "named", "tentative", "rejected"]
-_WINDOW = 9
 
 
 class Said(NamedTuple):
@@ -32,7 +30,7 @@ def said(
     """The mentions in tokens i to j-1, each with its verdict. `texts` are the texts named there, in order."""
     mentions = _with_labels(doc, options, list(texts), i, j, claimed=claimed)
     left = [_left(doc, mentions, n, i) for n in range(len(mentions))]
-    right = [_right(doc, mentions, n, j) for n in range(len(mentions))]
+    right = [behind(doc, mentions, n, j) for n in range(len(mentions))]
     # "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing
     for n in range(1, len(mentions)):
         if left[n] != "named":
@@ -59,7 +57,7 @@ def said(
 
 def joined(doc: Doc, a: Mention, b: Mention) -> bool:
     """True if two mentions are named together: only commas and words like "and" or "or" between them."""
-    return all(doc.breaks[k] <= COMMA or _only_quotes(doc, k) for k in range(a.j, b.i + 1)) and all(
+    return all(doc.breaks[k] <= COMMA or only_quotes(doc, k) for k in range(a.j, b.i + 1)) and all(
         doc.forms[k] in words.JOINERS for k in range(a.j, b.i)
     )
 
@@ -73,12 +71,6 @@ def chain(doc: Doc, found: list[Said], start: int) -> list[Said]:
             break
         linked.append(after)
     return linked
-
-
-def _only_quotes(doc: Doc, k: int) -> bool:
-    """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
-    gap = doc.gap(k)
-    return doc.breaks[k] == CLAUSE and not any(c in ";:–—|-." for c in gap)
 
 
 def _with_labels(
@@ -141,7 +133,7 @@ def _bracket_or(doc: Doc, a: Mention, b: Mention) -> bool:
     """True for "B (if pregnant) or C"."""
     k = b.i - 1
     return (
-        a.j < k <= a.j + _WINDOW
+        a.j < k <= a.j + WINDOW
         and doc.forms[k] in words.HEDGES
         and (doc.gap(a.j).strip(" *_"), doc.gap(k).strip(" *_")) == ("(", ")")
     )
@@ -153,7 +145,7 @@ def _alternative(doc: Doc, mentions: list[Mention], n: int) -> bool:
         return True
     between = doc.forms[mentions[n - 1].j : mentions[n].i]
     may = any(w in words.MAYS for w in between)
-    return may and ("also" in between or "or" in between) and len(between) <= _WINDOW
+    return may and ("also" in between or "or" in between) and len(between) <= WINDOW
 
 
 def _text_then_label(doc: Doc, options: Options, text: Mention, j: int) -> Mention:
@@ -210,10 +202,10 @@ def _other_quantity(doc: Doc, options: Options, at: int, which: int) -> bool:
 def _left(doc: Doc, mentions: list[Mention], n: int, i: int) -> Verdict:
     """The verdict of the words before a mention, back to the clause's beginning or the mention before."""
     m = mentions[n]
-    stop = max(i, mentions[n - 1].j if n else i, m.i - _WINDOW)
+    stop = max(i, mentions[n - 1].j if n else i, m.i - WINDOW)
     window: list[str] = []
     for k in range(m.i - 1, stop - 1, -1):
-        if doc.breaks[k + 1] > NONE and not _only_quotes(doc, k + 1):
+        if doc.breaks[k + 1] > NONE and not only_quotes(doc, k + 1):
             if not window and _rejecting_head(doc, k, i):
                 return "rejected"
             break
@@ -278,94 +270,6 @@ def _weigh_left(window: list[str], *, conclusion: bool) -> Verdict:
             "tentative" if not any(w in {"choose", "select", "pick", "answer"} for w in ahead) else "chosen"
         )
     return "chosen" if conclusion or any(w in words.CHOSEN_LEFT for w in ahead) else "named"
-
-
-def _right(doc: Doc, mentions: list[Mention], n: int, j: int) -> Verdict:
-    """The verdict of the words after a mention, up to the clause's end or the next mention."""
-    m = mentions[n]
-    end = min(j, mentions[n + 1].i if n + 1 < len(mentions) else j, m.j + _WINDOW)
-    window: list[str] = []
-    gap = doc.gap(m.j)
-    if (ticked := _ticked(doc, m)) is not None:
-        return ticked
-    if n + 1 == len(mentions) and (remark := _remark(doc, m, j)) is not None:
-        return remark
-    for k in range(m.j, end):
-        if k == m.j:
-            loose = doc.breaks[k] > NONE and not _only_quotes(doc, k)
-            bracket = doc.breaks[k] == CLAUSE and any(c in "([" for c in gap)
-            judged = (
-                doc.forms[k] in words.NOT_RIGHT
-                or doc.forms[k] in words.CHOSEN_RIGHT
-                or (doc.forms[k] in {"which", "who"})
-            )
-            if doc.breaks[k] >= SENTENCE or ";" in gap or ((loose or bracket) and not judged):
-                break
-            if doc.forms[k] in {"not", "no", "never", "nor", "neither"} and not doc.ends(k + 1):
-                # "B, not A" turns A down; "B: not associated" turns B down
-                near = n + 1 < len(mentions) and mentions[n + 1].i <= k + 3
-                if doc.breaks[k] == COMMA or near:
-                    break
-            if doc.breaks[k] == NONE and doc.forms[k] not in words.PREDICATE and not judged:
-                break
-            if doc.breaks[k] == NONE and doc.forms[k] in {"not", "nor", "never", "rather", "no"}:
-                break
-        elif (doc.breaks[k] > NONE and not _only_quotes(doc, k)) or doc.forms[k] in words.RESET:
-            break
-        window.append(doc.forms[k])
-    if not window:
-        return "named"
-    if n + 1 < len(mentions) and end == mentions[n + 1].i and len(window) == end - m.j:
-        window = _own_part(window)
-    last = window[:-1] if window[-1] in words.CHOICE_NOUNS and len(window) > 2 else window
-    if tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP:
-        return "rejected"
-    negations = sum(w in words.NOT_RIGHT for w in window)
-    if "out" in window and "ruled" in window:
-        negations -= 1
-    if any(w in words.NO_NEGATION for w in window):
-        negations = 0
-    if negations % 2:
-        return "rejected"
-    return "chosen" if any(w in words.CHOSEN_RIGHT for w in window) and not negations else "named"
-
-
-def _ticked(doc: Doc, m: Mention) -> Verdict | None:
-    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
-    marks = doc.gap(m.j).split("\n")[0]
-    if doc.breaks[m.i] >= LINE:
-        marks += doc.gap(m.i).split("\n")[-1]
-    if any(c in "❌✗✘✖☐" for c in marks):
-        return "rejected"
-    return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
-
-
-def _remark(doc: Doc, m: Mention, j: int) -> Verdict | None:
-    """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
-    if (
-        doc.forms[m.i : m.j] in (["yes"], ["no"])
-        or doc.breaks[m.i] < LINE
-        or m.j >= j
-        or not any(c in ":-–—" for c in doc.gap(m.j))
-    ):
-        return None
-    start = j - 1
-    while start > m.j and doc.breaks[start] == NONE:
-        start -= 1
-    clause = doc.forms[start:j]
-    if len(clause) > _WINDOW or not any(w in words.NOT_RIGHT or w in words.CHOSEN_RIGHT for w in clause):
-        return None
-    if sum(w in words.NOT_RIGHT for w in clause) - ("ruled" in clause and "out" in clause):
-        return "rejected"
-    return "chosen"
-
-
-def _own_part(window: list[str]) -> list[str]:
-    """What of the words between two mentions belongs to the first: "is wrong (and B ...)"."""
-    for k in range(len(window) - 1, 0, -1):
-        if window[k] in {"and", "or", "nor"}:
-            return window[:k]
-    return window
 
 
 def _listed(doc: Doc, mentions: list[Mention], n: int) -> bool:

@@ -4,7 +4,6 @@ What is no option is stray: it costs precision, not the item.
 """
 
 import itertools
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
 from vivavoce.formats.choice import Choice
 from vivavoce.formats.claims import Said, joined
 from vivavoce.formats.cues import Cue, cues, retracts
+from vivavoce.formats.markup import spoken_for, ticked, untabled
 from vivavoce.formats.match import Mention, Options, options_of
 from vivavoce.formats.options import as_keyed, checked_options, prompt
 from vivavoce.formats.refusal import abstains, refuses
@@ -28,9 +28,6 @@ _EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
 _ENTRY_WORDS = 8
 _AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but"}
 _LETTER_JOINERS = frozenset({"e", "o", "y"})
-_MARK = re.compile(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
-_BEFORE_MARKS = re.compile(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
-_CROSSES = "✗✘✖❌☐"
 
 
 class _Piece(NamedTuple):
@@ -281,7 +278,7 @@ def _read(item: Item, text: str) -> Reading:
 
 
 def _from_text(text: str, options: Options) -> _Listed:
-    reader = _List(_ticked(text), options)
+    reader = _List(ticked(untabled(text, spoken_for)), options)
     claims: list[tuple[Cue, _Listed]] = []
     found = cues(reader.doc)
     for cue, limit in zip(found, [*(c.k for c in found[1:]), len(reader.doc)], strict=False):
@@ -306,24 +303,6 @@ def _from_text(text: str, options: Options) -> _Listed:
         if set(listed.names) != set(last.names) and not retracts(reader.doc, earlier.i + 1, cue.i):
             return _Listed(reason="two final answers that disagree")
     return last
-
-
-def _ticked(text: str) -> str:
-    """The text with each entry that a tick leads on its own line, and without those that a cross leads."""
-    return "\n".join(_ticked_line(line) for line in text.split("\n")) if _MARK.search(text) else text
-
-
-def _ticked_line(line: str) -> str:
-    marks = list(_MARK.finditer(line))
-    if not marks or not _BEFORE_MARKS.fullmatch(line[: marks[0].start()]):
-        return line
-    ends = [*(m.start() for m in marks[1:]), len(line)]
-    entries = [(m[0], line[m.end() : end].strip(" \t,;")) for m, end in zip(marks, ends, strict=True)]
-    if not all(any(c.isalnum() for c in entry) for _, entry in entries):
-        return line
-    kept = ["✓ " + entry for mark, entry in entries if mark[0] not in _CROSSES and mark not in {"[ ]", "[]"}]
-    head = line[: marks[0].start()] if ":" in line[: marks[0].start()] else ""
-    return "\n".join([head, *kept] if head else kept)
 
 
 def _quiet(reader: _List, text: str) -> _Listed:

@@ -4,6 +4,7 @@ import re
 
 from vivavoce.formats.base import Format, unanswered, unreadable, voiced
 from vivavoce.formats.cues import retracts
+from vivavoce.formats.markup import lines_of, unboxed, unfenced, untabled, untagged
 from vivavoce.formats.options import checked_question, laid_out
 from vivavoce.formats.refusal import abstains, only_refuses
 from vivavoce.formats.sections import (
@@ -14,7 +15,6 @@ from vivavoce.formats.sections import (
     pattern,
     sections,
     split_steps,
-    untagged,
 )
 from vivavoce.formats.short_inverse import checked_references
 from vivavoce.formats.structured import entries, entry, listed
@@ -61,6 +61,7 @@ def _read(item: Item, text: str) -> Reading:
     found = entries(answer)
     if found and (read := _from_json(found)) is not None:
         return read
+    answer = unboxed(untabled(unfenced(answer), lines_of))
     first = _FIRST.search(answer)
     if first is not None:  # steps may follow the answer without a label of their own
         answer = f"{answer[: first.start()]}\nReasoning:\n{answer[first.start() :]}"
@@ -110,7 +111,9 @@ def _before(text: str) -> tuple[str, ...]:
 
 def _said(text: str) -> Reading | None:
     """The answer in "Therefore, the answer is ...", to the end of its line; the rest are the steps."""
-    marks = [mark for mark in _SAID.finditer(text) if mark["so"] or mark["final"] or mark["colon"] == ":"]
+    marks = [
+        m for m in _SAID.finditer(text) if m["so"] or m["final"] or m["colon"] == ":" or _closes(text, m)
+    ]
     if not marks:
         return None
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
@@ -123,6 +126,11 @@ def _said(text: str) -> Reading | None:
     if isinstance(chosen, Reading):
         return chosen
     return _settled(chosen.text, split_steps(joined(text[: marks[0].start()].strip(), after.strip())))
+
+
+def _closes(text: str, mark: re.Match[str]) -> bool:
+    """True for a conclusion that is a paragraph of its own, and the last one."""
+    return "\n\n" in text[: mark.start()][-3:] and "\n" not in text[mark.end() :].rstrip()
 
 
 def _chosen(text: str, given: list[Section]) -> Section | Reading:

@@ -3,9 +3,10 @@
 import re
 
 from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
+from vivavoce.formats.markup import lines_of, unboxed, unfenced, untabled, untagged
 from vivavoce.formats.options import checked_question, laid_out
 from vivavoce.formats.refusal import abstains, only_refuses
-from vivavoce.formats.sections import EXPLANATION, FINAL, joined, pattern, sections, untagged
+from vivavoce.formats.sections import EXPLANATION, FINAL, joined, pattern, sections
 from vivavoce.formats.short_inverse import checked_references
 from vivavoce.formats.steps import (
     Found,
@@ -30,7 +31,8 @@ _STEP = r"""
     (?:(?:the|a|my|first(?=\s(?:incorrect|wrong|faulty|flawed|erroneous|error|false))|incorrect|wrong|faulty|flawed
         |erroneous|error|false|invalid|mistaken|problematic|reasoning|inference|logical|identified|selected|chosen
         |final(?=[^\n:]{0,40}:)|answer|number|of|in|with|containing|location)\s){0,6}
-    (?:(?:steps?(?:\(s\))?|hop|schritt|paso|étape|passo|шаг|步骤|步驟)(?:\s?\#|\s(?:number|no\.?|nr\.?|index|id))?)
+    (?:(?:steps?(?:\(s\))?|hop|schritt|paso|étape|passo|шаг|步骤|步驟)(?:\s?\#|\s(?:number|no\.?|nr\.?|index|id)
+        |\s(?:incorrecte?|incorrecto|incorreto|erron[ée]e?|erróneo|errado|fautive))?)
   | step\s(?:with|containing|that\scontains)\s(?:the|an)\s(?:error|mistake|incorrect\sinference)
   | (?:error|mistake)\s(?:location|position|is\sin|in)
 """
@@ -42,7 +44,6 @@ _LABELS = pattern(
     }
 )
 _OWN = re.compile(r"^\W*step\s*#?\d{1,3}\s*[:.)–—-]\s*", re.IGNORECASE)
-_BOX = re.compile(r"\\boxed\s?\{(?:\\text\s?\{)?([^{}\n]{1,80})\}+")
 _ANY = 10**6
 """The last step of an item without steps."""
 
@@ -63,7 +64,7 @@ def _read(item: Item, text: str) -> Reading:
     found = entries(answer)
     read = _from_json(found, last) if found else None
     if read is None:
-        read = _from_text(untagged(_BOX.sub(r"\nFinal answer: \1\n", answer)), last)
+        read = _from_text(untagged(unboxed(untabled(unfenced(answer), lines_of))), last)
     place, explanation = read[0], "" if is_blank(read[1]) else read[1]
     if place is None and (is_blank(explanation) or abstains(explanation) or only_refuses(explanation)):
         return unanswered("neither a step nor an explanation")

@@ -39,6 +39,8 @@ _ENGLISH = rf"""
       unfortunately))?\ ?|unfortunately,?\ ?|sorry,?\ ?(?:but\ )?)
     {_CANNOT.replace(" ", "[ ]")}\ (?:\w+\ ){{0,2}}(?:{_ALONE}\ ?(?:$|[.!,;]|\ for\ |\ with\ certainty)
       |{_SPEAK}\ (?:(?:with|to|on|about|in)\ )?{_THAT}\b|{_WITH}\ (?:[\w'-]+\ ){{0,4}}?{_THING.replace(" ", "[ ]")}\b)
+  | \b(?:i|we)\ ?(?:\ (?:really|simply|just|honestly|also|currently))?\ ?{_CANNOT.replace(" ", "[ ]")}\ (?:{_SPEAK}|field|take)\ (?:(?:with|to|on)\ )?(?:\w+\ ){{0,4}}?questions?\b
+  | \bas\ an?\ (?:\w+\ ){{0,4}}?(?:ai|model|assistant|chatbot)\b,?\ (?:\w+\ ){{0,4}}?,?\ ?(?:i|we)\ {_CANNOT.replace(" ", "[ ]")}\ {_SPEAK}\b
   | \b(?:i|we)\ (?:really\ |honestly\ |simply\ )?(?:do\ not|don't|dont|didn't)\ know\b
   | \b(?:i|we)\ have\ no\ idea\b | ^(?:no\ idea|not\ sure|unsure|unknown|n/a|idk|pass|no\ (?:answer|comment|response))\W*$
   | \bi(?:\ am|'m|m)\ (?:really\ |honestly\ )?(?:not\ (?:at\ all\ )?(?:sure|certain)|unsure|uncertain)\b

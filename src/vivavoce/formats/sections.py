@@ -18,7 +18,6 @@ __all__ = [
     "sections",
     "split_steps",
     "unlabelled",
-    "untagged",
 ]
 
 EXPLANATION = r"""
@@ -31,15 +30,19 @@ EXPLANATION = r"""
 """
 """What is said to be wrong, and why."""
 FINAL = r"""
-    (?:(?:the|my|so|thus|hence|therefore|in|correct|final|overall),?\s){0,4}
-    (?:answers?|antwort|respuesta|réponse|resposta|risposta|ответ|答案|정답)
+    (?:(?:the|my|so|thus|hence|therefore|in|correct|final|overall|endgültige|finale|la|die),?\s){0,4}
+    (?:answers?|antwort|(?:respuesta|réponse|resposta|risposta)(?:\s(?:finale?|correcta|correcte))?|ответ|答案|정답)
     (?:\s(?:to\sthe\squestion|in\sshort))?
 """
 """The answer itself."""
 
 _DRESS = r"""[\#>*_•–+"“'`(\[ \t-]*+"""
 _CLOSE = r"""[*_"”'`)\]]*+"""
-_TAG = re.compile(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
+_HEAD_TAG = re.compile(
+    r"\s*<(?P<name>(?:incorrect[_ ])?(?:explanation|reason|reasoning))\s?>"
+    r"(?P<text>.*?)(?:</(?P=name)\s?>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class Section(NamedTuple):
@@ -62,11 +65,6 @@ def pattern(labels: Mapping[str, str]) -> re.Pattern[str]:
         (?:{_CLOSE}[^\S\n]*(?:[:：=→]|(?P<loose>(?:(?<=\s)[-–—](?=\s)|$))){_CLOSE})""",
         re.VERBOSE | re.IGNORECASE | re.MULTILINE,
     )
-
-
-def untagged(text: str) -> str:
-    """`text` with labels on lines of their own in place of tags such as `<answer>`."""
-    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2].replace('_', ' ')}: ", text)
 
 
 def sections(text: str, labels: re.Pattern[str]) -> list[Section]:
@@ -97,7 +95,9 @@ def _labels(text: str, labels: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 
 def unlabelled(text: str, label: re.Pattern[str]) -> str:
-    """`text` without a label at its very head; nothing else is cut."""
+    """`text` without a label or a tag at its very head; nothing else is cut."""
+    if tag := _HEAD_TAG.match(text):
+        return f"{tag['text'].strip()}{text[tag.end() :].rstrip()}"
     mark = label.match(text)
     if mark is None or mark["head"] is None:
         return text
@@ -143,7 +143,9 @@ def split_steps(text: str) -> tuple[str, ...]:
     for line in lines:
         mark = kind.match(line)
         if mark:
-            steps.append(line[mark.end() :].strip(" \t*_") if line.count("**") % 2 else line[mark.end() :])
+            rest = line[mark.end() :].strip(" \t*_") if line.count("**") % 2 else line[mark.end() :]
+            # "**1. Drug**: ..." closes behind its mark what was opened before it
+            steps.append(rest.replace("**", "", rest.count("**") % 2))
         elif steps:
             steps[-1] = f"{steps[-1]} {line}".strip()
         elif not line.rstrip("*_ ").endswith(":"):

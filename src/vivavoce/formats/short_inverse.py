@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from vivavoce.formats.base import Format, fault, unanswered, voiced
+from vivavoce.formats.markup import unfenced
 from vivavoce.formats.options import checked_question, laid_out
 from vivavoce.formats.refusal import abstains, only_refuses
 from vivavoce.formats.sections import EXPLANATION, pattern, unlabelled
@@ -26,7 +27,7 @@ def _read(item: Item, text: str) -> Reading:
         return answer
     found = entries(answer)
     told = entry(found, "explanation") if found else None
-    answer = unlabelled(answer, _LABEL) if told is None else told
+    answer = unlabelled(unfenced(answer), _LABEL) if told is None else told
     if is_blank(answer):
         return unanswered("the explanation is blank")
     if abstains(answer) or only_refuses(answer):

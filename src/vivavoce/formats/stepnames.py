@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vivavoce.formats import words
 from vivavoce.formats.tokens import CLAUSE, COMMA, LINE, NONE, Doc
 
-__all__ = ["Mention", "heads_line", "mention_at", "mentions", "numbered_lines"]
+__all__ = ["Mention", "heads_line", "inferred", "mention_at", "mentions", "numbered_lines"]
 
 _JOINS = frozenset(
     {"and", "or", "to", "through", "-", "/", "&", "+", "nor", "und", "oder", "y", "o", "et", "ou"}
@@ -37,7 +37,27 @@ def mentions(doc: Doc, last: int) -> list[Mention]:
             k += 1
     if not found and numbered_lines(doc) > 1:
         return [Mention(k, k + 1, (doc.forms[k],)) for k in range(len(doc)) if _counts(doc, k)]
-    return found
+    return found or [m for k in range(len(doc)) if (m := _inference(doc, k)) is not None]
+
+
+def inferred(doc: Doc, m: Mention) -> bool:
+    """True if a mention names its step by another noun, which may be about something else."""
+    return doc.forms[m.i] in words.INFERENCES or doc.forms[m.j - 1] in words.INFERENCES
+
+
+def _inference(doc: Doc, k: int) -> Mention | None:
+    """The step of "the third inference", "premise 2": so called only where a text speaks of no steps."""
+    form, p = doc.forms[k], k + 1
+    if p >= len(doc) or doc.breaks[p] > NONE:
+        return None
+    if form in words.INFERENCES and doc.forms[p].isdecimal():
+        return _number(doc, k, p)
+    if form.isdecimal() and len(form) < 5 and doc.forms[p] in _TH and not doc.gap(p):
+        number, p = int(form), k + 2
+    else:
+        number = words.ORDINALS.get(form, 0)
+    named = number and p < len(doc) and doc.breaks[p] == NONE and doc.forms[p] in words.INFERENCES
+    return Mention(k, p + 1, (str(number),)) if named else None
 
 
 def _awaited(doc: Doc, k: int) -> bool:
@@ -76,6 +96,13 @@ def _one(doc: Doc, k: int, last: int, *, expected: bool) -> Mention | None:
     ordinal = _ordinal(doc, k, last, expected=expected)
     if ordinal is not None or not expected:
         return ordinal
+    if (
+        len(form) == 1
+        and form.isalpha()
+        and doc.gap(k)[-1:] in {"(", "["}
+        and doc.gap(k + 1)[:1] in {")", "]"}
+    ):
+        return Mention(k, k + 1, (form,))  # "the wrong step is (c)" names one that is not there
     p = k + 1 if form in words.NUMBER_NOUNS or form in {"statement", "inference", "point", "第"} else k
     if p >= len(doc):
         return None

@@ -7,7 +7,7 @@ steps it names decides.
 from typing import NamedTuple
 
 from vivavoce.formats import words
-from vivavoce.formats.stepnames import Mention, heads_line, mention_at, mentions, numbered_lines
+from vivavoce.formats.stepnames import Mention, heads_line, inferred, mention_at, mentions, numbered_lines
 from vivavoce.formats.stepverdicts import REACH, locates, verdict, verdicts
 from vivavoce.formats.tokens import CLAUSE, COMMA, LINE, SENTENCE, Doc
 
@@ -42,15 +42,26 @@ def claimed(doc: Doc, last: int, k: int = 0) -> Found | None:
     if mention is None:
         return None
     end = mention.j
-    for p in range(mention.j, min(mention.j + 4, doc.sentence_end(mention.j - 1))):
-        other = mention_at(doc, p, last, expected=True)
-        if other is not None and any(
-            w in words.HEDGES or w in words.HEDGED for w in doc.forms[mention.j : p]
-        ):
-            return Found(reason=several((*mention.names, *other.names)), end=other.j)
+    other = _alternative(doc, mention, last)
+    if other is not None:
+        return Found(reason=several((*mention.names, *other.names)), end=other.j)
     if len(set(mention.names)) > 1:
         return Found(reason=several(mention.names), end=end)
     return Found(mention.names[0], None, end)
+
+
+def _alternative(doc: Doc, m: Mention, last: int) -> Mention | None:
+    """The other step that is left open: "3, or maybe 4", "step 3, though it could also be step 5"."""
+    hedged = False
+    for p in range(m.j, min(m.j + REACH, len(doc))):
+        form = doc.forms[p]
+        other = mention_at(doc, p, last, expected=True) if hedged else None
+        if other is not None:
+            return other if other.names != m.names else None
+        hedged = hedged or form in words.HEDGES or form in words.HEDGED
+        if form not in words.OPEN_TO_ANOTHER or doc.breaks[p] >= LINE:
+            return None
+    return None
 
 
 def several(names: tuple[str, ...]) -> str:
@@ -161,6 +172,8 @@ def named_in(doc: Doc, last: int, *, accused_only: bool = False) -> Found | None
     ends = [0, *(m.j for m in found)]
     cues = [m for (m, v), end in zip(said, ends, strict=False) if v != "cleared" and locates(doc, m, end)]
     if cues:
+        seen = cues[-1]
+        cues += [m for m, v in said if v == "accused" and m.i >= seen.j and takes_back(doc, seen.j, m.i)]
         return _agreed(doc, cues)
     for blame in ("accused", "tentative"):
         blamed = [m for m, v in said if v == blame]
@@ -168,6 +181,8 @@ def named_in(doc: Doc, last: int, *, accused_only: bool = False) -> Found | None
             return _blamed(doc, blamed)
     if accused_only:
         return None
+    if all(inferred(doc, m) for m in found):
+        return None  # "the first statement" of a guideline is no step
     live = [m for m, v in said if v == "named"]
     line = next((k for k in range(1, len(doc)) if doc.breaks[k] >= LINE), len(doc))
     restated = len({m.names for m in found if heads_line(doc, m)}) > 1

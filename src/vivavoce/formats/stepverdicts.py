@@ -67,6 +67,10 @@ def verdict(doc: Doc, found: list[Mention], n: int) -> Verdict:
     begin = max((k for k in range(before, m.i + 1) if _opens(doc, k)), default=before)
     begin = max(begin, _split(doc, before, m.i) if n and begin == before else begin, m.i - REACH)
     end = _split(doc, m.j, found[n + 1].i) if n + 1 < len(found) else len(doc)
+    if n + 1 < len(found) and end == found[n + 1].i:
+        # "step 4 follows from the wrong step 3": what stands right before a step is said of that one
+        while end > m.j and doc.breaks[end] == NONE and doc.forms[end - 1] in words.FAULTS | _BEFORE_STEP:
+            end -= 1
     left = doc.forms[begin : m.i]
     if left and left[-1] in {"than", "unlike"}:
         return "cleared"
@@ -97,6 +101,7 @@ def _excepted(doc: Doc, m: Mention) -> Verdict:
     return "accused" if sound != denied else "cleared"
 
 
+_BEFORE_STEP = frozenset({"the", "this", "that", "in", "of", "at"})
 _DENIES = words.NOT_LEFT & frozenset(
     ["not", "no", "never", "neither", "nor", "isnt", "arent", "wasnt", "dont", "doesnt", "didnt", "cannot",
      "cant", "nothing", "without", "nicht", "kein", "non", "nao", "hardly"]

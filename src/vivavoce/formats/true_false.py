@@ -81,15 +81,56 @@ class _Truth(Choice):
     def said(self, i: int, j: int, *, claimed: bool = False) -> list[Said]:
         """What is said, with the opposite in place of what is turned down; a weighed value is none."""
         found = []
-        for s in super().said(i, j, claimed=claimed):
+        for s in self._carried(super().said(i, j, claimed=claimed), i):
             if s.verdict == "rejected" and len(s.names) == 1:
                 s = Said(s.mention._replace(names=(1 - s.names[0],)), "named")
-            k = s.mention.i
-            if k > i and self.doc.forms[k - 1] in words.DEGREES:
-                continue
             if s.verdict != "tentative" or claimed:
                 found.append(s)
         return found
+
+    def _carried(self, found: list[Said], i: int) -> list[Said]:
+        """What is said, where a hedge or a claim goes on: "could be true in some and false in others"."""
+        carried: list[Said] = []
+        in_part = 0
+        for s in found:
+            a, b = carried[-1].mention.j if carried else i, s.mention.i
+            if b > i and (self.doc.forms[b - 1] in words.DEGREES or (in_part and self._and(in_part, b))):
+                in_part = s.mention.j  # "both true and false", "partly true"
+                continue
+            if s.verdict == "named" and self.doc.forms[b - 2 : b] == ["can", "be"] and b - 2 >= i:
+                s = Said(s.mention, "tentative")
+            elif s.verdict == "named" and carried:
+                before = carried[-1]
+                goes_on = all(self.doc.breaks[k] < CLAUSE for k in range(a, b + 1))
+                goes_on = goes_on and not any(form in words.RESET for form in self.doc.forms[a:b])
+                if before.verdict == "tentative" and goes_on and not self._concedes(i, before.mention.i):
+                    s = Said(s.mention, "tentative")
+                elif before.verdict == "chosen" and goes_on and self._and(a, b):
+                    s = Said(s.mention, "chosen")
+            carried.append(s)
+        return carried
+
+    def claim(self, i: int, j: int) -> tuple[Answer | None, int]:
+        """What a claim settles on; "true in adults and false in children" settles on neither."""
+        answer, end = super().claim(i, j)
+        names = {n for s in self.said(i, j, claimed=True) if s.verdict != "rejected" for n in s.names}
+        if answer is not None and answer.names and len(names) > 1:
+            other = next(
+                (s for s in self.said(i, j, claimed=True) if s.names and s.names != answer.names), None
+            )
+            if other is not None and self._and(i, other.mention.i):
+                return Answer(reason=self.many(names)), end
+        return answer, end
+
+    def _concedes(self, i: int, k: int) -> bool:
+        """True for "While it could be true in children, it is false"."""
+        return any(form in {"while", "although", "though", "whereas", "even"} for form in self.doc.forms[i:k])
+
+    def _and(self, a: int, b: int) -> bool:
+        """True if "and" or "or" alone leads to token b: "true in adults and false in children"."""
+        while b > a and self.doc.forms[b - 1] in {"is", "are", "be", "also", "only"}:
+            b -= 1
+        return b > a and self.doc.forms[b - 1] in {"and", "or"}
 
     def _after_label(self, i: int, j: int) -> Any:
         # "Explanation: False ..." is no answer, and so is a label that judges by itself

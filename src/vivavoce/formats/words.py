@@ -274,10 +274,12 @@ AFTER_TRUTH = _set(
 
 # Steps of a chain of reasoning.
 STEP_NOUNS = _set(
-    "step steps hop hops schritt schritte paso pasos etape etapes passo passos stap steg krok шаг шага",
-    "adim langkah",
+    "step steps hop hops schritt schritte paso pasos etape etapes letape passo passos stap steg krok шаг",
+    "шага adim langkah",
 )
 NUMBER_NOUNS = _set("number no num nr")
+# A step by another name, where a text speaks of no steps.
+INFERENCES = _set("inference deduction premise link statement claim assertion")
 STEP_ADJECTIVES = _set("reasoning inference logical logic incorrect wrong faulty flawed erroneous")
 COUNTING = {
     word: n
@@ -310,7 +312,8 @@ FAULTS = _set(
     "erroneously mistake mistakes mistaken mistakenly invalid inaccurate inaccurately inaccuracy unsound",
     "fallacy fallacious problem problematic issue untrue illogical culprit misstep misstatement unjustified",
     "unsupported unfounded misleading unwarranted falsch fehler fehlerhaft fehlerhafte incorrecto incorrecta",
-    "erreur erroneo errado errada erro неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
+    "incorrecte erronee equivocado equivocada falso falsa falsche faux fausse inexacte",
+    "erreur lerreur erroneo errado errada erro неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
 )
 FAULT_VERBS = _set(
     "contradicts misinterprets misstates misunderstands misrepresents misidentifies misattributes confuses",
@@ -346,3 +349,12 @@ TAKES_BACK_PAIRS = frozenset(
 )  # fmt: skip
 TURNS = _set("actually no rather instead")
 HEDGED = _set("might may could maybe perhaps possibly either probably unsure seems")
+# What may stand between a step and the other that is left open.
+OPEN_TO_ANOTHER = (
+    HEDGES
+    | HEDGED
+    | _set(
+        "though although but and it its the also be even if not is just as well alternatively / error",
+        "mistake lie in",
+    )
+)
