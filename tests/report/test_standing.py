@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins
 
-from vivavoce.report.contents import Contents, rows
+from vivavoce.records import Criterion, Measure
+from vivavoce.report.boards import names_of
+from vivavoce.report.contents import Contents
 from vivavoce.report.examiners import examiners
+from vivavoce.report.variables import rows
 from vivavoce.run import Run
 from vivavoce.store import read
 from vivavoce.studies import STUDIES
@@ -159,3 +162,11 @@ def test_dates_are_first_and_last_of_each_thing_done(tmp_path: Path) -> None:
     done = {row["what"]: row["n"] for row in of(run, "dates")}
     assert {"answers came in": 1, "answers were marked": 1, "candidates were compared": 2} == done
     assert all(row["first"] <= row["last"] for row in of(run, "dates"))
+
+
+def test_rows_without_a_signature_are_named_after_no_version_where_there_are_several() -> None:
+    told = [
+        Measure(metric="told", signature=f"told()@{n}", rater="", criterion=Criterion(criterion="worth"))
+        for n in (1, 2)
+    ]
+    assert {("told", "worth", ""): "told: worth"} == names_of(dict(enumerate(told)))

@@ -119,23 +119,28 @@ def _verb(words: Sequence[str], verbs: Sequence[str]) -> str:
 
 def runs_in(folder: Path, verb: str = "status") -> str:
     """What runs lie in a folder, with the command for one of them, or the command that makes one."""
-    try:
-        found = sorted(path for path in folder.glob("*.viva") if path.is_file())
-    except OSError:
-        found = []
+    found = _runs(folder)
     if not found or verb == "import":
         return f"{_IMPORT} makes one, `viva demo` makes one to look at."
-    shown = ", ".join(map(str, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     more = "" if verb in ("status", "report", "study") else " …"
-    return f"Here: {shown}, so `viva {verb or 'status'} {quote(str(found[0]))}{more}`."
+    return f"Here: {_some(found)}, so `viva {verb or 'status'} {quote(str(found[0]))}{more}`."
 
 
 def nowhere(error: RunNotFound) -> str:
     """The sentence for a run that is not there, with those that are."""
-    here = [path.name for path in sorted(Path().glob("*.viva"))]
-    if not here:
-        return f"{error} `viva demo` makes one to look at."
-    return f"{error} Here: {', '.join(here[:5])}{' …' if len(here) > 5 else ''}."
+    found = _runs(Path())
+    return f"{error} " + (f"Here: {_some(found)}." if found else "`viva demo` makes one to look at.")
+
+
+def _runs(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.glob("*.viva") if path.is_file())
+    except OSError:
+        return []
+
+
+def _some(found: Sequence[Path]) -> str:
+    return ", ".join(map(str, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 
 def check_path(path: Path) -> None:

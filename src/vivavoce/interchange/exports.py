@@ -3,20 +3,19 @@
 An export appears whole or not at all, and takes the place of nothing but an earlier export.
 """
 
-import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from vivavoce.errors import InputError, StoreError, suggest
+from vivavoce.interchange.frames import Estimates, ItemKey, frame
 from vivavoce.interchange.readme import MADE_BY, readme
-from vivavoce.store import RunFile, read
+from vivavoce.interchange.spreadsheets import defused
+from vivavoce.store import RunFile
 from vivavoce.store.write import put_provenance
-from vivavoce.tables import SCORES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,18 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "Exported", "Form", "export", "export_run", "export_tables"]
 
 Form = Literal["parquet", "csv", "run"]
-ItemKey = tuple[str, str, str]
-"""Benchmark, base id, variant."""
-TABLES = (*("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance"),)
-
-_UNSEEN = "\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
-_QUOTES = "\"'`´‘’‚‛“”„‟«»‹›＂＇"
-_SIGNS = "=+\\-@＝＋－＠﹢﹣﹦﹫−"
-FORMULA = f"^[{_UNSEEN}{_QUOTES}]*[{_SIGNS}]|^'*[\t\r\n]"
-"""The start of a text that a spreadsheet could take for a formula, perhaps after cleaning it.
-
-A text that was defused begins so too, so that taking one apostrophe away always gives back what it was.
-"""
+TABLES = ("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance")
 
 
 class Exported(NamedTuple):
@@ -56,7 +44,7 @@ def export(
     *,
     tables: Sequence[str] = (),
     selection: "tuple[str | None, set[ItemKey] | None]" = (None, None),
-    estimates: Callable[[], Sequence[Mapping[str, Any]]],
+    estimates: Estimates,
 ) -> tuple[Exported, ...]:
     """Write tables of the run (`parquet`, `csv`) or its chosen items as a run; see the two functions below.
 
@@ -79,7 +67,7 @@ def export_tables(
     form: Literal["parquet", "csv"],
     tables: Sequence[str] = (),
     chosen: "set[ItemKey] | None" = None,
-    estimates: Callable[[], Sequence[Mapping[str, Any]]],
+    estimates: Estimates,
 ) -> tuple[Exported, ...]:
     """Write tables of the run to the folder `to`, one file each, with a README.txt that explains columns.
 
@@ -91,18 +79,19 @@ def export_tables(
         if name not in TABLES:
             raise InputError(f"a run has no table named {name!r}.{suggest(name, TABLES)}")
     wanted = [name for name in TABLES if not tables or name in tables]
+    columns, heights = {}, {}
     with run.reading() as db:
-        frames = {name: _frame(db, name, chosen, estimates) for name in wanted}
-    earlier = _look(to, run)
-    with _aside(to) as draft:
-        folder = draft / "export"
-        folder.mkdir()
-        for name, frame in frames.items():
-            _write(frame, folder / f"{name}.{form}", form)
-        text = readme(run.path.name, form, {name: frame.columns for name, frame in frames.items()})
-        (folder / "README.txt").write_text(text, encoding="utf-8")
-        _replace(folder, to, draft / "earlier" if earlier else None)
-    return tuple(_exported(name, to / f"{name}.{form}", frame.height) for name, frame in frames.items())
+        earlier = _look(to, run)
+        with _aside(to) as draft:
+            folder = draft / "export"
+            folder.mkdir()
+            for name in wanted:  # one table at a time: a large run's do not stand in memory together
+                table = frame(db, name, chosen=chosen, estimates=estimates)
+                _write(table, folder / f"{name}.{form}", form)
+                columns[name], heights[name] = table.columns, table.height
+            (folder / "README.txt").write_text(readme(run.path.name, form, columns), encoding="utf-8")
+            _replace(folder, to, draft / "earlier" if earlier else None)
+    return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
 
 def export_run(run: RunFile, to: Path, *, chosen: "set[ItemKey] | None", items: str | None) -> Exported:
@@ -164,135 +153,16 @@ def _count(path: Path) -> int:
     return int(n)
 
 
-# Tables
-
-
-def _frame(
-    db: "sqlite3.Connection",
-    name: str,
-    chosen: "set[ItemKey] | None",
-    estimates: Callable[[], Sequence[Mapping[str, Any]]],
-) -> "pl.DataFrame":
-    import polars as pl
-
-    if name in ("items", "responses", "scores"):
-        frame = (
-            _scores(db) if name == "scores" else {"items": read.items, "responses": read.responses}[name](db)
-        )
-        if chosen is None:
-            return frame
-        keys = pl.DataFrame(
-            sorted(chosen), schema=dict.fromkeys(("benchmark", "item", "variant"), pl.String), orient="row"
-        )
-        return frame.join(keys, on=keys.columns, how="semi", maintain_order="left")
-    if name == "estimates":
-        return _estimates(estimates())
-    if name == "measures":
-        measures = [
-            {"metric": m.metric, "signature": m.signature, "rater": m.rater, **asdict(m.criterion)}
-            for _, m in read.measures(db)
-        ]
-        return pl.DataFrame(
-            measures, schema=_kinds(_MEASURES, numbers=("low", "high", "smallest_difference"))
-        )
-    if name == "benchmarks":
-        benchmarks = [
-            {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
-            for b in read.benchmarks(db)
-        ]
-        return pl.DataFrame(benchmarks, schema=_kinds(_BENCHMARKS) | {"faults": pl.List(pl.String)})
-    columns, key = _JOURNALS[name]
-    found = db.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY made_at, {key}").fetchall()
-    return pl.DataFrame(found, schema=_kinds(columns), orient="row")
-
-
-_MEASURES = (
-    *("metric", "signature", "rater", "criterion", "low", "high", "direction", "if_unanswered", "pool"),
-    "smallest_difference",
-)
-_BENCHMARKS = (
-    *("benchmark", "spec", "signature", "description", "source", "revision", "revision_note", "licence"),
-    *("access", "citation", "faults"),
-)
-_JOURNALS = {
-    "findings": (("made_at", "study", "settings", "rows"), "finding_id"),
-    "provenance": (("made_at", "verb", "body"), "provenance_id"),
-}
-
-
-def _kinds(columns: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, Any]:
-    import polars as pl
-
-    return {name: pl.Float64 if name in numbers else pl.String for name in columns}
-
-
-def _scores(db: "sqlite3.Connection") -> "pl.DataFrame":
-    """The scores with what only an analyst asks for: signature, parts and note."""
-    import polars as pl
-
-    keys = [(key, measure.signature) for key, measure in read.measures(db)]
-    signed = pl.DataFrame(keys, schema={"measure_id": pl.Int64, "signature": pl.String}, orient="row")
-    frame = read.scores(db, details=True)
-    joined = frame.join(signed, on="measure_id", how="left", validate="m:1", maintain_order="left")
-    return joined.select(*SCORES, "category", "format", "signature", "parts", "note")
-
-
-_WORDS = ("benchmark", "candidate", "role", "metric", "criterion", "rater", "reason", "signature")
-
-
-def _estimates(rows: Sequence[Mapping[str, Any]]) -> "pl.DataFrame":
-    """Estimates as a table: nested values as JSON text, a column without a value as what it would hold."""
-    import polars as pl
-
-    if not rows:
-        return pl.DataFrame(schema=dict.fromkeys(_WORDS, pl.String) | {"estimate": pl.Float64})
-    flat = [
-        {k: json.dumps(v, ensure_ascii=False) if isinstance(v, Mapping | list | tuple) else v
-         for k, v in row.items()}
-        for row in rows
-    ]  # fmt: skip
-    frame = pl.DataFrame(flat, infer_schema_length=None)
-    return frame.with_columns(
-        pl.col(name).cast(pl.String if name in _WORDS else pl.Float64)
-        for name, kind in frame.schema.items()
-        if kind == pl.Null
-    )
-
-
-def _write(frame: "pl.DataFrame", path: Path, form: Literal["parquet", "csv"]) -> None:
+def _write(table: "pl.DataFrame", path: Path, form: Literal["parquet", "csv"]) -> None:
     import polars as pl
 
     try:
         if form == "parquet":
-            frame.write_parquet(path)
+            table.write_parquet(path)
         else:
-            _defused(frame).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
+            defused(table).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
     except pl.exceptions.PolarsError as error:
         raise OSError(None, str(error)) from error
-
-
-def _defused(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The table with lists as JSON arrays, and an apostrophe before every text that could be a formula."""
-    import polars as pl
-
-    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    frame = frame.with_columns(
-        pl.col(name).map_elements(
-            lambda v: json.dumps(v.to_list(), ensure_ascii=False), return_dtype=pl.String
-        )
-        for name in lists
-    )
-    return frame.with_columns(
-        pl.when(pl.col(name).str.contains(FORMULA))
-        .then(pl.concat_str(pl.lit("'"), pl.col(name)))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name, kind in frame.schema.items()
-        if kind == pl.String
-    )
-
-
-# Places
 
 
 def _exported(table: str | None, path: Path, rows: int) -> Exported:

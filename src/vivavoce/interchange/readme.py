@@ -87,13 +87,9 @@ MEANINGS = {
     "n_items": "items behind the estimate",
     "n_groups": "groups behind the estimate: they are what is counted on",
     "coverage": "share of the expected marks that are ok",
-    "n_ok": "marks that are ok",
     "n_unanswered": "answers that were blank, refused or withheld",
     "n_unreadable": "answers in no readable form",
     "n_failed": "marks that failed: never averaged",
-    "n_repeats": "answers to the same words, at most",
-    "se": "the standard error, robust to groups",
-    "method": "how the interval was made",
     "reason": "why a figure is null",
     "set_low": "the estimate if every failed mark were the worst",
     "set_high": "the estimate if every failed mark were the best",
@@ -129,8 +125,7 @@ def readme(run: str, form: str, tables: Mapping[str, Sequence[str]]) -> str:
     for table, columns in tables.items():
         lines += ["", f"{table}.{form}", f"  {_TABLES[table]}", ""]
         for column in columns:
-            meaning = MEANINGS.get(column, "explained in docs/statistics.md")
             lines += textwrap.wrap(
-                f"{column:20} {meaning}", 110, initial_indent="  ", subsequent_indent=" " * 23
+                f"{column:20} {MEANINGS[column]}", 110, initial_indent="  ", subsequent_indent=" " * 23
             )
     return "\n".join(lines) + "\n" + (_CSV if form == "csv" else "")

@@ -51,7 +51,8 @@ class Rouge:
                 made.append({"f1": Value(None, note=note, status="failed")})
                 continue
             # max keeps the first of equals, as rouge-score's score_multi does
-            made.append({"f1": max((overlap(r, answer) for r in references), key=lambda v: v.value or 0.0)})
+            best = max((overlap(r, answer) for r in references), key=lambda found: found.f1)
+            made.append({"f1": Value(best.f1, best.parts)})
         return made
 
 
@@ -94,7 +95,14 @@ class _Masked:
         self.total = len(tokens)
 
 
-def _by_counts(reference: _Counted, answer: list[str]) -> Value:
+class _Overlap(NamedTuple):
+    """F1, and what it is made of."""
+
+    f1: float
+    parts: dict[str, float]
+
+
+def _by_counts(reference: _Counted, answer: list[str]) -> _Overlap:
     """Overlap of n-grams: only the reference's are counted in the answer, each up to its own count."""
     left = reference.counts.copy()
     grams = answer if reference.n == 1 else pairwise(answer)
@@ -103,10 +111,10 @@ def _by_counts(reference: _Counted, answer: list[str]) -> Value:
         if left[gram]:
             left[gram] -= 1
             common += 1
-    return _value(common, reference.total, max(len(answer) - reference.n + 1, 0))
+    return _overlap(common, reference.total, max(len(answer) - reference.n + 1, 0))
 
 
-def _by_subsequence(reference: _Masked, answer: list[str]) -> Value:
+def _by_subsequence(reference: _Masked, answer: list[str]) -> _Overlap:
     """Longest common subsequence, a row of the table as one integer (Crochemore et al. 2001; Hyyrö 2004).
 
     The zero bits of `row` among the reference's places count the length.
@@ -115,30 +123,28 @@ def _by_subsequence(reference: _Masked, answer: list[str]) -> Value:
     for mask in filter(None, map(reference.masks.get, answer)):
         hits = row & mask
         row = (row + hits) | (row - hits)
-    return _value(reference.total - (row & full).bit_count(), reference.total, len(answer))
+    return _overlap(reference.total - (row & full).bit_count(), reference.total, len(answer))
 
 
-def _value(common: int, n_reference: int, n_answer: int) -> Value:
+def _overlap(common: int, n_reference: int, n_answer: int) -> _Overlap:
     # The order of operations is rouge-score's, so that the floats are the same to the last bit.
     precision = common / max(n_answer, 1)
     recall = common / max(n_reference, 1)
     f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-    return Value(f1, {"precision": precision, "recall": recall})
+    return _Overlap(f1, {"precision": precision, "recall": recall})
 
 
-def _by_both(reference: tuple[_Counted, _Masked], answer: list[str]) -> Value:
+def _by_both(reference: tuple[_Counted, _Masked], answer: list[str]) -> _Overlap:
     """The mean of the F1 of ROUGE-1 and ROUGE-L, which stand in `parts`."""
-    one, sequence = _by_counts(reference[0], answer).value, _by_subsequence(reference[1], answer).value
-    if one is None or sequence is None:
-        return Value(None, status="failed")
-    return Value((one + sequence) / 2, {"rouge_1": one, "rouge_l": sequence})
+    one, sequence = _by_counts(reference[0], answer).f1, _by_subsequence(reference[1], answer).f1
+    return _Overlap((one + sequence) / 2, {"rouge_1": one, "rouge_l": sequence})
 
 
 class _Way(NamedTuple):
     """How a reference is prepared, and how an answer is compared with it."""
 
     prepare: Callable[[str], Any]
-    overlap: Callable[[Any, list[str]], Value]
+    overlap: Callable[[Any, list[str]], _Overlap]
 
 
 def _ways(split: Callable[[str], list[str]]) -> dict[int | str, _Way]:

@@ -1,7 +1,7 @@
 """The report: one HTML file that carries everything and asks nothing of the network.
 
-`write` turns what a run holds into plain rows (`contents`) and fills the template, which escapes every text;
-charts are drawn by `plots`, and `export_plots` writes each as a file.
+`write` turns what a run holds (`contents`) into plain rows and charts (`variables`) and fills the template,
+which escapes every text.
 """
 
 import base64
@@ -13,20 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.errors import StoreError
-from vivavoce.report.contents import Contents, rows
-from vivavoce.report.studied import Figure, boards_drawn
+from vivavoce.report.contents import Contents
+from vivavoce.report.drawing import Figure
+from vivavoce.report.standing import Scale, drawn
 from vivavoce.report.twin import as_rows
+from vivavoce.report.variables import rows
+from vivavoce.report.wording import SILENCE, interval, number, p_value, percent
 from vivavoce.text import printable
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
 
-__all__ = ["Contents", "export_plots", "render", "write"]
-
-
-def render(contents: Contents) -> str:
-    """The page as text."""
-    return _page(rows(contents))
+__all__ = ["Contents", "write"]
 
 
 def _page(values: dict[str, Any]) -> str:
@@ -42,12 +40,15 @@ def _page(values: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "figure": _figure,
-        "share": _share,
+        "figure": number,
+        "interval": interval,
+        "n": "{:,}".format,
+        "share": percent,
         "position": _position,
         "tick": "{:g}".format,
-        "p": _p,
+        "p": p_value,
         "runs": _runs,
+        "silence": SILENCE.get,
     }
     style = _read("page.css")
     script = _read("page.js") + _read("explorer.js")
@@ -75,7 +76,8 @@ def _hash(text: str) -> str:
 def write(contents: Contents, path: Path, *, plots: Path | None = None) -> list[dict[str, Any]]:
     """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`.
 
-    Returns the page's numbers as rows, see `vivavoce.report.twin`.
+    Names of charts are made of what they show, in letters a to z, digits and hyphens. Returns the page's
+    numbers as rows, see `vivavoce.report.twin`.
     """
     _refuse(path)
     values = rows(contents)
@@ -103,18 +105,10 @@ def _refuse(path: Path) -> None:
     raise StoreError(f"{path} is there already and is no report: give another path with --to.")
 
 
-def export_plots(contents: Contents, folder: Path) -> list[Path]:
-    """Write every chart to `folder` as an SVG file of its own, and return their paths.
-
-    Names are made of what is shown, in letters a to z, digits and hyphens; earlier files of these names are
-    replaced, others stay.
-    """
-    return _export(rows(contents), folder)
-
-
-def _export(values: dict[str, Any], folder: Path) -> list[Path]:
+def _export(values: dict[str, Any], folder: Path) -> None:
+    """Write every chart to `folder` as an SVG file of its own; others that lie there stay."""
     figures: list[Figure] = [
-        *boards_drawn(values["boards"]),
+        *drawn(values["boards"]),
         *(row["figure"] for row in values["comparisons"] if row["figure"]),
         *values["matrix"],
         *(profile["figure"] for profile in values["profiles"]),
@@ -136,7 +130,6 @@ def _export(values: dict[str, Any], folder: Path) -> list[Path]:
             taken[name] = figure.svg
     for name, svg in taken.items():
         _store(folder / f"{name}.svg", svg, "a chart", "--plots")
-    return [folder / f"{name}.svg" for name in taken]
 
 
 def _store(path: Path, text: str, what: str, option: str) -> None:
@@ -153,27 +146,13 @@ def _store(path: Path, text: str, what: str, option: str) -> None:
         ) from None
 
 
-def _figure(value: float | None, places: int = 3) -> str:
-    """A number in a table; a dash where there is none."""
-    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
-
-
-def _p(value: float | None) -> str:
-    """A p value; a small one is never 0."""
-    return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
 def _runs(made: list[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
     """Neighbours that share a value."""
     return [list(own) for _, own in groupby(made, key=itemgetter(key))]
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _position(value: float | None, scale: dict[str, Any]) -> str:
+def _position(value: float, scale: Scale) -> str:
     """Where a value lies on a scale, in percent of its width."""
-    width = scale["high"] - scale["low"]
-    place = 0.0 if value is None or width == 0 else (value - scale["low"]) / width
+    width = scale.high - scale.low
+    place = (value - scale.low) / width if width else 0.0
     return f"{100 * min(1.0, max(0.0, place)):.2f}"

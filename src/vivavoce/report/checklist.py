@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from vivavoce._version import __version__
 from vivavoce.report.drawing import clean
-from vivavoce.report.methods import and_so, bounded, exam_source, missing_rules, revision
+from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
+from vivavoce.report.wording import SILENCE, and_so
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
@@ -78,9 +79,8 @@ def _faults(c: "Contents") -> str | None:
 def _missing(c: "Contents") -> str | None:
     if not c.estimates:
         return None
-    words = {"worst": "counts as the worst mark", "set_aside": "is set aside", "correct": "counts as right"}
     rules = "; ".join(
-        f"{words[rule]} by {and_so(names)}" for rule, names in missing_rules(c.measures).items()
+        f"{SILENCE[rule]} by {and_so(names)}" for rule, names in missing_rules(c.measures).items()
     )
     counts = and_so(
         f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s}" for s in ("unanswered", "unreadable", "failed")
@@ -119,8 +119,7 @@ def _measured(c: "Contents") -> str | None:
 
 
 def _human(c: "Contents") -> str | None:
-    checked = any(row["contrast"] == "raters" for f in c.studies.get("agreement", ()) for row in f["rows"])
-    return "Agreement between raters was measured in this run." if checked else None
+    return "Agreement between raters was measured in this run." if c.raters_compared else None
 
 
 def _raters(c: "Contents") -> str | None:

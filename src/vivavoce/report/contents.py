@@ -1,31 +1,15 @@
-"""What stands in a report, as plain rows: the template only lays them out."""
+"""What a report draws on."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce._version import __version__
 from vivavoce.records import Measure
-from vivavoce.report.checklist import ABOUT, checklist
-from vivavoce.report.distributions import distributions
-from vivavoce.report.examiners import examiners
-from vivavoce.report.explorer import explorer
-from vivavoce.report.matrix import matrices
-from vivavoce.report.methods import methods
-from vivavoce.report.profiles import profiles
-from vivavoce.report.standing import boards, coverage, leads
-from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
-from vivavoce.specs import signed
 from vivavoce.store.read import Benchmark
-from vivavoce.studies import identical_repeats
-from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Contents", "rows"]
-
-_THOUGHT_MARK = re.compile(r"<unused\d+>")
+__all__ = ["Contents"]
 
 
 class Contents(NamedTuple):
@@ -43,197 +27,8 @@ class Contents(NamedTuple):
     selection: str | None
     studies: Mapping[str, Sequence[Mapping[str, Any]]]
 
-
-def rows(contents: Contents) -> dict[str, Any]:
-    """The template's variables; its machine-readable twin is made of the same."""
-    c = contents
-    standing = boards(
-        c.estimates, c.measures, ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
-    )
-    identical = sorted(identical_repeats(c.responses))
-    comparisons = _comparisons(c)
-    return {
-        "name": c.name,
-        "version": __version__,
-        "made_at": c.provenance[-1]["made_at"][:10] if c.provenance else None,
-        "selection": c.selection,
-        "totals": _totals(c),
-        "leads": leads(standing),
-        "boards": standing,
-        "coverage": coverage(c.responses, c.scores, c.measures),
-        "comparisons": drawn(comparisons, c.measures),
-        "matrix": matrices(comparisons),
-        "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
-        "distributions": distributions(c.scores, c.measures),
-        "sections": _studies(c),
-        "examiners": examiners(c.scores, c.measures, c.studies.get("agreement", ())),
-        "compliance": _compliance(c),
-        "identical": identical,
-        "explorer": explorer(c.items, c.responses, c.scores, c.measures),
-        "methods": methods(c),
-        "checklist": checklist(c),
-        "checklist_about": ABOUT,
-        "cards": c.benchmarks,
-        "contamination": _contamination(c),
-        "dates": _dates(c),
-        "provenance": c.provenance,
-        "limitations": _limitations(c, standing, identical, len(comparisons)),
-    }
-
-
-def _totals(c: Contents) -> list[tuple[str, int]]:
-    r = c.responses
-    return [
-        ("candidates", r.n_unique("candidate") if r.height else 0),
-        ("questions", r.select("benchmark", "item", "variant").n_unique() if r.height else 0),
-        ("independent cases", r.select("benchmark", "group").n_unique() if r.height else 0),
-        ("answers", r.height),
-        ("blank", sum(is_blank(text) for text in r["text"].drop_nulls())),
-        ("never arrived", r.filter(r["status"] == "failed").height),
-    ]
-
-
-def _comparisons(c: Contents) -> list[Mapping[str, Any]]:
-    """The last word on each pair, metric and criterion that was ever compared, in the order of asking.
-
-    `stale` says that answers came, or were marked by this metric, after it.
-    """
-    latest: dict[tuple[Any, ...], Mapping[str, Any]] = {}
-    for call, finding in enumerate(c.comparisons):
-        for row in finding["rows"]:
-            pair = (
-                row["benchmark"],
-                frozenset((row["a"], row["b"])),
-                row["metric"],
-                row["criterion"],
-                row.get("rater"),
-            )
-            latest.pop(pair, None)
-            latest[pair] = row | {
-                "call": call,
-                "made_at": finding["made_at"][:10],
-                "items": finding["settings"].get("items"),
-                "stale": overtaken(finding, c.provenance, metric=row["metric"]),
-            }
-    return list(latest.values())
-
-
-def _studies(c: Contents) -> list[dict[str, Any]]:
-    """The studies' sections, each with all `rows` of its finding."""
-    made = sections(c.studies, c.measures, c.provenance, selection=c.selection)
-    for section in made:
-        own = [f for f in c.studies[section["study"]] if f["settings"].get("items") == section["items"]]
-        section["rows"] = own[-1]["rows"]
-    return made
-
-
-def _compliance(c: Contents) -> list[dict[str, Any]]:
-    """By candidate and format: answers that were read, could not be read, or were not given.
-
-    Marks that were recorded elsewhere do not count: whoever gave them read the answers their own way.
-    """
-    import polars as pl
-
-    here = [key for key, m in c.measures.items() if not signed(m.signature).recorded]
-    # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
-    answers = c.scores.filter(
-        pl.col("measure_id").is_in(here)
-        & (pl.col("edit") == "")
-        & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
-    ).unique(["benchmark", "item", "variant", "candidate", "repeat"], keep="first", maintain_order=True)
-    counted = answers.group_by("candidate", "format").agg(
-        *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
-    )
-    return [
-        row
-        | {"readable": row["ok"] / (row["ok"] + row["unreadable"]) if row["ok"] + row["unreadable"] else None}
-        for row in counted.sort("format", "candidate").iter_rows(named=True)
-    ]
-
-
-_DONE = {
-    "import": "answers came in",
-    "import scores": "marks given elsewhere came in",
-    "score": "answers were marked",
-    "merge": "another run was brought in",
-}
-
-
-def _dates(c: Contents) -> list[dict[str, Any]]:
-    """First and last day (UTC) on which each thing was done to the run, in the order of their beginning."""
-    times: dict[str, list[str]] = {}
-    for step in c.provenance:
-        times.setdefault(_DONE.get(step["verb"], step["verb"]), []).append(step["made_at"][:10])
-    for finding in c.comparisons:
-        times.setdefault("candidates were compared", []).append(finding["made_at"][:10])
-    for study, findings in c.studies.items():
-        times.setdefault(f"the study of {study} was made", []).extend(f["made_at"][:10] for f in findings)
-    found = [{"what": what, "first": min(t), "last": max(t), "n": len(t)} for what, t in times.items() if t]
-    return sorted(found, key=lambda row: row["first"])
-
-
-_EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
-
-
-def _contamination(c: Contents) -> list[dict[str, Any]]:
-    """By benchmark the notes of its card on answers that candidates may have seen; null if it has none."""
-    return [
-        {
-            "benchmark": b.benchmark,
-            "notes": [fault for fault in b.card.faults if _EXPOSED.search(fault)] or None,
-            "reason": None
-            if any(map(_EXPOSED.search, b.card.faults))
-            else "its card notes none, and this run did not assess any",
-        }
-        for b in c.benchmarks
-    ]
-
-
-def _limitations(
-    c: Contents, boards: Sequence[Mapping[str, Any]], identical: Sequence[str], n_compared: int
-) -> list[str]:
-    """What a reader must know before believing a figure."""
-    import polars as pl
-
-    said = [
-        "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
-        "show clinical benefit, and nothing here is for clinical use.",
-    ]
-    if not any(row["contrast"] == "raters" for f in c.studies.get("agreement", ()) for row in f["rows"]):
-        said.append("No examiner in this run has been checked against people's marks.")
-    few = {b["benchmark"] for b in boards if any(r["n_groups"] < 10 for r in b["rows"])}
-    if few:
-        said.append(f"Fewer than 10 cases on {', '.join(sorted(few))}: too few to tell candidates apart.")
-    for benchmark in c.benchmarks:
-        own = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
-        n, groups = own.height, own.n_unique("group")
-        if groups < n:
-            said.append(
-                f"{benchmark.benchmark} has {n} questions on {groups} independent cases: for intervals "
-                "and comparisons, questions on one case count as one."
-            )
-        said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
-    if identical:
-        said.append(
-            f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
-        )
-    for name, n in _thinking_aloud(c):
-        said.append(f"{n} answers of {name} hold thinking (marks such as <unused95>), marked as answer.")
-    missing = sum(row["n_failed"] for board in boards for row in board["rows"])
-    if missing:
-        said.append(f"{missing} marks failed; the bounds say what they could change.")
-    if len(c.comparisons) > 1:
-        said.append(
-            f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
-        )
-    if not n_compared:
-        said.append("No candidates were compared: intervals that overlap, or do not, are no comparison.")
-    return said
-
-
-def _thinking_aloud(c: Contents) -> list[tuple[str, int]]:
-    """Candidates whose answers hold thinking between marks other than <think>, with how many do."""
-    import polars as pl
-
-    marked = c.responses.filter(pl.col("text").str.contains(_THOUGHT_MARK.pattern))
-    return sorted(marked.group_by("candidate").len().iter_rows())
+    @property
+    def raters_compared(self) -> bool:
+        """Whether a finding tells how far raters of the same answers agree."""
+        found = self.studies.get("agreement", ())
+        return any(row["contrast"] == "raters" for finding in found for row in finding["rows"])

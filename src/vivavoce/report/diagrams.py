@@ -1,8 +1,9 @@
 """The critical-difference diagram: candidates by mean rank, and who is not told apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from vivavoce.report.boards import Rows
 from vivavoce.report.drawing import (
     INK,
     MARK,
@@ -17,13 +18,12 @@ from vivavoce.report.drawing import (
     table,
     words,
 )
+from vivavoce.report.wording import because
 
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = ["cliques", "critical_difference"]
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 def cliques(mean_ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
@@ -46,8 +46,7 @@ def critical_difference(rows: Rows) -> "alt.LayerChart | str":
 
     lines = sorted((r for r in rows if r["mean_rank"] is not None), key=lambda r: r["mean_rank"])
     if len(lines) < 2 or lines[0]["critical_difference"] is None:
-        said = dict.fromkeys(clean(r["reason"]) for r in rows if r["reason"])
-        return f"No chart: {'; '.join(said)}." if said else "Fewer than two ranked candidates."
+        return because(rows, "Fewer than two ranked candidates.")
     n, distance = len(lines), float(lines[0]["critical_difference"])
     ranks = [float(r["mean_rank"]) for r in lines]
     joined = cliques(ranks, distance)
@@ -60,7 +59,7 @@ def critical_difference(rows: Rows) -> "alt.LayerChart | str":
         return (rank - 1) / (n - 1) * width
 
     leaders: list[Line] = []
-    names = {"left": [], "right": []}  # type: dict[str, list[dict[str, Any]]]
+    names: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
     for place, (row, rank) in enumerate(zip(lines, ranks, strict=True)):
         left = place < half
         y = below + step * (place if left else n - 1 - place)

@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.drawing import (
     BAND,
+    DOT,
     INK,
     LINE,
-    MARK,
-    PAPER,
     SOFT,
+    Figure,
     Line,
     boxes,
     clean,
     composed,
+    figure,
     listed,
+    mixed,
     places,
     short,
     strokes,
     table,
     words,
 )
-from vivavoce.report.studied import Figure, figure
+from vivavoce.report.wording import number
 from vivavoce.studies.grids import key_of, labels
 
 if TYPE_CHECKING:
@@ -36,21 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = ["distributions"]
 
-Rows = Sequence[Mapping[str, Any]]
 FEW_VALUES = 7
 """Marks of at most so many different values are shares in a bar."""
 MOST_POINTS = 200
 """So many answers, all candidates together, are still shown one by one."""
 MOST_CANDIDATES = 24
 BINS = 40
-DOT: Mapping[str, Any] = {
-    "shape": "circle",
-    "fill": MARK,
-    "stroke": PAPER,
-    "strokeWidth": 1.5,
-    "size": 70,
-    "opacity": 1,
-}
 WIDTH = 400.0
 MISSING = ("unanswered", "unreadable", "failed")
 WHITE = "#fefefe"
@@ -190,7 +183,8 @@ def _bars(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerChart | 
 
 
 def _name(what: float | str) -> str:
-    return what if isinstance(what, str) else f"{what:.3g}".replace("-", "−")
+    """A mark, or the word for one that is missing."""
+    return what if isinstance(what, str) else number(what, ".3g")
 
 
 def _goodness(value: float, values: Sequence[float], criterion: Criterion) -> float:
@@ -203,9 +197,8 @@ def _goodness(value: float, values: Sequence[float], criterion: Criterion) -> fl
 
 def _shade(share: float) -> tuple[str, str]:
     """A fill from worst, light, to best, dark, and the colour of text on it."""
-    light, dark = (0xE3, 0xF1, 0xF2), (0x0A, 0x5C, 0x62)
-    rgb = (round(a + (b - a) * min(1.0, max(0.0, share))) for a, b in zip(light, dark, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in rgb), WHITE if share > 0.77 else "#000000"
+    fill = mixed((0xE3, 0xF1, 0xF2), (0x0A, 0x5C, 0x62), share)
+    return fill, WHITE if share > 0.77 else "#000000"
 
 
 def _on_cells(figures: Sequence[dict[str, Any]]) -> "alt.Chart":
@@ -265,10 +258,10 @@ def _histograms(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerCh
             thin.append((x(q["q5"]), y, x(q["q95"]), y))
             thick.append((x(q["q25"]), y, x(q["q75"]), y))
         middles.append({"x": x(q["q50"]), "y": y})
-        beside[-1] = f"median {_figure_of(q['q50'])}; {beside[-1]}"
+        beside[-1] = f"median {_name(q['q50'])}; {beside[-1]}"
         told.append(
-            f"{short(name)}: median {_figure_of(q['q50'])}, middle half {_figure_of(q['q25'])} to "
-            f"{_figure_of(q['q75'])}, {_beside(counts[name])}"
+            f"{short(name)}: median {_name(q['q50'])}, middle half {_name(q['q25'])} to "
+            f"{_name(q['q75'])}, {_beside(counts[name])}"
         )
     single = answers.height <= MOST_POINTS
     shapes = _points(answers, base, x) if single else _areas(answers, base, ends)
@@ -283,18 +276,14 @@ def _histograms(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerCh
         strokes([(0, y, WIDTH, y) for y in base.values()], color=LINE, strokeWidth=1),
         *([strokes(thin, color=INK, strokeWidth=1.2)] if thin else []),
         *([strokes(thick, color=BAND, strokeWidth=6)] if thick else []),
-        table(middles).mark_point(**DOT).encode(**places()),
+        table(middles).mark_point(**DOT, size=70).encode(**places()),
         *_names(names, counts, top, step, beside),
-        words([{"x": x(at), "y": bottom + 8, "text": _figure_of(at)} for at in ends], fontSize=11),
+        words([{"x": x(at), "y": bottom + 8, "text": _name(at)} for at in ends], fontSize=11),
         words([{"x": 0.0, "y": bottom + 28 + 16 * k, "text": line} for k, line in enumerate(notes)],
               align="left", color=SOFT),
     ]  # fmt: skip
     says = f"Marks of single answers: {listed(told)}"
     return composed(layers, width=WIDTH, height=bottom + 20 + 16 * len(notes), says=says)
-
-
-def _figure_of(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def _axis(criterion: Criterion, least: float, most: float) -> list[float]:

@@ -8,8 +8,9 @@ print. Cells are filled with a colour at most as strong as `STRONGEST`, so that 
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.text import one_line, printable
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 __all__ = [
-    *("BAD", "BAND", "GOOD", "INK", "LINE", "MARK", "PALETTE", "PAPER", "SOFT", "STRONGEST", "WASH"),
-    *("Drawing", "Line", "boxes", "clean", "composed", "listed", "places", "short", "strokes", "svg"),
-    *("table", "unique", "words"),
+    *("BAD", "BAND", "DOT", "GOOD", "INK", "LINE", "MARK", "PALETTE", "PAPER", "SOFT", "STRONGEST", "WASH"),
+    *("Drawing", "Figure", "Line", "boxes", "clean", "composed", "figure", "listed", "mixed", "places"),
+    *("short", "strokes", "svg", "table", "unique", "words"),
 ]
 
 PALETTE = {
@@ -36,6 +37,8 @@ PALETTE = {
 """The CSS variables of a page that holds charts: each with its light and its dark colour."""
 INK, SOFT, LINE, PAPER, WASH, MARK, BAND, GOOD, BAD = (light for light, _ in PALETTE.values())
 STRONGEST = 0.45
+DOT: Mapping[str, Any] = {"shape": "circle", "fill": MARK, "stroke": PAPER, "strokeWidth": 1.5, "opacity": 1}
+"""The paper around it keeps the dot apart from the band it lies on."""
 # Metrics of the first are those of the second and third: text takes the room that was measured for it.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 LONGEST_NAME, LONGEST_TELLING = 60, 1_500
@@ -171,6 +174,13 @@ def boxes(rows: Sequence[dict[str, Any]], **style: Any) -> "alt.Chart":
     return made
 
 
+def mixed(light: tuple[int, int, int], dark: tuple[int, int, int], share: float) -> str:
+    """The colour so far on the way from light, 0, to dark, 1; beyond the ends it is theirs."""
+    share = min(1.0, max(0.0, share))
+    rgb = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in rgb)
+
+
 def svg(chart: "alt.LayerChart", title: str = "") -> Drawing:
     """The chart as SVG, the same each time; texts are escaped, nothing in it is fetched or run."""
     import vl_convert
@@ -188,3 +198,26 @@ def svg(chart: "alt.LayerChart", title: str = "") -> Drawing:
 
 def _rounded(number: re.Match[str]) -> str:
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+class Figure(NamedTuple):
+    """A chart as SVG under a name that is safe as a file's, or the sentence that stands in its place."""
+
+    name: str
+    title: str
+    svg: Drawing | None
+    sentence: str | None = None
+
+
+def figure(title: str, chart: "alt.LayerChart | str", *words: str) -> Figure:
+    """The chart drawn; `words` make its file name."""
+    name = "-".join(filter(None, map(_slug, words)))
+    if isinstance(chart, str):
+        return Figure(name, title, None, chart)
+    return Figure(name, title, svg(chart, title))
+
+
+def _slug(text: str) -> str:
+    """Letters a to z and digits of a text, the rest as single hyphens; at most 60."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].rstrip("-")

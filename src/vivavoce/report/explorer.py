@@ -74,9 +74,13 @@ def explorer(
     marks = _marks(scores.join(turns, on=_KEY, how="semi"), keys)
     texts = own.select(*_KEY, "text", "status", "error", "finish_reason")
     names = items.select(*_ITEM, "alias", "format", "category", *_SHOWN)
-    full = turns.join(texts, on=_KEY, how="left", maintain_order="left").join(
-        names, on=_ITEM, how="left", maintain_order="left"
-    )
+
+    def shown(answers: pl.DataFrame) -> pl.DataFrame:
+        """The answers with their texts and questions."""
+        with_texts = answers.join(texts, on=_KEY, how="left", maintain_order="left")
+        return with_texts.join(names, on=_ITEM, how="left", maintain_order="left")
+
+    full = shown(turns)
     people = list(responses.select("candidate", "role").unique(maintain_order=True).sort("candidate").rows())
     packed = _Packed({name: n for n, (name, _) in enumerate(people)}, marks)
     for row in full.iter_rows(named=True):
@@ -97,7 +101,7 @@ def explorer(
         n_worst=taken.count("worst"),
         n_drawn=taken.count("drawn"),
         n_edited=responses.height - own.height,
-        worst=list(_worst(worst, texts, names, scores)),
+        worst=list(_worst(shown(_first_of(worst)), scores)),
     )
 
 
@@ -231,20 +235,18 @@ def _measure(m: Measure, name: str) -> dict[str, Any]:
             "silence": c.silence}  # fmt: skip
 
 
-def _worst(
-    worst: "pl.DataFrame", texts: "pl.DataFrame", names: "pl.DataFrame", scores: "pl.DataFrame"
-) -> Iterator[dict[str, Any]]:
-    """The worst answer of each candidate to each item, worst first, with its marks."""
+def _first_of(worst: "pl.DataFrame") -> "pl.DataFrame":
+    """The worst answer of each candidate to each item, worst first, as far as there is room."""
     ordered = worst.sort("goodness", "place", *_KEY)
-    first = ordered.unique([*_ITEM, "candidate"], keep="first", maintain_order=True).head(MOST_WORST)
-    full = first.join(texts, on=_KEY, how="left", maintain_order="left").join(
-        names, on=_ITEM, how="left", maintain_order="left"
-    )
+    return ordered.unique([*_ITEM, "candidate"], keep="first", maintain_order=True).head(MOST_WORST)
+
+
+def _worst(answers: "pl.DataFrame", scores: "pl.DataFrame") -> Iterator[dict[str, Any]]:
+    """The answers with their marks, for the page's text."""
     marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in scores.join(first, on=_KEY, how="semi").iter_rows(named=True):
-        if row["edit"] == "":
-            marks.setdefault(tuple(row[k] for k in _KEY), []).append(row)
-    for row in full.iter_rows(named=True):
+    for row in scores.filter(edit="").join(answers, on=_KEY, how="semi").iter_rows(named=True):
+        marks.setdefault(tuple(row[k] for k in _KEY), []).append(row)
+    for row in answers.iter_rows(named=True):
         text = row["text"] or ""
         yield row | {
             "name": _name(row),

@@ -3,10 +3,11 @@
 Places are pixels from the upper left corner, so that cells, names and branches meet where they should.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from vivavoce.report.boards import Rows
 from vivavoce.report.drawing import (
     INK,
     LINE,
@@ -14,9 +15,9 @@ from vivavoce.report.drawing import (
     SOFT,
     WASH,
     Line,
-    clean,
     composed,
     listed,
+    mixed,
     places,
     short,
     strokes,
@@ -24,13 +25,13 @@ from vivavoce.report.drawing import (
     words,
 )
 from vivavoce.report.tree import Tree, measures, tree
+from vivavoce.report.wording import because, number
 
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = ["correlation_map"]
 
-Rows = Sequence[Mapping[str, Any]]
 NOTE_WIDTH = 200
 
 
@@ -44,12 +45,7 @@ def correlation_map(rows: Rows) -> "alt.LayerChart | str":
     own = [r for r in rows if r["level"] == "system" and r["coefficient"] == "spearman"]
     names = measures(own) if own else []
     if len(own) < 2 or not names or all(r["value"] is None for r in own):
-        said = dict.fromkeys(clean(r["reason"]) for r in own if r["reason"])
-        return (
-            f"No chart: {'; '.join(said)}."
-            if said
-            else "Fewer than three measures: the sentence says it all."
-        )
+        return because(own, "Fewer than three measures: the sentence says it all.")
     n = len(names)
     grown = tree(rows)
     order = grown.leaves if grown else tuple(range(n))
@@ -102,7 +98,7 @@ def correlation_map(rows: Rows) -> "alt.LayerChart | str":
 
 
 def _told(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}".replace("-", "−")
+    return "undefined" if value is None else number(value, ".2f")
 
 
 def _dendrogram(grown: Tree, *, left: float, top: float, size: float, end: float) -> list["alt.Chart"]:
@@ -154,9 +150,8 @@ def _shade(value: float | None) -> tuple[str, str]:
     if value is None:
         return WASH, INK
     share = min(1.0, max(0.0, (value + 1) / 2)) ** 2  # more room for the shades that occur most
-    light, dark = (0xFC, 0xFE, 0xFE), (0x0A, 0x5C, 0x62)
-    rgb = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in rgb), "#fff" if share > 0.785 else "#000"
+    fill = mixed((0xFC, 0xFE, 0xFE), (0x0A, 0x5C, 0x62), share)
+    return fill, "#fff" if share > 0.785 else "#000"
 
 
 def _cells(cells: Sequence[dict[str, Any]]) -> "alt.Chart":

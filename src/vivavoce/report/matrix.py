@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.report.boards import Rows, board_of, by_board
 from vivavoce.report.drawing import (
     BAD,
     GOOD,
@@ -10,23 +11,24 @@ from vivavoce.report.drawing import (
     SOFT,
     STRONGEST,
     WASH,
+    Figure,
     boxes,
     clean,
     composed,
+    figure,
     listed,
     places,
     short,
     table,
     words,
 )
-from vivavoce.report.studied import Figure, figure
+from vivavoce.report.wording import number
 
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = ["matrices", "matrix"]
 
-Rows = Sequence[Mapping[str, Any]]
 MOST_WITH_WORDS = 8
 """With more candidates a cell has room for a sign only."""
 
@@ -71,7 +73,7 @@ def matrix(rows: Rows) -> Figure:
     better. A pair that was never compared says so. Who is better most often stands first. Fewer than three
     candidates give a sentence, and so do rows of more than one board: `matrices` is for those.
     """
-    boards = {_board(row) for row in rows}
+    boards = {board_of(row) for row in rows}
     if len(boards) > 1:
         sentence = f"Pairs of {len(boards)} measures or benchmarks: a matrix holds one of them."
         return figure("All pairs", sentence, "pairs")
@@ -83,14 +85,7 @@ def matrix(rows: Rows) -> Figure:
 
 def matrices(rows: Rows) -> list[Figure]:
     """A matrix for each benchmark, metric, criterion and rater that three or more candidates share."""
-    by: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by.setdefault(_board(row), []).append(row)
-    return [made for made in map(matrix, by.values()) if made.svg is not None]
-
-
-def _board(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["benchmark"], row["metric"], row["criterion"], row.get("rater") or ""
+    return [made for made in map(matrix, by_board(rows).values()) if made.svg is not None]
 
 
 def _chart(rows: Rows) -> "alt.LayerChart | str":
@@ -225,5 +220,5 @@ def _edges(edges: Sequence[dict[str, Any]]) -> "alt.Chart":
 
 def _signed(value: float, widest: float) -> str:
     """A difference with as many decimals as the widest of the chart leaves room for."""
-    text = f"{value:+.{3 if widest < 1 else 2 if widest < 10 else 1}f}"
-    return text.replace("-", "−") if float(text) else text[1:]
+    form = f"+.{3 if widest < 1 else 2 if widest < 10 else 1}f"
+    return number(value, form) if float(format(value, form)) else format(value, form)[1:]

@@ -6,17 +6,19 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from vivavoce._version import __version__
-from vivavoce.records import Measure
+from vivavoce.records import IfUnanswered, Measure
 from vivavoce.report.drawing import clean
+from vivavoce.report.wording import and_so, percent
 from vivavoce.specs import signed
 from vivavoce.studies import identical_repeats
+from vivavoce.studies.grids import PLAIN
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     from vivavoce.report.contents import Contents
     from vivavoce.store.read import Benchmark
 
-__all__ = ["and_so", "bounded", "exam_source", "methods", "missing_rules", "revision"]
+__all__ = ["bounded", "exam_source", "methods", "missing_rules", "revision"]
 
 STUDIED = {
     "ranking": "Ranks are the places that paired tests of all pairs leave open, with p values corrected by "
@@ -44,12 +46,6 @@ def methods(contents: "Contents") -> list[str]:
     made = (_exam(c), _candidates(c), _missing(c), _measures(c), _estimates(c), _comparisons(c), _studies(c),
             _software(c))  # fmt: skip
     return [clean(paragraph) for paragraph in made if paragraph]
-
-
-def and_so(words: Iterable[str]) -> str:
-    """`a, b and c`."""
-    all_words = list(words)
-    return " and ".join(filter(None, (", ".join(all_words[:-1]), *all_words[-1:])))
 
 
 def _exam(c: "Contents") -> str:
@@ -133,11 +129,11 @@ def _candidates(c: "Contents") -> str:
     return " ".join(said)
 
 
-def missing_rules(measures: Mapping[int, Measure]) -> dict[str, list[str]]:
+def missing_rules(measures: Mapping[int, Measure]) -> dict[IfUnanswered, list[str]]:
     """The criteria by what silence counts as: the criterion's name with its metric where that differs."""
-    made: dict[str, dict[str, None]] = {}
+    made: dict[IfUnanswered, dict[str, None]] = {}
     for m in measures.values():
-        name = m.metric if m.criterion.criterion in (m.metric, "f1", "accuracy", "value") else (
+        name = m.metric if m.criterion.criterion in (m.metric, *PLAIN) else (
             f"{m.metric}: {m.criterion.criterion}")  # fmt: skip
         made.setdefault(m.criterion.if_unanswered, {})[name] = None
     return {rule: list(names) for rule, names in made.items()}
@@ -164,7 +160,7 @@ def _missing(c: "Contents") -> str:
     said.append(f"What was unanswered or unreadable {'; it '.join(told)}.")
     coverage = [row["coverage"] for row in c.estimates if row["coverage"] is not None]
     if coverage:
-        low, high = (f"{100 * end:.1f} %" for end in (min(coverage), max(coverage)))
+        low, high = (percent(end) for end in (min(coverage), max(coverage)))
         said.append(
             f"The share of expected answers with a mark of their own was {low}."
             if low == high

@@ -7,12 +7,12 @@ apart by place, shape, lightness or words, never by hue alone. Altair is loaded 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from vivavoce.report.boards import Rows
 from vivavoce.report.diagrams import critical_difference
 from vivavoce.report.drawing import (
     BAND,
+    DOT,
     INK,
-    MARK,
-    PAPER,
     SOFT,
     clean,
     composed,
@@ -23,6 +23,7 @@ from vivavoce.report.drawing import (
     unique,
 )
 from vivavoce.report.maps import correlation_map
+from vivavoce.report.wording import because, interval, number
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,18 +38,8 @@ __all__ = [
     "variance_bars",
 ]
 
-Rows = Sequence[Mapping[str, Any]]
 WIDTH = 380
 TICK: Mapping[str, Any] = {"color": INK, "opacity": 1, "thickness": 1.5, "size": 18}
-DOT: Mapping[str, Any] = {
-    "shape": "circle",
-    "fill": MARK,
-    "stroke": PAPER,
-    "strokeWidth": 1.5,
-    "size": 90,
-    "opacity": 1,
-}
-"""The paper around it keeps the dot apart from the band it lies on."""
 PARTS = (
     ("s2_group", "case", "#14323a", "#fff"),
     ("s2_item", "question", "#0b6e76", "#fff"),
@@ -93,7 +84,7 @@ def forest(rows: Rows) -> "alt.LayerChart | str":
         *spans("low", "high", color=INK, strokeWidth=1.5),
         *spans("thick_low", "thick_high", color=BAND, strokeWidth=8),
         *([table(margins).mark_tick(**TICK).encode(x=x("at"), y=y)] if margins else []),
-        table(there).mark_point(**DOT).encode(x=x("value"), y=y),
+        table(there).mark_point(**DOT, size=90).encode(x=x("value"), y=y),
         table(lines).mark_text(align="left", color=INK).encode(
             x=alt.value(WIDTH + 12), y=y, text="text:N"),
     ]  # fmt: skip
@@ -106,7 +97,7 @@ def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
     import altair as alt
 
     if sum(row["rank"] is not None for row in rows) < 2:
-        return _reason(rows, "Fewer than two ranked candidates.")
+        return because(rows, "Fewer than two ranked candidates.")
     names = unique(row["candidate"] for row in rows)
     lines = [
         {"label": name, "rank": row["rank"], "low": row["rank_low"] - 0.4, "high": row["rank_high"] + 0.4,
@@ -122,7 +113,7 @@ def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
     layers = [
         table(lines).mark_bar(height=14, cornerRadius=3, color=BAND, stroke=SOFT, strokeWidth=0.5).encode(
             x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y),
-        table(lines).mark_point(**DOT).encode(
+        table(lines).mark_point(**DOT, size=90).encode(
             x=alt.X("rank:Q", scale=scale, axis=axis), y=y),
         table(lines).mark_text(align="left").encode(x=alt.value(WIDTH + 12), y=y, text="text:N"),
     ]  # fmt: skip
@@ -139,7 +130,7 @@ def variance_bars(rows: Rows) -> "alt.LayerChart | str":
 
     kept = [row for row in rows if sum(row[part] or 0.0 for part, *_ in PARTS) > 0]
     if len(kept) < 2:
-        return _reason(rows, "Fewer than two measures whose variance could be divided.")
+        return because(rows, "Fewer than two measures whose variance could be divided.")
     names = unique(_joined(kept, ("measure", "candidate")))
     lines = []
     for name, row in zip(names, kept, strict=True):
@@ -209,8 +200,8 @@ def _lines(rows: Rows) -> list[dict[str, Any]]:
 def _figures(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "no figure"
-    ends = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
-    return f"{value:.3f}{ends}".replace("-", "−")
+    ends = "" if low is None or high is None else f" ({interval(low, high)})"
+    return f"{number(value)}{ends}"
 
 
 def _names(rows: Rows) -> list[str]:
@@ -246,9 +237,3 @@ def _axis_title(rows: Rows) -> list[str]:
         ", ".join((whose, *named)),
         f"thick: 95% for the pair alone; thin: for the family of {first['family']}{margin}",
     ]
-
-
-def _reason(rows: Rows, otherwise: str) -> str:
-    """Why there is no chart: what the rows themselves say, if they do."""
-    said = dict.fromkeys(clean(row["reason"]) for row in rows if row.get("reason"))
-    return f"No chart: {'; '.join(said)}." if said else otherwise

@@ -4,11 +4,12 @@ A single category's interval answers nothing about differences between categorie
 test of the `gaps` study does, and its sentence stands with every profile.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce import stats
 from vivavoce.records import Criterion, Measure
+from vivavoce.report.boards import Board, Rows, board_of
 from vivavoce.report.drawing import (
     INK,
     MARK,
@@ -18,11 +19,12 @@ from vivavoce.report.drawing import (
     boxes,
     clean,
     composed,
+    figure,
     listed,
     short,
     words,
 )
-from vivavoce.report.studied import Figure, figure
+from vivavoce.report.wording import number, p_value
 from vivavoce.studies import resolve
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_GROUPS", "LEAST_GROUPS", "UNTESTED", "profiles"]
 
-Rows = Sequence[Mapping[str, Any]]
 By = Literal["category", "format"]
 LEAST_GROUPS, FEW_GROUPS = 3, 10
 """With fewer cases than the first a cell holds counts only, with fewer than the second it says so."""
@@ -80,7 +81,7 @@ def profiles(
                 "said": FORMATS if by == "format" else _said(newest, measure, benchmark),
                 "parts": parts,
                 "rows": rows,
-                "figure": _figure(title, rows, measure.criterion),
+                "figure": figure(title, _chart(rows, measure.criterion), "profile", title),
             }
         )
     return made
@@ -118,34 +119,20 @@ def _rows(part: "pl.DataFrame", criterion: Criterion, by: By) -> Iterator[dict[s
 def _estimate(values: Any, groups: Any, criterion: Criterion) -> dict[str, Any]:
     """As in the leaderboard; counts only where there are too few cases."""
     e = stats.estimate_mean(values, groups, low=criterion.low, high=criterion.high)
-    if e.n_groups < LEAST_GROUPS:
-        reason = f"{count(e.n_groups, 'case')}: too few for a figure, counts only"
-        return {
-            "estimate": None,
-            "low": None,
-            "high": None,
-            "n_items": e.n,
-            "n_groups": e.n_groups,
-            "reason": reason,
-        }
+    few = e.n_groups < LEAST_GROUPS
     return {
-        "estimate": e.value,
-        "low": e.low,
-        "high": e.high,
+        **({"estimate": None, "low": None, "high": None} if few
+           else {"estimate": e.value, "low": e.low, "high": e.high}),
         "n_items": e.n,
         "n_groups": e.n_groups,
-        "reason": None,
-    }
+        "reason": f"{count(e.n_groups, 'case')}: too few for a figure, counts only" if few else None,
+    }  # fmt: skip
 
 
 def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -> str:
     """What the newest test says of this measure's profiles by category."""
-    key = (benchmark, measure.metric, measure.criterion.criterion, measure.rater)
-    own = [
-        row
-        for row in (finding["rows"] if finding else ())
-        if (row["benchmark"], row["metric"], row["criterion"], row.get("rater") or "") == key
-    ]
+    board = Board(benchmark, measure.metric, measure.criterion.criterion, measure.rater)
+    own = [row for row in (finding["rows"] if finding else ()) if board_of(row) == board]
     if finding is None or not own:
         return UNTESTED
     items = finding["settings"].get("items")
@@ -156,7 +143,7 @@ def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -
         why = "; ".join(dict.fromkeys(row["reason"] for row in by_candidate.values() if row["reason"]))
         return f"Whether profiles differ between categories could not be tested{on}: {why or 'too little'}."
     who = f"Tested for {count(len(tested), 'candidate')}{on} (Holm over all profiles of the study)"
-    shown = [f"{name} (p {_p(row['p_adjusted'])})" for name, row in tested.items() if row["differs"]]
+    shown = [f"{name} (p {p_value(row['p_adjusted'])})" for name, row in tested.items() if row["differs"]]
     if not shown:
         return (
             f"{who}: no profile was shown to differ between categories, so intervals by category are no gaps."
@@ -167,14 +154,6 @@ def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -
         f"{who}: the profile differs between categories from that of all candidates for "
         f"{', '.join(shown)}.{others}"
     )
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _figure(title: str, rows: Rows, criterion: Criterion) -> Figure:
-    return figure(title, _chart(rows, criterion), "profile", title)
 
 
 def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
@@ -255,4 +234,4 @@ def _ends(row: Mapping[str, Any]) -> str:
 
 
 def _number(value: float) -> str:
-    return (f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}").replace("-", "−")
+    return number(value, ".3f" if abs(value) < 10 else ".1f")

@@ -2,32 +2,64 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.records import Criterion, Measure
+from vivavoce.report.boards import Board, Rows, names_of
+from vivavoce.report.drawing import Figure, figure
+from vivavoce.report.plots import forest
 from vivavoce.report.studied import Ranks
-from vivavoce.studies.grids import key_of, labels
+from vivavoce.report.wording import and_so
 from vivavoce.studies.status import status
 from vivavoce.studies.words import by_view, count
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["boards", "coverage", "leads"]
+__all__ = ["Leaderboard", "Scale", "boards", "coverage", "drawn", "leads"]
 
-Rows = Sequence[Mapping[str, Any]]
 MOST_CAUSES, MOST_NAMES = 3, 4
 
 
-def boards(
-    estimates: Rows, measures: Mapping[int, Measure], ranks: Mapping[Any, Ranks]
-) -> list[dict[str, Any]]:
-    """A leaderboard per measure, view and benchmark: the candidates by estimate, bounds of the exam last.
+class Scale(NamedTuple):
+    """The ends of a board's axis."""
 
-    `notes` are what a reason says of an estimate that is there all the same.
+    low: float
+    high: float
+
+
+class Leaderboard(NamedTuple):
+    """The candidates by one measure in one view on one benchmark: by estimate, bounds of the exam last.
+
+    `size` is questions and cases where all rows rest on as many. `notes` are what a reason says of an
+    estimate that is there all the same.
     """
+
+    benchmark: str
+    metric: str
+    criterion: str
+    direction: str
+    if_unanswered: str
+    range: tuple[float | None, float | None]
+    view: str
+    scale: Scale
+    size: tuple[int, int] | None
+    rows: Rows
+    ranks: Ranks | None
+    notes: list[str]
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether marks of somebody on it failed."""
+        return any(row["n_failed"] for row in self.rows)
+
+
+def boards(
+    estimates: Rows, measures: Mapping[int, Measure], ranks: Mapping[Board, Ranks]
+) -> list[Leaderboard]:
+    """A leaderboard per measure, view and benchmark."""
     declared_by = {(m.signature, m.criterion.criterion, m.rater): m.criterion for m in measures.values()}
     versions = Counter(m for m, _ in {(m.metric, m.signature) for m in measures.values()})
     made = []
@@ -36,34 +68,43 @@ def boards(
         by_view(estimates), key=lambda r: tuple(r[name] for name in key)
     ):
         lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
+        alone = versions[metric] == 1  # ranks know no versions
         declared = declared_by[signature, criterion.removesuffix(f", {view}"), rater]
         several = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
         sizes = {(r["n_items"], r["n_groups"]) for r in lines}
         made.append(
-            {
-                "benchmark": benchmark,
-                "metric": metric if versions[metric] == 1 else signature,
-                "criterion": f"{criterion} by {rater}" if several and rater else criterion,
-                "direction": declared.direction,
-                "if_unanswered": declared.if_unanswered,
-                "range": (declared.low, declared.high),
-                "view": view,
-                "scale": _scale(lines, declared),
-                "size": sizes.pop() if len(sizes) == 1 else None,
-                "rows": lines,
-                "ranks": ranks.get((benchmark, metric, criterion, rater)) if versions[metric] == 1 else None,
-                "notes": [
+            Leaderboard(
+                benchmark=benchmark,
+                metric=metric if alone else signature,
+                criterion=f"{criterion} by {rater}" if several and rater else criterion,
+                direction=declared.direction,
+                if_unanswered=declared.if_unanswered,
+                range=(declared.low, declared.high),
+                view=view,
+                scale=_scale(lines, declared),
+                size=sizes.pop() if len(sizes) == 1 else None,
+                rows=lines,
+                ranks=ranks.get(Board(benchmark, metric, criterion, rater))
+                if versions[metric] == 1
+                else None,
+                notes=[
                     f"{r['candidate']}: {r['reason']}"
                     for r in lines
                     if r["estimate"] is not None and r["reason"]
                 ],
-                "any_failed": any(r["n_failed"] for r in lines),
-            }
+            )
         )
     return made
 
 
-def _scale(lines: Rows, declared: Criterion) -> dict[str, float]:
+def drawn(made: Sequence[Leaderboard]) -> Iterator[Figure]:
+    """The leaderboards as forest plots, for files of their own: the page draws them itself."""
+    for board in made:
+        name = f"{' '.join(dict.fromkeys((board.metric, board.criterion)))} on {board.benchmark}"
+        yield figure(name, forest(board.rows), "leaderboard", name)
+
+
+def _scale(lines: Rows, declared: Criterion) -> Scale:
     """The axis of a board: round numbers around its lowest and highest end, inside the declared range."""
     ends = [
         r[k]
@@ -74,35 +115,36 @@ def _scale(lines: Rows, declared: Criterion) -> dict[str, float]:
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
     ends = [round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9)]
-    return {
-        "low": ends[0] if declared.low is None else max(ends[0], declared.low),
-        "high": ends[1] if declared.high is None else min(ends[1], declared.high),
-    }
+    return Scale(
+        ends[0] if declared.low is None else max(ends[0], declared.low),
+        ends[1] if declared.high is None else min(ends[1], declared.high),
+    )
 
 
-def leads(made: Rows) -> list[dict[str, Any]]:
+def leads(made: Sequence[Leaderboard]) -> list[dict[str, Any]]:
     """For each board who is in front, and who may hold the first place by paired tests.
 
     `words` is null where no candidate has an estimate.
     """
     found = []
     for board in made:
-        own = [r for r in board["rows"] if r["role"] == "candidate" and r["estimate"] is not None]
+        own = [r for r in board.rows if r["role"] == "candidate" and r["estimate"] is not None]
         words = None
         if own:
             best = own[0]
             tied = [r["candidate"] for r in own if r["estimate"] == best["estimate"]]
-            end = "highest" if board["direction"] == "higher" else "lowest"
-            what = {"mean": "mean", "pooled": "pooled figure"}.get(board["view"], board["view"])
+            end = "highest" if board.direction == "higher" else "lowest"
+            what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
             ends = "" if best["low"] is None else f" ({best['low']:.3f} to {best['high']:.3f})"
             words = f"{_listed(tied)} {'have' if len(tied) > 1 else 'has'} the {end} {what}, "
             words += f"{best['estimate']:.3f}{ends}"
             words += f", of {count(len(own), 'candidate')}." if len(own) > 1 else "."
-            first = [name for name, place in _places(board) if place.split("-")[0] == "1"]
+            places = board.ranks.places.items() if board.ranks else ()
+            first = [name for name, place in places if place.split("-")[0] == "1"]
             if first and len(own) > 1:
                 words += f" Paired tests leave the first place open to {_listed(first, of=len(own))}."
-        name = [board["metric"]] + ([board["criterion"]] if board["criterion"] != board["metric"] else [])
-        found.append({"measure": " · ".join(name), "benchmark": board["benchmark"], "words": words})
+        name = " · ".join(dict.fromkeys((board.metric, board.criterion)))
+        found.append({"measure": name, "benchmark": board.benchmark, "words": words})
     return found
 
 
@@ -110,12 +152,7 @@ def _listed(names: Sequence[str], *, of: int | None = None) -> str:
     """The names, or how many they are where that is more than `MOST_NAMES`."""
     if len(names) > MOST_NAMES:
         return f"all {of} candidates" if of == len(names) else count(len(names), "candidate")
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _places(board: Mapping[str, Any]) -> list[tuple[str, str]]:
-    ranks: Ranks | None = board["ranks"]
-    return list(ranks.places.items()) if ranks else []
+    return and_so(names)
 
 
 def coverage(
@@ -126,8 +163,7 @@ def coverage(
     `measures` are their short names, none before anything was marked. `causes` are the commonest reasons for
     what is not ok.
     """
-    short = labels(measures)
-    names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in measures.values()}
+    names = names_of(measures)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in status(responses, scores, measures).rows:
         causes = tuple(row["causes"].items())

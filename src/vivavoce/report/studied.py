@@ -1,26 +1,20 @@
 """What findings kept in a run bring to its report: sentences, charts and tables, nothing computed anew."""
 
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce import specs
 from vivavoce.errors import VivaError
 from vivavoce.records import Measure
 from vivavoce.report import plots
+from vivavoce.report.boards import Board, Rows, by_board, names_of
+from vivavoce.report.drawing import Figure, figure
+from vivavoce.report.wording import number
 from vivavoce.studies import STUDIES
-from vivavoce.studies.grids import key_of, labels
 
-if TYPE_CHECKING:
-    import altair as alt
+__all__ = ["Ranks", "drawn", "overtaken", "ranks_of", "sections"]
 
-__all__ = ["Figure", "Ranks", "boards_drawn", "drawn", "figure", "overtaken", "ranks_of", "sections"]
-
-Rows = Sequence[Mapping[str, Any]]
-Board = tuple[str, str, str, str]
-"""Benchmark, metric, criterion, rater."""
 MOST_ROWS = 200
 SHOWN, OPEN = 12, 6
 """So many sentences stand open; of more, only the first, and the others are folded."""
@@ -36,34 +30,11 @@ ABOUT = {
 }
 
 
-class Figure(NamedTuple):
-    """A chart as SVG under a name that is safe as a file's, or the sentence that stands in its place."""
-
-    name: str
-    title: str
-    svg: str | None
-    sentence: str | None = None
-
-
 class Ranks(NamedTuple):
     """The ranks left open to each candidate of a board, and whether marks have come since."""
 
     places: Mapping[str, str]
     stale: bool
-
-
-def figure(title: str, chart: "alt.LayerChart | str", *words: str) -> Figure:
-    """The chart drawn; `words` make its file name."""
-    name = "-".join(filter(None, map(_slug, words)))
-    if isinstance(chart, str):
-        return Figure(name, title, None, chart)
-    return Figure(name, title, plots.svg(chart, title))
-
-
-def _slug(text: str) -> str:
-    """Letters a to z and digits of a text, the rest as single hyphens; at most 60."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].rstrip("-")
 
 
 def overtaken(finding: Mapping[str, Any], provenance: Rows, *, metric: str | None = None) -> bool:
@@ -79,10 +50,10 @@ def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict
     """Ranks by board, of the newest ranking made on just these items."""
     own = [f for f in findings if _same(f["settings"].get("items"), selection)]
     made = {}
-    for key, rows in _boards(own[-1]["rows"] if own else ()):
+    for board, rows in by_board(own[-1]["rows"] if own else ()).items():
         found = {row["candidate"]: plots.places(row) for row in rows if row["rank"] is not None}
         if found and len(rows) == len({row["candidate"] for row in rows}):  # else two boards share the name
-            made[key] = Ranks(found, overtaken(own[-1], provenance, metric=key[1]))
+            made[board] = Ranks(found, overtaken(own[-1], provenance, metric=board.metric))
     return made
 
 
@@ -148,8 +119,7 @@ def _groups(figures: Iterable[Figure]) -> list[dict[str, Any]]:
 
 def _labelled(rows: Rows, measures: Mapping[int, Measure]) -> list[dict[str, Any]]:
     """The rows with the short name of their measure, where they are about one."""
-    short = labels(measures)
-    names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in measures.values()}
+    names = names_of(measures)
     made = []
     for row in rows:
         named = {}
@@ -160,15 +130,6 @@ def _labelled(rows: Rows, measures: Mapping[int, Measure]) -> list[dict[str, Any
     return made
 
 
-def _boards(rows: Rows) -> list[tuple[Board, list[Mapping[str, Any]]]]:
-    """Rows by benchmark, metric, criterion and rater, in their order."""
-    by: dict[Board, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        key = (row["benchmark"], row["metric"], row["criterion"], row.get("rater") or "")
-        by.setdefault(key, []).append(row)
-    return list(by.items())
-
-
 def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     by: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -177,7 +138,7 @@ def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
 
 
 def _ranking(rows: Rows) -> Iterator[Figure]:
-    for (benchmark, *_), own in _boards(rows):
+    for (benchmark, *_), own in by_board(rows).items():
         title = f"{own[0]['measure']} on {benchmark}"
         yield figure(title, plots.rank_ranges(own), "ranks", title)
         if own[0]["critical_difference"] is not None:
@@ -207,7 +168,7 @@ def _agreement(rows: Rows) -> Iterator[Figure]:
 
 
 def _gaps(rows: Rows) -> Iterator[Figure]:
-    for (benchmark, *_), own in _boards([r for r in rows if r["differs"]]):
+    for (benchmark, *_), own in by_board(r for r in rows if r["differs"]).items():
         title = f"{own[0]['measure']} by category on {benchmark}"
         yield figure(title, plots.forest(own), "categories", title)
 
@@ -240,14 +201,6 @@ def drawn(comparisons: Rows, measures: Mapping[int, Measure]) -> list[dict[str, 
     return made
 
 
-def boards_drawn(boards: Rows) -> Iterator[Figure]:
-    """The leaderboards as forest plots: the page draws them itself, files of their own do not."""
-    for board in boards:
-        what = dict.fromkeys((board["metric"], board["criterion"]))
-        name = f"{' '.join(what)} on {board['benchmark']}"
-        yield figure(name, plots.forest(board["rows"]), "leaderboard", name)
-
-
 def _table(study: str, rows: Rows) -> dict[str, Any]:
     """The rows as texts, columns without any entry left out; of correlations only those over candidates."""
     shown = [row for row in rows if row.get("level", "system") == "system"][:MOST_ROWS]
@@ -266,5 +219,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return (f"{value:.3f}" if abs(value) >= 0.001 or value == 0 else f"{value:.1e}").replace("-", "−")
+        return number(value, ".3f" if abs(value) >= 0.001 or value == 0 else ".1e")
     return str(value)

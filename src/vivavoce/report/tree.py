@@ -1,15 +1,14 @@
 """The dendrogram of measures, from the rows of the correlation study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vivavoce import stats
+from vivavoce.report.boards import Rows
 from vivavoce.report.drawing import unique
 
 __all__ = ["Tree", "measures", "tree"]
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 class Tree(NamedTuple):

@@ -27,14 +27,13 @@ def _rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
         reason = None if lead["words"] else "no candidate has an estimate"
         yield "answer", {**lead, "reason": reason}
     for board in v["boards"]:
-        shared = {k: board[k] for k in ("direction", "if_unanswered")}
-        low, high = board["range"]
-        ranks = board["ranks"]
-        for row in board["rows"]:
-            place = ranks.places.get(row["candidate"]) if ranks else None
-            stale = ranks.stale if ranks else None
-            yield "leaderboard", {**row, **shared, "range_low": low, "range_high": high, "rank": place,
-                                  "rank_stale": stale}  # fmt: skip
+        low, high = board.range
+        shared = {"direction": board.direction, "if_unanswered": board.if_unanswered,
+                  "range_low": low, "range_high": high}  # fmt: skip
+        places, stale = board.ranks or ({}, None)
+        for row in board.rows:
+            rank = places.get(row["candidate"])
+            yield "leaderboard", {**row, **shared, "rank": rank, "rank_stale": stale}
     for name in ("coverage", "compliance"):
         yield from ((name, dict(row)) for row in v[name])
     for row in v["comparisons"]:

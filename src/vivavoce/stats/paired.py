@@ -117,29 +117,50 @@ def paired(differences: ArrayLike, groups: ArrayLike) -> Paired:
     mean = cluster_mean(d, groups)
     # Of sums rounded like the differences: what cancels is 0, not 1e-17 in somebody's favour.
     difference = round(float(sums.sum()), 9) / len(d)
-    up, down = int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0))
-    p_t = None
-    if mean.se:
-        p_t = 2 * float(stdtr(mean.n_groups - 1, -abs(difference) / mean.se))
-    p, test = paired_p(p_t, up, down)
-    direction = _sign(difference)
-    if test == "sign" and _sign(up - down) != direction:
-        direction = 0
+    return tested(difference, mean.se, items=d, groups=sums, direction=sign(difference))
+
+
+def tested(
+    difference: float, se: float | None, *, items: Floats, groups: Floats, direction: Literal[1, 0, -1]
+) -> Paired:
+    """A difference with its test.
+
+    Parameters
+    ----------
+    difference : float
+        Above 0 favours the first.
+    se : float or None
+        Null where it cannot be estimated.
+    items, groups : arrays of shape (n,) and (G,)
+        Of each its own difference, or that one's sign.
+    direction : {1, 0, -1}
+        The sign of `difference`, rounded as it should be; 0 in the result where the sign test decides and
+        most groups go the other way.
+    """
+    up, down = _counted(groups)
+    higher, lower = _counted(items)
+    n = len(groups)
+    p, test = paired_p(2 * float(stdtr(n - 1, -abs(difference) / se)) if se else None, up, down)
     return Paired(
         difference=difference,
-        se=mean.se,
-        df=mean.n_groups - 1,
+        se=se,
+        df=n - 1,
         p=p,
         test=test,
-        direction=direction,
-        n_items=mean.n,
-        n_higher=int(np.count_nonzero(d > 0)),
-        n_lower=int(np.count_nonzero(d < 0)),
-        n_groups=mean.n_groups,
+        direction=0 if test == "sign" and sign(up - down) != direction else direction,
+        n_items=len(items),
+        n_higher=higher,
+        n_lower=lower,
+        n_groups=n,
         n_different=up + down,
         n_groups_higher=up,
         n_groups_lower=down,
     )
+
+
+def _counted(differences: Floats) -> tuple[int, int]:
+    """How many are above 0, and below."""
+    return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
 
 
 class PairedP(NamedTuple):
@@ -258,5 +279,5 @@ def _rounded(differences: ArrayLike) -> Floats:
     return np.round(finite("differences", differences), 9)
 
 
-def _sign(number: float) -> Literal[1, 0, -1]:
+def sign(number: float) -> Literal[1, 0, -1]:
     return 1 if number > 0 else -1 if number < 0 else 0

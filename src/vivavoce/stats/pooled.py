@@ -10,11 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, group_codes
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
-from vivavoce.stats.paired import Paired, paired_p
+from vivavoce.stats.paired import Paired, sign, tested
 from vivavoce.stats.signs import CHUNK, ENUMERATED, SignFlips
 
 __all__ = [
@@ -131,39 +130,20 @@ def pooled_paired(
     ValueError
         As `pooled`, or if the two differ in shape.
     """
-    a, b = _counts("first", first), _counts("second", second)
-    if a.shape != b.shape:
-        raise ValueError(f"first and second must have one shape, but have {a.shape} and {b.shape}")
-    codes, n_groups = group_codes(groups, length=len(a))
+    a, b, codes, n_groups = _sides(first, second, groups)
     (difference,) = _difference(statistic, _totals(a), _totals(b)).tolist()
     if math.isnan(difference):
         return None
-    by_item = _signs(_difference(statistic, a, b))
-    by_group = _signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b))))
     se = None
     if n_groups > 1:
         without = (_without(x, codes, n_groups) for x in (a, b))
         se, _ = _error(_difference(statistic, *without), max(abs(difference), ROUNDING))
-    up, down = (int(np.count_nonzero(by_group == sign)) for sign in (1, -1))
-    p_t = 2 * float(stdtr(n_groups - 1, -abs(difference) / se)) if se else None
-    p, test = paired_p(p_t, up, down)
-    direction = int(np.sign(round(difference, 9)))
-    if test == "sign" and int(np.sign(up - down)) != direction:
-        direction = 0
-    return Paired(
-        difference=difference,
-        se=se,
-        df=n_groups - 1,
-        p=p,
-        test=test,
-        direction=1 if direction > 0 else -1 if direction < 0 else 0,
-        n_items=len(a),
-        n_higher=int(np.count_nonzero(by_item > 0)),
-        n_lower=int(np.count_nonzero(by_item < 0)),
-        n_groups=n_groups,
-        n_different=up + down,
-        n_groups_higher=up,
-        n_groups_lower=down,
+    return tested(
+        difference,
+        se,
+        items=_signs(_difference(statistic, a, b)),
+        groups=_signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b)))),
+        direction=sign(round(difference, 9)),
     )
 
 
@@ -203,10 +183,7 @@ def pooled_swaps(
     """
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, but is {resamples}")
-    a, b = _counts("first", first), _counts("second", second)
-    if a.shape != b.shape:
-        raise ValueError(f"first and second must have one shape, but have {a.shape} and {b.shape}")
-    codes, n_groups = group_codes(groups, length=len(a))
+    a, b, codes, n_groups = _sides(first, second, groups)
     moved = _by_group(b, codes, n_groups) - _by_group(a, codes, n_groups)
     moved = moved[(np.round(moved, 9) != 0).any(axis=1)]
     totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
@@ -238,6 +215,14 @@ def _counts(name: str, counts: ArrayLike) -> Floats:
         row, column = (int(k) for k in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
         raise ValueError(f"{name} holds {table[row, column]} at position {row}, count {column}")
     return table
+
+
+def _sides(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, Codes, int]:
+    """The counts of both, and the groups they share."""
+    a, b = _counts("first", first), _counts("second", second)
+    if a.shape != b.shape:
+        raise ValueError(f"first and second must have one shape, but have {a.shape} and {b.shape}")
+    return a, b, *group_codes(groups, length=len(a))
 
 
 def _totals(table: Floats) -> Floats:

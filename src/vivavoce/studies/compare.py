@@ -15,7 +15,8 @@ from vivavoce import stats
 from vivavoce.errors import SelectionError
 from vivavoce.records import Finding, Measure
 from vivavoce.studies import NO_LIMIT, span
-from vivavoce.studies.pairs import Apart, Compared, Figures, Pair, Population, pairs, pairs_of
+from vivavoce.studies.pair import Apart, Compared, Figures, Pair, Population
+from vivavoce.studies.pairs import pairs, pairs_of
 from vivavoce.studies.pooling import NO_FILLING
 from vivavoce.studies.words import basis, footnote, sentence
 
@@ -57,7 +58,8 @@ def compare(
         raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
     if population not in get_args(Population):
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
-    found = list(pairs(scores, measures, pairs_of(candidates, against), margin, population))
+    asked = pairs_of(candidates, against)
+    found = list(pairs(scores, measures, asked, margin=margin, population=population))
     there = [pair for pair in found if isinstance(pair, Compared)]
     family, corrected = max(1, len(there)), iter(_corrected(there))
     rows = [

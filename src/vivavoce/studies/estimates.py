@@ -126,7 +126,8 @@ def _rows(
     """The rows of one criterion on one benchmark, in every view."""
     import polars as pl
 
-    viewed = (_pooled if measure.criterion.pool != "mean" else _averaged)(part, measure, asked)
+    pools = measure.criterion.pool != "mean"
+    viewed = _pooled(part, measure) if pools else _averaged(part, measure, asked)
     for (benchmark, candidate, role), own in part.group_by(
         "benchmark", "candidate", "role", maintain_order=True
     ):
@@ -159,7 +160,7 @@ Viewed = Callable[[str, bool, str], Iterator[dict[str, Any]]]
 """From a candidate, whether marks of it failed, and why it may have no value: the figures of each view."""
 
 
-def _pooled(part: "pl.DataFrame", measure: Measure, asked: _Asked) -> Viewed:
+def _pooled(part: "pl.DataFrame", measure: Measure) -> Viewed:
     import polars as pl
 
     counted = counts(part, measure.criterion)

@@ -13,7 +13,7 @@ from vivavoce.studies import ITEM, Marks, by_answer, resolve, settled
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Grid", "common", "grids", "key_of", "labels", "left_out"]
+__all__ = ["PLAIN", "Grid", "common", "grids", "key_of", "labels", "left_out"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -69,8 +69,8 @@ def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
     named = {}
     for m in measures.values():
         bare, criterion = m.metric.split("(")[0], m.criterion.criterion
-        metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in _PLAIN else m.metric
-        named[key_of(m)] = metric if criterion in (m.metric, *_PLAIN) else f"{metric}: {criterion}"
+        metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in PLAIN else m.metric
+        named[key_of(m)] = metric if criterion in (m.metric, *PLAIN) else f"{metric}: {criterion}"
     named = _told_apart(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
     # Another version of one measure, or one that was recorded and not run here.
     return _told_apart(named, {key: f" @{signed(key[0]).version}" for key in named})
@@ -84,7 +84,8 @@ def _told_apart(
     return {key: name + endings[key] if times[name] > 1 else name for key, name in named.items()}
 
 
-_PLAIN = ("f1", "accuracy", "value")
+PLAIN = ("f1", "accuracy", "value")
+"""Names of criteria that say no more than their metric does."""
 
 
 def key_of(measure: Measure) -> tuple[str, str, str]:

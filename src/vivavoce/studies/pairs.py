@@ -1,121 +1,28 @@
-"""A pair of candidates on one criterion: their differences by item, as seen and as the failed marks could
-make them.
+"""Every pair of candidates by itself: what was seen of it, and what the failed marks could make of that.
 
-Differences are turned once so that above 0 favours A. What they mean together with others is `compare`'s
-affair. A pooled criterion has no differences by item: its figure is compared as a whole.
+What pairs mean together with others is `compare`'s affair.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
 from vivavoce import stats
 from vivavoce.records import Measure
-from vivavoce.studies import ITEM, repeats, resolve
+from vivavoce.studies import ITEM, resolve
+from vivavoce.studies.fixed import as_fixed
+from vivavoce.studies.pair import Apart, Compared, Differences, Figures, Pair, Population
 from vivavoce.studies.pooling import POOLS, counts
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Apart", "Compared", "Differences", "Figures", "Pair", "Population", "pairs", "pairs_of"]
+__all__ = ["pairs", "pairs_of"]
 
-Population = Literal["sample", "fixed"]
 ALL_PAIRS = 3
 """Up to so many candidates every pair is compared; beyond, each with the first named."""
-
-
-class Pair(NamedTuple):
-    """Who is compared with whom: on which benchmark, by which measure, on what terms."""
-
-    benchmark: str
-    a: str
-    b: str
-    measure: Measure
-    population: Population
-    margin: float | None
-    margin_source: str | None
-
-    @property
-    def sign(self) -> int:
-        """1 if a higher value is better, -1 if a lower one is."""
-        return 1 if self.measure.criterion.direction == "higher" else -1
-
-    @property
-    def width(self) -> float | None:
-        """Width of the criterion's range; null without limits."""
-        c = self.measure.criterion
-        return None if c.low is None or c.high is None else c.high - c.low
-
-    @property
-    def turned(self) -> tuple[str, str]:
-        """The candidate from whose values the other's are taken, so that above 0 favours A; and the other."""
-        return (self.a, self.b) if self.sign > 0 else (self.b, self.a)
-
-
-class Differences(NamedTuple):
-    """A row per common item: `d` as seen, `d_low` and `d_high` with the failed marks worst and best for A."""
-
-    items: "pl.DataFrame"
-
-    def arrays(self, column: str) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """A column of differences that are there, and their groups."""
-        there = self.items.filter(self.items[column].is_not_null())
-        return there[column].to_numpy(), there["group"].to_numpy()
-
-    def paired(self, column: str) -> stats.Paired:
-        """What the groups say of a column of differences."""
-        return stats.paired(*self.arrays(column))
-
-
-class Figures(NamedTuple):
-    """Two pooled figures: the counts by item of the first of `turned`, of the other, and their groups."""
-
-    first: "np.ndarray[Any, Any]"
-    second: "np.ndarray[Any, Any]"
-    groups: "np.ndarray[Any, Any]"
-    statistic: stats.PooledStatistic
-
-    def paired(self) -> stats.Paired | None:
-        """Each group left out of both in turn."""
-        return stats.pooled_paired(*self)
-
-    def swaps(self, rng: np.random.Generator) -> stats.SignFlips:
-        """The check: the answers of whole cases swapped."""
-        return stats.pooled_swaps(*self, rng=rng)
-
-    def swapped(self) -> "Figures":
-        """The same the other way round."""
-        return self._replace(first=self.second, second=self.first)
-
-    def means(self) -> tuple[float, float]:
-        """The two figures."""
-        one, other = (self.statistic(x.sum(axis=0, keepdims=True)) for x in self[:2])
-        return float(one[0]), float(other[0])
-
-
-class Apart(NamedTuple):
-    """A pair that cannot be compared, why, and what it has in common nevertheless."""
-
-    pair: Pair
-    reason: str
-    common: stats.Paired | None = None
-    failed: int = 0
-
-
-class Compared(NamedTuple):
-    """A pair that was compared, by its differences by item or by its pooled figures."""
-
-    pair: Pair
-    seen: stats.Paired
-    by: Differences | Figures
-    means: tuple[float, float]
-    n_only: tuple[int, int]
-    failed: int = 0
-    fillings: tuple[stats.Paired, stats.Paired] | None = None
-    answered: stats.Paired | None = None
 
 
 def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tuple[str, str]]:
@@ -132,11 +39,12 @@ def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tupl
 def pairs(
     scores: "pl.DataFrame",
     measures: Mapping[int, Measure],
-    pairs: Sequence[tuple[str, str]],
+    asked: Sequence[tuple[str, str]],
+    *,
     margin: float | None,
     population: Population,
 ) -> Iterator[Apart | Compared]:
-    """Every pair on every criterion and benchmark, each by itself."""
+    """Every pair that is asked for on every criterion and benchmark."""
     import polars as pl
 
     lines: dict[tuple[str, str, str], dict[int, Measure]] = {}
@@ -147,38 +55,39 @@ def pairs(
         own = scores.filter(pl.col("measure_id").is_in(list(versions)))
         for benchmark in own.get_column("benchmark").unique(maintain_order=True):
             here = own.filter((pl.col("benchmark") == benchmark) & (pl.col("edit") == ""))
-            for a, b in pairs:
-                yield _pair(here, versions, benchmark, a, b, margin, population)
+            for a, b in asked:
+                key, why = _version(here, versions, benchmark, a, b)
+                pair = Pair(benchmark, a, b, versions[key], population, *_margin(versions[key], margin))
+                marks = here.filter((pl.col("measure_id") == key) & pl.col("candidate").is_in([a, b]))
+                yield Apart(pair, why) if why else _compared(pair, marks)
 
 
-def _pair(
-    here: "pl.DataFrame",
-    versions: Mapping[int, Measure],
-    benchmark: str,
-    a: str,
-    b: str,
-    margin: float | None,
-    population: Population,
-) -> Apart | Compared:
-    """Two candidates by the latest version of the measure that marked both."""
+def _version(
+    here: "pl.DataFrame", versions: Mapping[int, Measure], benchmark: str, a: str, b: str
+) -> tuple[int, str | None]:
+    """The latest version of the measure that marked both; or the latest there is, and why it will not do."""
     import polars as pl
 
     marked = {name: set(here.filter(pl.col("candidate") == name)["measure_id"]) for name in (a, b)}
     both = marked[a] & marked[b]
     key = max(both or marked[a] | marked[b] or versions)
-    least = versions[key].criterion.smallest_difference
-    source = "--margin" if margin is not None else "declared by the metric" if least is not None else None
-    pair = Pair(benchmark, a, b, versions[key], population, least if margin is None else margin, source)
+    metric = versions[key].metric
     for name in (a, b):
         if not marked[name]:
-            return Apart(pair, f"{name} has no marks by {pair.measure.metric} on {benchmark}")
-    if not both:
-        return Apart(pair, f"they were marked by different versions of {pair.measure.metric}")
-    marks = here.filter((pl.col("measure_id") == key) & pl.col("candidate").is_in([a, b]))
-    if pair.measure.criterion.pool != "mean":
-        return _pooled(pair, marks)
-    found = _seen(pair, marks)
-    return _fixed(found, marks) if population == "fixed" and isinstance(found, Compared) else found
+            return key, f"{name} has no marks by {metric} on {benchmark}"
+    return key, None if both else f"they were marked by different versions of {metric}"
+
+
+def _margin(measure: Measure, asked: float | None) -> tuple[float | None, str | None]:
+    """The least difference that matters, and who says so."""
+    if asked is not None:
+        return asked, "--margin"
+    declared = measure.criterion.smallest_difference
+    return declared, None if declared is None else "declared by the metric"
+
+
+def _compared(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
+    return (_seen if pair.measure.criterion.pool == "mean" else _pooled)(pair, marks)
 
 
 def _joined(pair: Pair, table: "pl.DataFrame") -> "pl.DataFrame":
@@ -236,7 +145,7 @@ def _seen(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
     fillings = None
     if failed and not (items["d_low"].is_nan().any() or items["d_high"].is_nan().any()):
         fillings = differences.paired("d_low"), differences.paired("d_high")
-    return Compared(
+    found = Compared(
         pair=pair,
         seen=seen,
         by=differences,
@@ -246,6 +155,7 @@ def _seen(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
         fillings=fillings,
         answered=_answered(pair, marks),
     )
+    return as_fixed(found, differences, marks) if pair.population == "fixed" else found
 
 
 def _pooled(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
@@ -287,81 +197,12 @@ def _pooled(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
     )
 
 
-def _fixed(found: Compared, marks: "pl.DataFrame") -> Apart | Compared:
-    """The pair with the error of repeats alone in place of the error between cases."""
-    pair, differences = found.pair, found.by
-    if isinstance(differences, Figures):
-        return found
-
-    def error_of(marks: "pl.DataFrame", column: str) -> stats.Fixed:
-        return _error_of_repeats(pair, differences, marks, column)
-
-    error = error_of(marks, "d")
-    seen = _by_repeats(found.seen, error)
-    if seen is None:
-        lacking = "a fixed exam is judged by repeats, and not every question has two of both"
-        still = "their repeats do not vary, so nothing is known of chance"
-        return Apart(pair, lacking if error.se is None else still, found.seen, found.failed)
-    fillings = None
-    if found.fillings:
-        c = pair.measure.criterion
-        one, other = pair.turned
-        low, high = (
-            _filled(marks, ends) for ends in ({one: c.low, other: c.high}, {one: c.high, other: c.low})
-        )
-        worst = _by_repeats(found.fillings[0], error_of(low, "d_low"))
-        best = _by_repeats(found.fillings[1], error_of(high, "d_high"))
-        fillings = (worst, best) if worst and best else None
-    return found._replace(seen=seen, fillings=fillings)
-
-
-def _by_repeats(paired: stats.Paired, error: stats.Fixed) -> stats.Paired | None:
-    """What was seen with half this error doubled; null where the repeats have none to be known."""
-    if error.se is None or error.df is None:
-        return None
-    se, df = 2 * error.se, max(1, int(error.df))
-    p = 2 * float(stdtr(df, -abs(paired.difference) / se))
-    direction: Any = int(np.sign(paired.difference))
-    return paired._replace(se=se, df=df, p=p, test="t", direction=direction)
-
-
-def _error_of_repeats(
-    pair: Pair, differences: Differences, marks: "pl.DataFrame", column: str
-) -> stats.Fixed:
-    """Half the error of the mean difference in that column, where only repeats vary.
-
-    SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the
-    mean over the two candidates' items taken as 2 n fixed ones, the second's with the sign turned.
-    """
-    import polars as pl
-
-    common = differences.items.filter(pl.col(column).is_not_null()).select(*ITEM)
-    own = repeats(marks, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
-    names = own.select(pl.concat_str("item", "variant", "candidate", separator="\n")).to_series()
-    signs = np.where(own["candidate"].to_numpy() == pair.a, 1.0, -1.0)
-    return stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy())
-
-
-def _filled(marks: "pl.DataFrame", ends: Mapping[str, float | None]) -> "pl.DataFrame":
-    """The marks with each candidate's failed ones at the given end of the range."""
-    import polars as pl
-
-    failed = pl.col("status") == "failed"
-    end = pl.col("candidate").replace_strict(ends, return_dtype=pl.Float64)
-    return marks.with_columns(
-        value=pl.when(failed).then(end).otherwise(pl.col("value")),
-        status=pl.when(failed).then(pl.lit("ok")).otherwise(pl.col("status")),
-    )
-
-
 def _answered(pair: Pair, marks: "pl.DataFrame") -> stats.Paired | None:
     """The difference on what both answered: marks that are ok, on items where both have one."""
     import polars as pl
 
     values = resolve(marks.filter(pl.col("status") == "ok"), pair.measure.criterion)
-    a, b = (values.filter(pl.col("candidate") == name) for name in (pair.a, pair.b))
-    both = a.join(b, on=ITEM, suffix="_2", validate="1:1", maintain_order="left")
+    both = _joined(pair, values)
     if not both.height:
         return None
-    differences = (both["observed"] - both["observed_2"]).to_numpy() * pair.sign
-    return stats.paired(differences, both["group"].to_numpy())
+    return stats.paired((both["observed"] - both["observed_2"]).to_numpy(), both["group"].to_numpy())

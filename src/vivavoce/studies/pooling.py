@@ -116,7 +116,7 @@ def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats
     if over is None:
         return stats.pooled(table, groups, POOLS[criterion.pool], low=low, high=high)
     found = stats.ratio(*over, groups=groups, low=low, high=high)
-    return stats.Pooled(*found[:6], 0, found.method)
+    return stats.Pooled(**found._asdict(), n_undefined=0)
 
 
 def _over(table: Any, pool: str) -> tuple[Any, Any] | None:

@@ -4,7 +4,7 @@ Each gives the same figures: an estimate with its interval, what the marks that 
 much it rests on, and why a figure is null.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["mean_of", "pooled_of", "tail_of", "worst_of"]
 
 ONE_GROUP = "one group only: no interval"
+_NO_BOUNDS = stats.Bounds(None, None, None, None)
 _BLANK = dict.fromkeys(
     ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high", "n_items", "n_groups")
 )
@@ -53,21 +54,17 @@ def worst_of(answers: "pl.DataFrame", criterion: Criterion, *, k: int, missing: 
     """
     import polars as pl
 
-    names = answers.select(pl.concat_str("item", "variant", separator="\n")).to_series().alias("name")
-    sign, (low, high) = _turned(criterion)
-    near, far = ("low", "high") if sign > 0 else ("high", "low")
-
-    def enough(column: str) -> "tuple[pl.DataFrame, int]":
-        there = answers.with_columns(names).filter(pl.col(column).is_not_null())
-        return there.filter(pl.len().over("name") >= k), there.n_unique("name")
-
-    seen, n = enough("observed")
+    name = pl.concat_str("item", "variant", separator="\n")
+    up = _upwards(answers.with_columns(name=name), criterion)
+    enough = pl.len().over("name") >= k
+    there = up.values.filter(pl.col("observed").is_not_null())
+    seen, n = there.filter(enough), there.n_unique("name")
     row: dict[str, Any] = _BLANK | {"n_items": seen.n_unique("name"), "n_groups": seen.n_unique("group")}
     reasons = []
     if seen.height:
-        e = stats.worst_at_k(seen["observed"].to_numpy() * sign, seen["name"].to_numpy(),
-                             groups=seen["group"].to_numpy(), k=k, low=low, high=high)  # fmt: skip
-        row |= {"estimate": e.value * sign} | _ends(e.low, e.high, sign, "low", "high")
+        e = stats.worst_at_k(seen["observed"].to_numpy(), seen["name"].to_numpy(),
+                             groups=seen["group"].to_numpy(), k=k, low=up.low, high=up.high)  # fmt: skip
+        row |= {"estimate": e.value, "low": e.low, "high": e.high}
         if row["n_items"] < n:
             short = f"{n - row['n_items']} of {count(n, 'question')}"
             reasons.append(f"{short} left out: fewer than {k} answers that count")
@@ -75,23 +72,20 @@ def worst_of(answers: "pl.DataFrame", criterion: Criterion, *, k: int, missing: 
     else:
         reasons.append(f"no question has {k} answers that count")
     if not missing:
-        return _whole(row, reasons)
-    filled, _ = enough("low")
+        return up.back(_whole(row, reasons))
+    filled = up.values.filter(pl.col("low").is_not_null()).filter(enough)
     if not filled.height:
-        return _bounded(row, stats.Bounds(None, None, None, None), reasons, why=reasons[0])
-    _, first = np.unique(filled["name"].to_numpy(), return_index=True)
-
-    def worst(column: str) -> "np.ndarray[Any, np.dtype[np.float64]] | None":
-        if filled[column].is_nan().any():
-            return None
-        return stats.worst_of_k(filled[column].to_numpy() * sign, filled["name"].to_numpy(), k=k)
-
-    found = stats.Bounds(None, None, None, None)
-    ends = worst(near), worst(far)
-    if ends[0] is not None or ends[1] is not None:
-        groups = filled["group"].to_numpy()[first]
-        found = stats.bounds(ends[0], ends[1], groups, low=low, high=high)
-    return _bounded(row, _back(found, sign), reasons)
+        return up.back(_bounded(row, _NO_BOUNDS, reasons, why=reasons[0]))
+    names = filled["name"].to_numpy()
+    worst, best = (
+        None if filled[end].is_nan().any() else stats.worst_of_k(filled[end].to_numpy(), names, k=k)
+        for end in ("low", "high")
+    )
+    if worst is None and best is None:
+        return up.back(_bounded(row, _NO_BOUNDS, reasons))
+    _, first = np.unique(names, return_index=True)
+    found = stats.bounds(worst, best, filled["group"].to_numpy()[first], low=up.low, high=up.high)
+    return up.back(_bounded(row, found, reasons))
 
 
 def tail_of(
@@ -103,30 +97,29 @@ def tail_of(
     """
     import polars as pl
 
-    sign, (low, high) = _turned(criterion)
-    near, far = ("low", "high") if sign > 0 else ("high", "low")
-    seen = values.filter(pl.col("observed").is_not_null())
+    up = _upwards(values, criterion)
+    seen = up.values.filter(pl.col("observed").is_not_null())
     row: dict[str, Any] = _BLANK | {"n_items": seen.height, "n_groups": seen.n_unique("group")}
 
     def tail(rows: "pl.DataFrame", column: str) -> stats.Estimate | None:
         if not rows.height or rows[column].is_nan().any():
             return None
         return stats.lower_tail_mean(
-            rows[column].to_numpy() * sign, rows["group"].to_numpy(), share=share, low=low, high=high
+            rows[column].to_numpy(), rows["group"].to_numpy(), share=share, low=up.low, high=up.high
         )
 
     e = tail(seen, "observed")
     reasons = [nothing] if e is None else []
     if e is not None:
-        row |= {"estimate": e.value * sign} | _ends(e.low, e.high, sign, "low", "high")
+        row |= {"estimate": e.value, "low": e.low, "high": e.high}
         if e.low is None:
             reasons.append("fewer than 2 groups in the tail: no interval")
     if not missing:
-        return _whole(row, reasons)
-    filled = values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
-    worst, best = tail(filled, near), tail(filled, far)
+        return up.back(_whole(row, reasons))
+    filled = up.values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
+    worst, best = tail(filled, "low"), tail(filled, "high")
     found = stats.Bounds(worst and worst.value, best and best.value, worst and worst.low, best and best.high)
-    return _bounded(row, _back(found, sign), reasons)
+    return up.back(_bounded(row, found, reasons))
 
 
 def pooled_of(
@@ -152,24 +145,37 @@ def pooled_of(
     return _whole(row, reasons)
 
 
-def _turned(criterion: Criterion) -> tuple[int, tuple[float | None, float | None]]:
-    """The sign that makes higher better, and the limits after it."""
+class _Upwards(NamedTuple):
+    """Values with their limits, so that higher is better: the sign is turned where lower was."""
+
+    values: "pl.DataFrame"
+    low: float | None
+    high: float | None
+    turned: bool
+
+    def back(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The figures in the criterion's own direction."""
+        if not self.turned:
+            return row
+        return row | {name: _minus(row[other]) for name, other in _OPPOSITE.items()}
+
+
+_OPPOSITE = {"estimate": "estimate", "low": "high", "high": "low", "set_low": "set_high",
+             "set_high": "set_low", "bound_low": "bound_high", "bound_high": "bound_low"}  # fmt: skip
+
+
+def _upwards(values: "pl.DataFrame", criterion: Criterion) -> _Upwards:
+    import polars as pl
+
     low, high = criterion.low, criterion.high
     if criterion.direction == "higher":
-        return 1, (low, high)
-    return -1, (None if high is None else -high, None if low is None else -low)
+        return _Upwards(values, low, high, turned=False)
+    columns = {name: -pl.col(other) for name, other in (("observed",) * 2, ("low", "high"), ("high", "low"))}
+    return _Upwards(values.with_columns(**columns), _minus(high), _minus(low), turned=True)
 
 
-def _ends(low: float | None, high: float | None, sign: int, *names: str) -> dict[str, float | None]:
-    """An interval turned back into the criterion's own direction."""
-    if sign < 0:
-        low, high = (None if high is None else -high), (None if low is None else -low)
-    return dict(zip(names, (low, high), strict=True))
-
-
-def _back(found: stats.Bounds, sign: int) -> stats.Bounds:
-    ends = _ends(*found[:2], sign, "set_low", "set_high") | _ends(*found[2:], sign, "bound_low", "bound_high")
-    return stats.Bounds(**ends)
+def _minus(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def _whole(row: dict[str, Any], reasons: list[str]) -> dict[str, Any]:

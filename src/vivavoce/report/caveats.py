@@ -1,0 +1,73 @@
+"""What a reader must know before believing a figure."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from vivavoce.report.contents import Contents
+from vivavoce.report.standing import Leaderboard
+
+__all__ = ["contamination", "limitations"]
+
+_THOUGHT_MARK = r"<unused\d+>"
+_EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
+
+
+def contamination(c: Contents) -> list[dict[str, Any]]:
+    """By benchmark the notes of its card on answers that candidates may have seen; null if it has none."""
+    none = "its card notes none, and this run did not assess any"
+    noted = [(b.benchmark, list(filter(_EXPOSED.search, b.card.faults))) for b in c.benchmarks]
+    return [
+        {"benchmark": name, "notes": notes or None, "reason": None if notes else none}
+        for name, notes in noted
+    ]
+
+
+def limitations(
+    c: Contents, boards: Sequence[Leaderboard], identical: Sequence[str], n_compared: int
+) -> list[str]:
+    """The sentences, those of every exam first, then what is true of this run."""
+    import polars as pl
+
+    said = [
+        "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
+        "show clinical benefit, and nothing here is for clinical use.",
+    ]
+    if not c.raters_compared:
+        said.append("No examiner in this run has been checked against people's marks.")
+    few = {b.benchmark for b in boards if any(r["n_groups"] < 10 for r in b.rows)}
+    if few:
+        said.append(f"Fewer than 10 cases on {', '.join(sorted(few))}: too few to tell candidates apart.")
+    for benchmark in c.benchmarks:
+        own = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
+        n, groups = own.height, own.n_unique("group")
+        if groups < n:
+            said.append(
+                f"{benchmark.benchmark} has {n} questions on {groups} independent cases: for intervals "
+                "and comparisons, questions on one case count as one."
+            )
+        said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+    if identical:
+        said.append(
+            f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
+        )
+    for name, n in _thinking_aloud(c):
+        said.append(f"{n} answers of {name} hold thinking (marks such as <unused95>), marked as answer.")
+    missing = sum(row["n_failed"] for board in boards for row in board.rows)
+    if missing:
+        said.append(f"{missing} marks failed; the bounds say what they could change.")
+    if len(c.comparisons) > 1:
+        said.append(
+            f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
+        )
+    if not n_compared:
+        said.append("No candidates were compared: intervals that overlap, or do not, are no comparison.")
+    return said
+
+
+def _thinking_aloud(c: Contents) -> list[tuple[str, int]]:
+    """Candidates whose answers hold thinking between marks other than <think>, with how many do."""
+    import polars as pl
+
+    marked = c.responses.filter(pl.col("text").str.contains(_THOUGHT_MARK))
+    return sorted(marked.group_by("candidate").len().iter_rows())

@@ -1,0 +1,48 @@
+"""How a report writes figures, lists and rules: one way for the page, its charts and its texts."""
+
+from collections.abc import Iterable, Mapping
+
+from vivavoce.records import IfUnanswered
+from vivavoce.report.boards import Rows
+from vivavoce.report.drawing import clean
+
+__all__ = ["SILENCE", "and_so", "because", "interval", "number", "p_value", "percent"]
+
+SILENCE: Mapping[IfUnanswered, str] = {
+    "worst": "counts as the worst mark",
+    "set_aside": "is set aside",
+    "correct": "counts as right",
+}
+"""What becomes of what was not answered, by a criterion's rule."""
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A figure with a minus sign that is one; a dash where there is none."""
+    return "–" if value is None else format(value, form).replace("-", "−")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """`0.500 to 0.700`; one dash where an end is missing."""
+    return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def p_value(value: float | None) -> str:
+    """A p value; a small one is never 0."""
+    return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def percent(value: float | None) -> str:
+    """A share of 1 in percent; a dash where there is none."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def and_so(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    all_words = list(words)
+    return " and ".join(filter(None, (", ".join(all_words[:-1]), *all_words[-1:])))
+
+
+def because(rows: Rows, otherwise: str) -> str:
+    """The sentence in a chart's place: the reasons that the rows give, each once, or else another."""
+    said = dict.fromkeys(clean(row["reason"]) for row in rows if row.get("reason"))
+    return f"No chart: {'; '.join(said)}." if said else otherwise

@@ -1,0 +1,110 @@
+"""A pair of candidates on one criterion, and what can be known of it.
+
+Differences are turned once so that above 0 favours A. A pooled criterion has no differences by item: its
+figure is compared as a whole.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from vivavoce import stats
+from vivavoce.records import Measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Apart", "Compared", "Differences", "Figures", "Pair", "Population"]
+
+Population = Literal["sample", "fixed"]
+
+
+class Pair(NamedTuple):
+    """Who is compared with whom: on which benchmark, by which measure, on what terms."""
+
+    benchmark: str
+    a: str
+    b: str
+    measure: Measure
+    population: Population
+    margin: float | None
+    margin_source: str | None
+
+    @property
+    def sign(self) -> int:
+        """1 if a higher value is better, -1 if a lower one is."""
+        return 1 if self.measure.criterion.direction == "higher" else -1
+
+    @property
+    def width(self) -> float | None:
+        """Width of the criterion's range; null without limits."""
+        c = self.measure.criterion
+        return None if c.low is None or c.high is None else c.high - c.low
+
+    @property
+    def turned(self) -> tuple[str, str]:
+        """The candidate from whose values the other's are taken, so that above 0 favours A; and the other."""
+        return (self.a, self.b) if self.sign > 0 else (self.b, self.a)
+
+
+class Differences(NamedTuple):
+    """A row per common item: `d` as seen, `d_low` and `d_high` with the failed marks worst and best for A."""
+
+    items: "pl.DataFrame"
+
+    def arrays(self, column: str) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+        """A column of differences that are there, and their groups."""
+        there = self.items.filter(self.items[column].is_not_null())
+        return there[column].to_numpy(), there["group"].to_numpy()
+
+    def paired(self, column: str) -> stats.Paired:
+        """What the groups say of a column of differences."""
+        return stats.paired(*self.arrays(column))
+
+
+class Figures(NamedTuple):
+    """Two pooled figures: the counts by item of the first of `turned`, of the other, and their groups."""
+
+    first: "np.ndarray[Any, Any]"
+    second: "np.ndarray[Any, Any]"
+    groups: "np.ndarray[Any, Any]"
+    statistic: stats.PooledStatistic
+
+    def paired(self) -> stats.Paired | None:
+        """Each group left out of both in turn."""
+        return stats.pooled_paired(*self)
+
+    def swaps(self, rng: np.random.Generator) -> stats.SignFlips:
+        """The check: the answers of whole cases swapped."""
+        return stats.pooled_swaps(*self, rng=rng)
+
+    def swapped(self) -> "Figures":
+        """The same the other way round."""
+        return self._replace(first=self.second, second=self.first)
+
+    def means(self) -> tuple[float, float]:
+        """The two figures."""
+        one, other = (self.statistic(x.sum(axis=0, keepdims=True)) for x in self[:2])
+        return float(one[0]), float(other[0])
+
+
+class Apart(NamedTuple):
+    """A pair that cannot be compared, why, and what it has in common nevertheless."""
+
+    pair: Pair
+    reason: str
+    common: stats.Paired | None = None
+    failed: int = 0
+
+
+class Compared(NamedTuple):
+    """A pair that was compared, by its differences by item or by its pooled figures."""
+
+    pair: Pair
+    seen: stats.Paired
+    by: Differences | Figures
+    means: tuple[float, float]
+    n_only: tuple[int, int]
+    failed: int = 0
+    fillings: tuple[stats.Paired, stats.Paired] | None = None
+    answered: stats.Paired | None = None
