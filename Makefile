@@ -1,4 +1,4 @@
-# Every target makes .venv by itself: only Python 3.11 or newer, make and a C compiler need be there.
+# Every target makes .venv by itself: only Python 3.11 or newer and make need be there.
 PYTHON ?= python3
 VIVA   := .venv/bin/viva
 

@@ -307,7 +307,10 @@ def test_options_and_values_that_are_wrong(viva: Viva, words: Sequence[str], sen
         (("copy", "r.viva"), "copy needs TO, as in `viva copy exam.viva backup.viva`."),
         (("merge", "r.viva"), "merge needs RUN, as in `viva merge all.viva site-a.viva"),
         (("export", "r.viva"), "export needs TO, as in `viva export exam.viva tables --to parquet`."),
-        (("export", "r.viva", "out"), "export needs --format, as in `viva export exam.viva"),
+        (
+            ("export", "r.viva", "out"),
+            "export needs --to, as in `viva export exam.viva tables --to parquet`.",
+        ),
     ],
 )
 def test_an_argument_that_is_missing(viva: Viva, words: Sequence[str], sentence: str) -> None:
@@ -484,3 +487,41 @@ def test_the_version_is_told(viva: Viva) -> None:
 def test_a_name_that_would_drive_a_terminal_is_shown_harmless(viva: Viva) -> None:
     said = refused(viva("\x1b[31mred", "x"))
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("exam.jsonl", "jsonl(path=exam.jsonl)"),
+        ("jsonl(exam.jsonl)", "jsonl(path=exam.jsonl)"),
+        ("my exams/a b.csv", "csv(path='my exams/a b.csv')"),
+        ("csv( 'a.txt' )", "csv(path=a.txt)"),
+    ],
+)
+def test_a_file_in_place_of_a_benchmark_is_answered_with_its_spec(
+    viva: Viva, run: Run, typed: str, meant: str
+) -> None:
+    wanted = f'{typed} is no benchmark: write "{meant}".'
+    assert wanted in refused(viva("import", "x.viva", "a.jsonl", "--benchmark", typed))
+    assert wanted in refused(viva("study", run.file.path, "--items", typed))
+
+
+def test_a_list_of_metrics_that_is_not_there(viva: Viva, run: Run) -> None:
+    said = refused(viva("score", run.file.path, "@missing.txt"))
+    assert "cannot read missing.txt, a file with one metric a line: No such file or directory." in said
+
+
+@pytest.mark.parametrize("words", [("--to",), ("--plots",)])
+def test_a_report_to_a_name_that_is_too_long_names_it(viva: Viva, run: Run, words: tuple[str]) -> None:
+    name = "x" * 260 + ".html"
+    said = refused(viva("report", run.file.path, *words, name))
+    assert name in said
+    assert "File name too long" in said
+
+
+@pytest.mark.parametrize(
+    "words", [("export", "RUN", "", "--to", "csv"), ("copy", "RUN", ""), ("report", "RUN", "--to", " ")]
+)
+def test_an_empty_path_is_not_the_folder_we_are_in(viva: Viva, run: Run, words: tuple[str, ...]) -> None:
+    said = refused(viva(*(run.file.path if word == "RUN" else word for word in words)))
+    assert "the path to write to is empty: a variable of the shell may not be set." in said

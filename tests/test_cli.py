@@ -125,7 +125,7 @@ def test_failed_marks_exit_with_1_and_say_what_next(viva: Viva, tmp_path: Path) 
     run = made(tmp_path, {"A": twins([1, "fail"])})
     found = viva("score", run.file.path, "told", "--plugin", TOLD, "--json", code=1)
     assert 1 == rows(found, "score")[0]["n_failed"]
-    assert f"1 marks failed; `viva status {run.file.path}` tells why" in found.stderr
+    assert f"1 mark failed; `viva status {run.file.path}` tells why" in found.stderr
     status = viva("status", run.file.path, "--json", code=1)
     assert {"the judge said nothing": 1} == rows(status, "status")[0]["causes"]
     assert "1 x the judge said nothing" in viva("status", run.file.path, code=1).stdout
@@ -167,6 +167,46 @@ def test_tables_show_what_a_reader_needs(viva: Viva, run: Run) -> None:
     assert "This is the 1st look at this run." in compared
 
 
+def test_compare_prints_what_stands_beside_the_headline(viva: Viva, run: Run) -> None:
+    """B answered every second question only, 0.4 where A has 1: all differ alike there, by 0.6."""
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    (row,) = rows(viva("compare", run.file.path, "A", "B", "--metric", "told", "--json"), "compare")
+    assert (6, 0.6) == (row["n_answered"], pytest.approx(row["difference_answered"]))
+    ends = f"{row['low_answered']:.3f} to {row['high_answered']:.3f}"
+    assert f"A - B, worth: on the 6 both answered: 0.600 ({ends}); q (Benjamini-Hochberg) " in found
+
+
+def test_where_both_answered_everything_only_q_stands_beside_it(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0.4, 0.1] * 6)})
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    assert "both answered" not in found
+    assert "A - B, worth: q (Benjamini-Hochberg) <0.0001." in found
+
+
+def test_no_p_value_is_shown_as_zero(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.9] * 20), "B": twins([0.1, 0.2] * 20)})
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    assert "<0.0001" in found
+    assert "0.0000" not in found
+
+
+def test_a_card_has_a_row_for_each_field_and_nulls_are_left_out(viva: Viva) -> None:
+    card = {line.split()[0] for line in viva("show", "sample").stdout.splitlines() if line[1:2].strip()}
+    assert {"description", "source", "revision", "licence", "access", "citation", "faults"} <= card
+    assert "card" not in card
+    assert "None" not in viva("show", "accuracy").stdout
+
+
+def test_the_veto_of_the_help_changes_what_it_is_shown_beside(viva: Viva, tmp_path: Path) -> None:
+    """As `viva score --help` shows it: a line that two metrics of free text share."""
+    shown = " ".join(viva("score", "--help").stdout.split())
+    assert 'bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"' in shown
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y z"}})
+    viva("score", run.file.path, "bleu", "token_f1", "--veto", "token_f1 < 0.2")
+    veto = [r for r in run.estimates("bleu", veto=["token_f1 < 0.2"]).rows if r["view"] == "veto"]
+    assert 1 == len(veto)
+
+
 def test_markup_in_a_name_is_text(viva: Viva, tmp_path: Path) -> None:
     run = marked(tmp_path, {"[bold]A[/bold] [x": twins([1])})
     assert "[bold]A[/bold] [x" in viva("score", run.file.path, "told", "--plugin", TOLD).stdout
@@ -188,7 +228,7 @@ def test_import_says_what_it_found(viva: Viva, tmp_path: Path) -> None:
         *("import", tmp_path / "run.viva", tmp_path / "answers.jsonl", "--benchmark", spec),
         *("--map", "candidate=model", "--map", "text=answer", "--role", "A=floor"),
     )
-    assert "2 answers of 1 candidates to 2 items (2 new, 0 unchanged, 0 replacing failures); 1 blank" in (
+    assert "2 answers of 1 candidate to 2 items (2 new, 0 unchanged, 0 replacing failures); 1 blank" in (
         found.stdout
     )
     assert ["floor"] == Run(tmp_path / "run.viva").responses["role"].unique().to_list()

@@ -59,14 +59,17 @@ def test_it_ends_with_the_report_and_a_warning(made: tuple[Path, str]) -> None:
     assert "illustration: strong" in page
 
 
-def test_every_line_but_the_last_says_what_can_be_typed_next(made: tuple[Path, str]) -> None:
+def test_lines_say_what_can_be_typed_next(made: tuple[Path, str]) -> None:
+    """All but the bias line, which no verb prints, and the last, which names the report."""
     lines = made[1].splitlines()
-    assert [True] * 7 == ["  ->  viva " in line for line in lines[:-1]]
+    assert [line.split()[1] not in ("bias:", "report:") for line in lines] == [
+        "  ->  viva " in line for line in lines
+    ]
 
 
 def test_what_it_says_to_type_next_works(made: tuple[Path, str], viva: Viva, monkeypatch: Any) -> None:
     monkeypatch.chdir(made[0])
-    for line in made[1].splitlines()[:-1]:
+    for line in filter(lambda line: "  ->  " in line, made[1].splitlines()):
         words = shlex.split(line.partition("  ->  viva ")[2])
         viva(*words, code=1 if words[0] == "status" else 0)  # some answers of the demo never came
 
@@ -91,7 +94,21 @@ def test_the_bias_line_counts_twins(made: tuple[Path, str]) -> None:
     neutral = marks.filter(variant="neutral").filter(pl.col("item").is_in(planted["item"].to_list()))
     right = (planted.filter(value=1).height, neutral.filter(value=1).height)
     assert f"weak {right[0]} and {right[1]}" in made[1].splitlines()[4]
-    assert f"on {planted.height} twins" in made[1].splitlines()[4]
+    twins = run.items.filter(pl.col("variant").str.starts_with("bias:")).height
+    assert f"on {planted.height} of {twins} twins (closed questions)" in made[1].splitlines()[4]
+
+
+def test_the_studied_line_says_which_studies_found_too_little(made: tuple[Path, str]) -> None:
+    found = open_run(made[0] / "viva-demo" / "demo.viva").study()
+    telling = [name for name, study in found.items() if any(not row["reason"] for row in study.rows)]
+    assert ["ranking"] == telling
+    assert "6 studied: ranking; too little to tell: agreement, consistency, correlation, gaps  ->" in made[1]
+
+
+def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(made: tuple[Path, str]) -> None:
+    line = made[1].splitlines()[6]
+    assert "each is a state of its own, counted as each metric declares" in line
+    assert line.endswith("viva status viva-demo/demo.viva")
 
 
 def test_json_has_a_row_for_each_step(viva: Viva, tmp_path: Path) -> None:

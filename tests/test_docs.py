@@ -1,5 +1,6 @@
 """The documents: every code block runs, every name has its card, the site builds without a warning."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -88,3 +89,17 @@ def test_the_site_asks_nothing_of_other_hosts(root, tmp_path):
     assert "font: false" in configuration
     for page in (root / "docs").rglob("*.md"):
         assert not re.search(r"!\[[^]]*\]\(https?:", page.read_text(encoding="utf-8")), page
+
+
+def test_the_means_on_recorded_answers_are_those_of_the_tool(root, shared):
+    """When they have moved for a reason: python tools/probes.py."""
+    spec = importlib.util.spec_from_file_location("probes", root / "tools" / "probes.py")
+    probes = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(probes)
+    text = " ".join((root / "docs" / "metrics.md").read_text(encoding="utf-8").split())
+    said = probes.answers(shared / "data" / "hivmedqa")
+    assert f"on {len(said)} recorded answers of HIVMedQA" in text
+    told = re.findall(r"(\d\.\d\d) and (\d\.\d\d) for `(.+?)`", text)
+    assert list(probes.METRICS) == [metric for *_, metric in told]
+    for own, other, metric in told:
+        assert (own, other) == tuple(f"{mean:.2f}" for mean in probes.means(metric, said)), metric

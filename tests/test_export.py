@@ -18,9 +18,10 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.studies.making import SILENT, UNREADABLE, Answers, exam, made, marked
 
+from vivavoce.cli import outgoing
 from vivavoce.errors import InputError, RunNotFound, StoreError, VivaError
 from vivavoce.interchange.exports import TABLES
-from vivavoce.interchange.readme import MEANINGS
+from vivavoce.interchange.readme import _TABLES, MEANINGS
 from vivavoce.interchange.spreadsheets import FORMULA
 from vivavoce.run import Run, open_run
 from vivavoce.tables import ITEMS, RESPONSES, SCORES
@@ -418,3 +419,27 @@ def test_the_shell_says_what_was_written(viva: Callable[..., Any], run: Run, tmp
     assert [{"table": "scores", "path": str(path), "rows": 7, "bytes": path.stat().st_size}] == said["rows"]
     shown = viva("export", run.file.path, tmp_path / "out", "--format", "parquet").stdout
     assert all(f"{name}.parquet" in shown for name in TABLES)
+
+
+def test_the_tables_are_named_alike_wherever_they_stand() -> None:
+    assert ", ".join(TABLES) == outgoing.TABLES
+    assert set(TABLES) == set(_TABLES)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_full_disk_is_named_also_where_the_system_has_no_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Any
+) -> None:
+    """Polars gives an error of its own, or one of the system without `strerror`."""
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    for error in (pl.exceptions.ComputeError("the disk is full"), OSError("the disk is full")):
+
+        def full(*_: Any, error: Exception = error, **__: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(pl.DataFrame, f"write_{form}", full)
+        with pytest.raises(
+            StoreError, match=r"cannot write the export to .*: the disk is full\. Nothing was"
+        ):
+            run.export(tmp_path / "out", format=form)
+    assert not (tmp_path / "out").exists()

@@ -313,7 +313,7 @@ def _there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
 def file_hash(path: Path) -> str:
@@ -330,5 +330,5 @@ def file_hash(path: Path) -> str:
                 while chunk := stream.read(1 << 20):
                     digest.update(chunk)
     except OSError as error:
-        raise InputError(f"cannot read {error.filename or path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {error.filename or path}: {error.strerror or error}.") from error
     return digest.hexdigest()[:8]

@@ -64,7 +64,7 @@ def is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -108,7 +108,7 @@ def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
                         "UTF-8; save the file as UTF-8 and try again."
                     ) from None
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
 def _no_number(word: str) -> None:
@@ -125,13 +125,15 @@ def _jsonl(path: Path) -> Iterator[Line]:
             continue
         where = f"{path}, line {number}"
         try:
-            row = _JSON.decode(text)
+            row = _JSON.decode(text.rstrip("\r\n"))
             if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
                 json.dumps(row, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise InputError(
                 f"{where}: broken JSON (a \\u escape gives half of a character): mend that escape."
             ) from None
+        except json.JSONDecodeError as error:
+            raise InputError(f"{where}: broken JSON ({error.msg}, column {error.colno}).") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: broken JSON ({error}).") from None
         if not isinstance(row, dict):

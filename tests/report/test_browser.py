@@ -153,7 +153,7 @@ def test_the_worst_answers_stand_first_and_other_orders_are_at_hand(page: Page) 
 def test_filters_narrow_what_is_shown_and_clear_again(page: Page) -> None:
     search = page.get_by_label("Search in questions")
     search.fill("DRUG 13 morning")
-    assert count(page).startswith("Showing 1 of 1 answers")
+    assert count(page).startswith("Showing 1 of 1 answer that matches")
     assert "q13 Able, repeat 1" in first_rows(page)[0]
     search.fill("")
     for label, option, wanted in (
@@ -166,13 +166,15 @@ def test_filters_narrow_what_is_shown_and_clear_again(page: Page) -> None:
     page.get_by_role("button", name="Clear all").click()
     page.get_by_text("of 60 answers that match").wait_for()
     page.get_by_label("Status of a mark").select_option("unreadable")
-    assert "of 1 answers" in count(page)
+    assert "of 1 answer that" in count(page)
     page.get_by_label("Status of a mark").select_option("")
     page.get_by_label("Score by").select_option(index=1)
     page.get_by_label("Score from").fill("0.85")
     assert "of 15 answers that match" in count(page)
     page.get_by_label("Score from").fill("2")
     assert "No answer on this page matches." == count(page)
+    page.get_by_label("Score to").fill("1")
+    assert "The lower end of the score lies above the upper one: no answer can match." == count(page)
 
 
 def test_rows_come_fifty_at_a_time_and_bodies_when_they_are_opened(page: Page) -> None:
@@ -217,6 +219,91 @@ def test_answers_stand_side_by_side_with_differing_words_marked(page: Page) -> N
     assert 0 == row.locator("mark").count()
 
 
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Answers that differ in a dose, a negation and the way they are typed; an item with options."""
+    answers = {
+        "Able": {
+            "q1": "give 2 g and not more",
+            "q2": "give 12 g; 2 tablets of 1 g",
+            "q3": "give 1.2 g to Ménière’s patients",
+            "q4": SILENT,
+            "q5": "B",
+        }
+    }
+    choices = {
+        "item": "q5",
+        "format": "mcq",
+        "question": "Which?",
+        "options": ["rest", "fluids"],
+        "answer": ["fluids"],
+    }
+    items = [{"item": f"q{n}", "references": ["give 2 g, not more than 8 g"]} for n in range(1, 5)]
+    run = made(tmp_path_factory.mktemp("words"), answers, items=[*items, choices])
+    run.score("token_f1", "accuracy")
+    return run.report()
+
+
+def test_a_search_finds_short_words_whole_and_phrases_as_they_stand(browser: Browser, words: Path) -> None:
+    with looking.opened(browser, words) as page:
+
+        def found(text: str) -> list[str]:
+            page.get_by_label("Search in questions").fill(text)
+            return page.locator("#answers-list .id").all_inner_texts()
+
+        page.get_by_label("Order").select_option("question")
+        assert ["q1", "q2"] == found("2 g")
+        assert ["q1"] == found('"2 g"') == found("“2 G”")
+        assert ["q3"] == found("meniere's PATIENTS") == found("Ménière’s")
+        assert ["q2"] == found("tabl")
+        assert [] == found("tab")
+        assert ["q1", "q2", "q3", "q4", "q5"] == found('""')
+        assert [] == found("(.*")
+
+
+def test_a_negation_is_marked_however_short(browser: Browser, words: Path) -> None:
+    with looking.opened(browser, words) as page:
+        page.get_by_label("Search in questions").fill("q1")
+        page.get_by_label("Mark words").select_option("shared")
+        page.locator(".answer > summary").click()
+        marked = page.locator(".given mark")
+        marked.first.wait_for()
+        assert "not more" in marked.all_inner_texts()
+        page.get_by_label("Search in questions").fill("q2")
+        page.locator(".answer > summary").click()
+        page.locator("mark.gone").first.wait_for()
+        assert "not more than 8" in page.locator("mark.gone").all_inner_texts()
+
+
+def test_silence_bears_a_dash_and_options_bear_their_letters(browser: Browser, words: Path) -> None:
+    with looking.opened(browser, words) as page:
+        page.get_by_label("Search in questions").fill("q4")
+        assert ["– q4 Able"] == first_rows(page)
+        page.get_by_label("Search in questions").fill("q5")
+        page.locator(".answer > summary").click()
+        page.locator(".answer ol").wait_for()
+        style = "getComputedStyle(document.querySelector('.answer li')).listStyleType"
+        assert "upper-alpha" == page.evaluate(style)
+        assert ["the key of q5", "B. fluids"] == page.locator(
+            ".answer .pair > div:first-child .text"
+        ).all_inner_texts()
+
+
+def test_every_printed_page_says_that_it_is_not_for_clinical_use(browser: Browser, report: Path) -> None:
+    """What stands in a margin is no text of the page: it is looked up in the rules for paper."""
+    with looking.opened(browser, report) as page:
+        boxes = page.evaluate(
+            """() => [...document.styleSheets[0].cssRules].flatMap((rule) => [...(rule.cssRules ?? [])])
+                .filter((rule) => rule instanceof CSSPageRule)
+                .flatMap((rule) => [...rule.cssRules].map((box) => [box.name, box.style.content]))"""
+        )
+        assert {"top-left": '"Not for clinical use"', "bottom-right": "counter(page)"} == dict(boxes)
+        page.emulate_media(media="print")
+        name = page.locator("table.board tbody th.name").first
+        assert "break-word" == name.evaluate("e => getComputedStyle(e).overflowWrap")
+        assert name.evaluate("e => e.getBoundingClientRect().width") >= 90
+
+
 def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Tab")
     assert "Skip to the answer" == page.evaluate("document.activeElement.textContent")
@@ -230,7 +317,7 @@ def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
     assert "ascending" == page.locator("table.board th").first.get_attribute("aria-sort")
     page.locator("#ex-search").focus()
     page.keyboard.type("drug 13")
-    assert "of 1 answers" in count(page)
+    assert "of 1 answer that" in count(page)
     page.get_by_role("button", name="Close all").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -276,6 +363,32 @@ def test_a_phone_scrolls_in_one_direction(browser: Browser, report: Path) -> Non
         page.wait_for_function("document.querySelectorAll('#answers-list .given').length >= 50")
         assert 390 == page.evaluate("document.documentElement.scrollWidth")
         assert page.locator("figure[tabindex='0'], .scroll[tabindex='0']").count()
+
+
+def test_a_phone_shows_each_candidates_dot_and_interval_below_its_name(
+    browser: Browser, report: Path
+) -> None:
+    with looking.opened(browser, report, viewport=PHONE) as page:
+        first = page.locator("table.board tbody tr").first
+        name, line = (first.locator(part).bounding_box() for part in (".name", "svg.interval"))
+        assert name is not None
+        assert line is not None
+        assert line["y"] > name["y"]
+        assert line["x"] + line["width"] <= PHONE["width"]
+        assert first.locator(".rank").is_hidden()
+        for text in first.locator("td:not(.rank)").all():
+            box = text.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_what_scrolls_sideways_says_so(browser: Browser, report: Path) -> None:
+    with looking.opened(browser, report, viewport=PHONE) as page:
+        hint = "getComputedStyle(document.querySelector('.sideways'), '::before').content"
+        assert "Scrolls sideways" in page.evaluate(hint)
+        assert page.evaluate(
+            "[...document.querySelectorAll('.sideways')].every((e) => e.scrollWidth > e.clientWidth)"
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

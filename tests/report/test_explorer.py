@@ -39,6 +39,14 @@ def test_every_answer_of_a_small_run_is_carried_with_its_question_and_marks(tmp_
     } == told
 
 
+def test_a_key_bears_the_letters_under_which_its_options_are_asked(tmp_path: Path) -> None:
+    options = [f"option {n}" for n in range(28)]
+    item = {"item": "q1", "format": "list", "options": options, "answer": ["option 3", "option 27"]}
+    found, data = explored(made(tmp_path, {"A": {"q1": "D, AB"}}, items=[item | {"references": []}]))
+    assert ["D. option 3", "AB. option 27"] == data["items"][0]["answer"]
+    assert [] == found.worst
+
+
 def test_what_never_arrived_says_why_and_has_no_text(tmp_path: Path) -> None:
     _, data = explored(made(tmp_path, {"A": {"q1": None}}))
     assert [(None, True, [])] == [(a["text"], bool(a["why"]), a["marks"]) for a in data["answers"]]

@@ -94,7 +94,7 @@ def test_each_candidate_stands_once_in_the_rank_ranges_with_its_interval() -> No
     (bars,) = data(chart, "bar")
     assert [(0.6, 2.4), (0.6, 3.4), (1.6, 3.4), (3.6, 4.4)] == [(b["low"], b["high"]) for b in bars]
     said = texts(plots.svg(chart))
-    for row, places in zip(FOUR, ("1-2", "1-3", "2-3", "4"), strict=True):
+    for row, places in zip(FOUR, ("1–2", "1–3", "2–3", "4"), strict=True):
         assert 1 == said.count(row["candidate"])
         assert places in said
 
@@ -144,6 +144,13 @@ def test_the_diagram_names_every_candidate_and_its_distance() -> None:
         assert 1 == said.count(row["candidate"])
         assert f"{row['mean_rank']:.2f}" in said
     assert "critical difference 1.00" in said
+
+
+def test_what_the_bars_of_the_diagram_mean_is_said_where_there_are_any() -> None:
+    words = "Joined: not told apart by mean ranks, a weaker test than that of the means."
+    assert words in " ".join(texts(plots.svg(plots.critical_difference(FOUR))))
+    apart = ranking(("Ann", 1.0, 1, 1), ("Ben", 2.5, 2, 2), distance=1.0)
+    assert "Joined" not in " ".join(texts(plots.svg(plots.critical_difference(apart))))
 
 
 # Correlation
@@ -308,7 +315,7 @@ def test_a_chart_is_an_image_that_says_its_title_and_its_figures() -> None:
     root = ElementTree.fromstring(plots.svg(plots.rank_ranges(FOUR), "Ranks on the exam"))
     assert "img" == root.attrib["role"]
     assert (
-        "Ranks on the exam. Ranks left open: Ann 1-2; Ben 1-3; Cleo 2-3; Dan 4" == root.attrib["aria-label"]
+        "Ranks on the exam. Ranks left open: Ann 1–2; Ben 1–3; Cleo 2–3; Dan 4" == root.attrib["aria-label"]
     )
     assert ["Ranks on the exam"] == [t.text for t in root.iter(f"{SVG}title")]
 

@@ -1,5 +1,6 @@
 """Profiles by category and format: figures as in the leaderboard, and no word on gaps without the test."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,17 @@ HEART, LUNG = [0.2, 0.4, 0.6, 0.8], [1.0, 1.0, 0.5]
 SCORES = table({"Ann": {"heart": HEART, "lung": LUNG}, "Ben": {"heart": LUNG, "lung": HEART}})
 
 
-def gaps(*rows: tuple[str, bool | None, float | None, str | None], **settings: Any) -> dict[str, Any]:
+def gaps(
+    *rows: tuple[str, bool | None, float | None, str | None], cases: int = 10, **settings: Any
+) -> dict[str, Any]:
     """A finding of the study: candidate, whether the profile differs, p, and why it was not tested."""
     return {
         "made_at": "2026-01-01",
         "settings": settings,
         "rows": [
             {"benchmark": "exam", "metric": "told", "criterion": "told", "rater": "", "candidate": name,
-             "category": category, "differs": differs, "p_adjusted": p, "reason": reason}
+             "category": category, "differs": differs, "p_adjusted": p, "reason": reason,
+             "n_groups": cases}
             for name, differs, p, reason in rows for category in ("heart", "lung")
         ],
     }  # fmt: skip
@@ -147,8 +151,32 @@ def test_where_nothing_was_shown_intervals_are_no_gaps() -> None:
 
 
 def test_a_test_that_could_not_be_made_says_why() -> None:
-    text = said(gaps(("Ann", None, None, "too few categories"), ("Ben", None, None, "too few categories")))
-    assert "Whether profiles differ between categories could not be tested: too few categories." == text
+    why = "one candidate has no profile against others"
+    text = said(gaps(("Ann", None, None, why), ("Ben", None, None, why)))
+    assert f"Whether profiles differ between categories could not be tested: {why}." == text
+
+
+def test_small_categories_are_the_reason_and_not_what_each_of_them_says() -> None:
+    text = said(gaps(("Ann", None, None, "2 cases: counts only"), cases=2))
+    assert (
+        "Whether profiles differ between categories could not be tested: no two categories have ten cases."
+        == text
+    )
+
+
+def test_many_categories_stand_in_bands_that_a_page_has_room_for() -> None:
+    few, many = (
+        profiles(table({"Ann": {f"c{k:02}": HEART for k in range(n)}}), TOLD, ())[0]["figure"].svg
+        for n in (6, 12)
+    )
+    width, height = (
+        [float(re.search(rf'<svg [^>]*{side}="([\d.]+)"', svg)[1]) for svg in (few, many)]  # type: ignore[index]
+        for side in ("width", "height")
+    )
+    assert width[0] == width[1]
+    assert height[0] < height[1]
+    assert 2 == texts(many).count("Ann")
+    assert {f"c{k:02}" for k in range(12)} <= set(texts(many))
 
 
 def test_the_newest_finding_speaks_and_names_its_items() -> None:

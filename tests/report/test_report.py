@@ -190,7 +190,7 @@ def test_the_leaderboard_shows_intervals_coverage_bounds_and_what_is_missing(tmp
     assert "75.0 % 1 failed" in page.text
     assert "50.0 % 1 unanswered, 1 unreadable" in page.text
     assert "What was not answered or could not be read counts as the worst mark." in page.text
-    assert "1 marks failed; the bounds say what they could change." in page.text
+    assert "1 mark failed; the bounds say what it could change." in page.text
 
 
 def test_compliance_stands_apart_from_skill(tmp_path: Path) -> None:
@@ -216,8 +216,43 @@ def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> Non
     assert last["basis"] in page.text
     assert last["p_adjusted"] < 0.0001
     assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
+    assert f"by sign flips of cases, q {last['q']:.4f}".replace("q 0.0000", "q < 0.0001") in page.text
+    assert "both answered" not in page.text
     assert "Margin 0.1 (--margin). Look 2," in page.text
     assert "This run was looked at 2 times" in page.text
+
+
+def test_the_difference_on_what_both_answered_stands_beside_the_headline(tmp_path: Path) -> None:
+    """B is silent on two: the headline counts them, the other figure rests on the ten others."""
+    silent = {"q00": SILENT, "q01": SILENT}
+    run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4, 0.3] * 6) | silent})
+    (row,) = run.compare("A", "B", metric="told").rows
+    assert (12, 10) == (row["n_items"], row["n_answered"])
+    shown = f"{row['difference_answered']:.3f} ({row['low_answered']:.3f} to {row['high_answered']:.3f})"
+    assert f"On the 10 both answered: {shown}." in report(run).text
+
+
+def test_where_all_marks_failed_the_bounds_are_what_they_could_be(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": twins(["fail"] * 3), "B": twins([1, 0, 1])})).text
+    assert "0.000 to 1.000" in text.split("Bounds")[1].split("3 failed")[0]
+
+
+def test_one_of_each_is_told_in_the_singular(tmp_path: Path) -> None:
+    text = report(marked(tmp_path, {"A": {"q1": 0.5}})).text
+    assert "1 candidate 1 question 1 independent case 1 answer 0 blank" in text
+    assert "1 question in 1 case;" in text
+    assert "The one answer is on this page." in text
+
+
+def test_few_cases_are_told_of_the_measures_that_rest_on_them(tmp_path: Path) -> None:
+    """Ten short questions and one of a list: only the measure of the list rests on few."""
+    items: list[dict[str, Any]] = [{"item": f"q{n:02}"} for n in range(10)]
+    listed = {"item": "q10", "format": "list", "options": ["a", "b", "c"], "answer": ["a", "b"]}
+    run = made(tmp_path, {"A": twins([0.5] * 10) | {"q10": "A, B"}}, items=[*items, listed])
+    score(run, "told", "list_f1")
+    text = report(run).text
+    assert re.search(r"Fewer than 10 cases for list_f1[^.]* on exam: too few to tell candidates apart", text)
+    assert "10 cases on exam" not in text
 
 
 def test_a_comparison_that_marks_have_overtaken_says_so(
@@ -267,7 +302,7 @@ def test_answers_stand_worst_first_beside_their_references(tmp_path: Path) -> No
     assert sorted(order) == order
     assert "q1 A repeat 1" not in text
     assert "the key of q1" in text
-    assert "The 3 worst, at most one of each candidate to a question" in text
+    assert "The worst 3 answers, at most one of each candidate to a question" in text
     assert "All 4 answers are on this page." in text
 
 

@@ -11,6 +11,7 @@ from vivavoce.records import Criterion, Measure
 from vivavoce.report.boards import names_of
 from vivavoce.report.contents import Contents
 from vivavoce.report.examiners import examiners
+from vivavoce.report.standing import _scale
 from vivavoce.report.variables import rows
 from vivavoce.run import Run
 from vivavoce.store import read
@@ -38,6 +39,21 @@ def test_the_lead_adds_who_may_be_first_once_ranks_are_known(tmp_path: Path) -> 
     assert lead["words"].endswith("Paired tests leave the first place open to A2 and A.")
 
 
+def test_one_who_alone_may_be_first_is_given_the_place(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.8, 0.9] * 6), "B": twins([0.1] * 12)})
+    run.study("ranking")
+    (lead,) = of(run, "answer")
+    assert lead["words"].endswith("Paired tests give the first place to A.")
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_an_axis_has_two_ends_where_all_are_alike(value: float) -> None:
+    ends = dict.fromkeys(("estimate", "low", "high", "bound_low", "bound_high"), float(value))
+    assert (0.0, 1.0) == _scale([ends], Criterion(criterion="worth"))
+    low, high = _scale([ends], Criterion(criterion="worth", low=None, high=None))
+    assert low < value < high
+
+
 def test_a_tie_in_front_is_told_as_one(tmp_path: Path) -> None:
     (lead,) = of(marked(tmp_path, {name: twins([1, 0]) for name in "AB"}), "answer")
     assert lead["words"].startswith("A and B have the highest mean, 0.500")
@@ -57,7 +73,7 @@ def test_the_best_is_the_lowest_where_lower_is_better(tmp_path: Path) -> None:
 def test_a_bound_of_the_exam_does_not_lead(tmp_path: Path) -> None:
     run = marked(tmp_path, {"Gold": twins([1, 1]), "A": twins([0.5, 0.5])}, role={"Gold": "ceiling"})
     (lead,) = of(run, "answer")
-    assert lead["words"].startswith("A has the highest mean, 0.500")
+    assert lead["words"].startswith("A has the mean 0.500")  # alone it is not the highest of any
     assert "candidates" not in lead["words"]
 
 

@@ -130,7 +130,8 @@ def test_a_rule_that_marks_the_same_text_twice_tells_nothing(tmp_path: Path) -> 
     found = marked(tmp_path, {"A": {f"q{n}": [0.5, 0.5] for n in range(12)}}).study("agreement")["agreement"]
     assert () == found.rows
     assert found.text.startswith(
-        "There is nothing to compare: no second pass, no second examiner, and no text"
+        "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
+        "answered twice; marks that are computed do not vary."
     )
 
 

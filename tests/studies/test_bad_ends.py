@@ -230,3 +230,18 @@ def test_the_sentences_name_the_view(tmp_path: Path) -> None:
     assert "told, worth on exam, worst@2: A 0.000, 1 question" in said
     assert "1 of 2 questions left out" in said
     assert "told, worth on exam, tail@0.5: A 0.500" in said
+
+
+def test_ids_with_line_ends_are_no_other_questions(tmp_path: Path) -> None:
+    """Joined by a line end, the two questions 'q' + 'a\\nb' and 'q\\na' + 'b' would have one name."""
+    questions = [{"item": "q", "variant": "a\nb"}, {"item": "q\na", "variant": "b"}]
+    spec = exam(tmp_path, ["other", *questions])
+    lines = [
+        {**q, "candidate": "A", "repeat": n, "text": text}
+        for q, texts in zip(questions, (("0", "1"), ("1", "1")), strict=True)
+        for n, text in enumerate(texts, 1)
+    ]
+    run = open_run(tmp_path / "run.viva")
+    run.import_answers(write_lines(tmp_path / "answers.jsonl", lines), benchmark=spec)
+    found = row(score(run, worst_at=2), view="worst@2")
+    assert (2, 0.5) == (found["n_items"], found["estimate"])

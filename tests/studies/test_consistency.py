@@ -223,3 +223,15 @@ def test_two_benchmarks_are_kept_apart(tmp_path: Path) -> None:
     ]
     assert "on one (2 candidates, 12 questions" in found.text
     assert "on two (2 candidates, 11 questions" in found.text
+
+
+def test_where_every_mark_failed_there_are_no_marks(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twins(["fail"] * 3), "B": twins(["fail"] * 3)}))
+    assert "told: worth on exam: no marks." == found.text
+    (only,) = found.rows
+    assert ("", "no marks", None) == (only["candidate"], only["reason"], only["worth"])
+
+
+def test_without_a_candidate_it_says_so(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twins([1, 0])}, role={"A": "floor"}))
+    assert ("No candidate was marked: there is no spread to part.", ()) == (found.text, found.rows)

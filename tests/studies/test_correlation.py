@@ -165,6 +165,12 @@ def test_three_candidates_are_too_few(tmp_path: Path) -> None:
     assert "told: worth and told(least=0.1): worth on exam: 3 candidates: too few to correlate." == found.text
 
 
+def test_what_many_pairs_lack_is_said_once(tmp_path: Path) -> None:
+    run = marked(tmp_path, spread(0.1, 0.2, 0.3))
+    score(run, "told(least=0.1)", "told(least=0.2)")
+    assert "3 pairs of measures on exam: 3 candidates: too few to correlate." == study(run).text
+
+
 def test_one_measure_has_none_to_correlate_with(tmp_path: Path) -> None:
     assert () == study(marked(tmp_path, spread(0.1, 0.2, 0.3, 0.4))).rows
 

@@ -248,3 +248,24 @@ def test_a_question_that_nobody_was_asked_again_is_no_gap(tmp_path: Path) -> Non
     run = made(tmp_path, {"A": both, "B": both, "C": {"q1": [1], "q2": [0]}, "D": {"q1": [1, 1]}})
     rows = score(run, "told")
     assert {"A": 1.0, "B": 1.0, "C": 1.0, "D": 2 / 3} == {r["candidate"]: r["coverage"] for r in rows.rows}
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+@pytest.mark.parametrize(
+    "answers", [[0, 0, 0, 1, "fail"], [1, 1, 1, 0, "fail"], [1, 0, 0, 0, 0, "fail", "fail"]]
+)
+def test_a_failed_mark_never_adds_certainty(tmp_path: Path, direction: str, answers: list[Any]) -> None:
+    """The bounds hold the interval, though it is Wilson's and they are t."""
+    run = marked(
+        tmp_path, {"A": {f"q{n}": [a, a] for n, a in enumerate(answers)}}, f"told(direction={direction})"
+    )
+    for found in run.estimates(worst_at=2, tail=0.8).rows:
+        assert found["low"] is not None, found["view"]
+        assert found["bound_low"] <= found["low"], found["view"]
+        assert found["bound_high"] >= found["high"], found["view"]
+
+
+def test_an_open_side_stays_open_around_an_interval(tmp_path: Path) -> None:
+    found = estimate(tmp_path, {"A": twins([1, 0, 0, 1, "fail"])}, "told(high=null)")
+    assert found["high"] is not None
+    assert found["bound_high"] is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.studies.making import made, marked, row, score
+from tests.studies.making import made, marked, row, score, write_lines
 
 from vivavoce import stats
 from vivavoce.records import Finding
@@ -129,6 +129,16 @@ def test_fewer_than_two_categories_of_ten_cases(tmp_path: Path, sizes: tuple[int
         "questions in 24 cases)."
     ) == found.text
     assert set(names) == {r["category"] for r in found.rows}
+
+
+def test_measures_of_other_questions_are_named(tmp_path: Path) -> None:
+    run = table(tmp_path, items(24), A=(EVEN, 0.01), B=(TILTED, 0.02))
+    lines = [{"item": q["item"], "candidate": c, "value": 0.5} for q in items(24)[:8] for c in "AB"]
+    run.import_scores(write_lines(tmp_path / "m.jsonl", lines), measure="panel", range={"*": (0, 1)})
+    assert (
+        "(told: worth on exam: 24 questions in 24 cases; panel on exam: 8 questions in 8 cases)."
+        in study(run).text
+    )
 
 
 def test_items_without_a_category_are_in_none(tmp_path: Path) -> None:

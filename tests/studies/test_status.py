@@ -27,7 +27,17 @@ def test_before_marking_answers_are_counted_without_a_metric(tmp_path: Path) -> 
     assert (None, None, 2, 1, 1) == tuple(
         found[k] for k in ("metric", "criterion", "responses", "ok", "failed")
     )
-    assert {"no reason recorded": 1} == found["causes"]
+    assert {"no answer was recorded": 1} == found["causes"]
+
+
+def test_a_blank_is_unanswered_before_and_after_marking(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([1, SILENT, None])})
+    before = row(run.status(), candidate="A")
+    score(run)
+    after = row(run.status(), candidate="A")
+    for name in ("ok", "unanswered", "failed", "causes"):
+        assert before[name] == after[name], name
+    assert (1, 1, 1) == (before["ok"], before["unanswered"], before["failed"])
 
 
 def test_answers_that_came_after_marking_are_not_marked_yet(tmp_path: Path) -> None:

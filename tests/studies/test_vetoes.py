@@ -97,7 +97,7 @@ def test_an_answer_without_a_mark_for_the_line_gives_bounds(panel: Panel) -> Non
     """Quality 4 and 2; nobody marked the harm of the second: 4 as seen, 2 if it crossed, 3 if not."""
     found = veto(panel(marks([4, 2], [0, None]), **RULES))
     assert (4.0, 2.0, 3.0, 0) == tuple(found[k] for k in ("estimate", "set_low", "set_high", "n_vetoed"))
-    unknown = "1 answer may or may not be over a red line: its marks are missing"
+    unknown = "1 answer may or may not be over a red line: the marks for it are missing"
     assert (1, f"one group only: no interval; {unknown}") == (found["n_items"], found["reason"])
 
 
@@ -236,4 +236,13 @@ def test_marks_that_failed_are_counted_once_whatever_is_shown(tmp_path: Path) ->
     with borrowed():
         said = CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, [str(word) for word in words])
     assert 1 == said.exit_code
-    assert "1 marks failed" in said.stderr
+    assert "1 mark failed" in said.stderr
+
+
+def test_a_line_on_another_format_vetoes_nothing_and_says_so(tmp_path: Path) -> None:
+    """Told marks short answers, accuracy the one with options: nothing crossed, nothing is unknown."""
+    choice = {"item": "c", "format": "mcq", "options": ["x", "y"], "answer": "x", "references": []}
+    run = marked(tmp_path, {"A": {"q1": 1, "c": "x"}}, items=["q1", choice])
+    found = score(run, "accuracy", "told", veto=["told < 0.5"])
+    assert {"mean"} == {r["view"] for r in found.rows}
+    assert "No veto by told < 0.5 on accuracy: they mark no format in common." in found.notes

@@ -156,7 +156,7 @@ def _rows(path: Path) -> list[Any]:
         found = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no character
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON ({one_line(str(error), 100)}).") from None
     if not isinstance(found, list):

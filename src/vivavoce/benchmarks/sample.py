@@ -46,7 +46,7 @@ class Sample:
             revision=revision,
             licence="Apache-2.0",
             access="open",
-            citation="none; it is an illustration",
+            citation="vivavoce sample exam (an illustration)",
             faults=(
                 "It is small: differences between good models cannot be seen on it.",
                 "It is an illustration, not a validated instrument: not for clinical use, not for rankings.",

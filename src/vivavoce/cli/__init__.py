@@ -6,18 +6,19 @@ met, 3 a gate of --fail-if failed, 130 interrupted.
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from vivavoce.cli.demo import demo
 from vivavoce.cli.incoming import import_
-from vivavoce.cli.mistakes import UsageError, by_metric, misused, nowhere, whole
+from vivavoce.cli.mistakes import UsageError, by_metric, check_target, misused, nowhere, whole
 from vivavoce.cli.naming import list_, show
-from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened
+from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened, place
 from vivavoce.cli.outgoing import copy, export, merge
-from vivavoce.cli.output import figure, print_estimates, print_json, print_table, progress
+from vivavoce.cli.output import counted, figure, p_value, print_estimates, print_json, print_table, progress
 from vivavoce.errors import RunNotFound, VivaError
 from vivavoce.text import one_line, printable
 
@@ -53,7 +54,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:  # a full disk under `> file`; errors of files are VivaErrors by now
-        print(f"viva: cannot write the output: {error.strerror}.", file=sys.stderr)
+        print(f"viva: cannot write the output: {error.strerror or error}.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
     except SystemExit:
@@ -122,8 +123,8 @@ def score(
     veto: Annotated[
         list[str],
         typer.Option(
-            help='Also the mean with answers over a red line at the worst: "METRIC[CRITERION] >= LIMIT"; '
-            "also <=, >, <; repeatable."
+            help="Also the mean of the other metrics with answers over a red line at the worst: "
+            '"METRIC[CRITERION] >= LIMIT"; also <=, >, <; repeatable.'
         ),
     ] = [],  # noqa: B006
     plugin: Plugin = [],  # noqa: B006
@@ -137,7 +138,7 @@ def score(
 
     Example: `viva score exam.viva "rouge(n=1)" token_f1`
 
-    Example: `viva score exam.viva token_f1 exact --worst-at 3 --tail 0.1 --veto "exact < 1"`
+    Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
     from vivavoce.studies.words import by_view
 
@@ -153,8 +154,8 @@ def score(
             print(note)
     failed = sum(row["n_failed"] for row in found.rows if row["view"] in ("mean", "pooled"))
     if failed:
-        print(f"viva: {failed} marks failed; `viva status {run}` tells why, the same command tries again.",
-              file=sys.stderr)  # fmt: skip
+        lost = f"{counted(failed, 'mark')} failed"
+        print(f"viva: {lost}; `viva status {run}` tells why, the same command tries again.", file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -216,7 +217,7 @@ def compare(
                 row["criterion"],
                 figure(row["difference"]),
                 None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
-                figure(row["p_adjusted"], 4),
+                p_value(row["p_adjusted"]),
                 row["n_items"],
                 row["n_groups"],
                 figure(row["mde_family"]),
@@ -229,6 +230,9 @@ def compare(
             lines,
             found.rows[0]["metric"] if found.rows else None,
         )
+        for row in found.rows:
+            if said := _beside(row):
+                print(printable(said))
         print(printable(str(found)))
     if fail_if:
         from vivavoce.studies.compare import gate
@@ -240,6 +244,22 @@ def compare(
             print(f"viva: the gate is {'closed' if closed else 'open, but'}: {why}", file=sys.stderr)
         if closed:
             raise typer.Exit(3)
+
+
+def _beside(row: Mapping[str, Any]) -> str | None:
+    """What stands beside a pair's headline: the difference on what both answered, and q; null without any."""
+    parts = []
+    if row["n_answered"] is not None and row["n_answered"] != row["n_items"]:
+        found = "nothing to compare"
+        if row["difference_answered"] is not None:
+            ends = row["low_answered"], row["high_answered"]
+            found = f"{row['difference_answered']:.3f}"
+            found += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
+        parts.append(f"on the {row['n_answered']} both answered: {found}")
+    if row["q"] is not None:
+        parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
+    by = f" by {row['rater']}" if row["rater"] else ""
+    return f"{row['a']} - {row['b']}, {row['criterion']}{by}: {'; '.join(parts)}." if parts else None
 
 
 @app.command()
@@ -299,10 +319,16 @@ def status(
 @app.command()
 def report(
     run: RunPath,
-    to: Annotated[Path | None, typer.Option(help="Where to write it; by default beside the run.")] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(parser=place, metavar="PATH", help="Where to write it; by default beside the run."),
+    ] = None,
     items: Items = None,
     plots: Annotated[
-        Path | None, typer.Option(help="A folder for every chart as an SVG file of its own.")
+        Path | None,
+        typer.Option(
+            parser=place, metavar="PATH", help="A folder for every chart as an SVG file of its own."
+        ),
     ] = None,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
@@ -312,6 +338,8 @@ def report(
 
     Example: `viva report exam.viva`
     """
+    for path in filter(None, (to, plots)):
+        check_target(path)
     rows = opened(run, plugin).report_rows(to, items=items, plots=plots)
     if json:
         return print_json("report", run, rows)

@@ -1,19 +1,20 @@
 """`viva demo`: the sample exam from its answers to its report, in eight lines."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from vivavoce.cli.options import Json, Quiet
+from vivavoce.cli.options import Json, Quiet, place
 from vivavoce.cli.output import print_json
 from vivavoce.errors import StoreError
 from vivavoce.text import printable
 
 if TYPE_CHECKING:
+    from vivavoce.records import Finding
     from vivavoce.run import Run
 
 __all__ = ["demo"]
@@ -30,7 +31,9 @@ class Step(NamedTuple):
 
 
 def demo(
-    to: Annotated[Path, typer.Option(help="The folder for the run and its report.")] = Path("viva-demo"),
+    to: Annotated[
+        Path, typer.Option(parser=place, metavar="PATH", help="The folder for the run and its report.")
+    ] = Path("viva-demo"),
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -86,12 +89,11 @@ def _steps(to: Path) -> Iterator[Step]:
         f"viva compare {name} {best} {quote(CANDIDATES[1])} --metric accuracy",
     )
 
-    yield Step("bias", _biased(run, CANDIDATES), "viva show sample")
+    yield Step("bias", _biased(run, CANDIDATES), None)
 
-    studied = run.study()
-    yield Step("studied", ", ".join(studied), f"viva study {name} ranking")
+    yield Step("studied", _studied(run.study()), f"viva study {name} ranking")
 
-    yield Step("missing", _missing(run), "viva list formats")
+    yield Step("missing", _missing(run), f"viva status {name}")
 
     report = run.report()
     seconds = time.perf_counter() - began
@@ -107,7 +109,9 @@ def _anew(to: Path) -> "Run":
         to.mkdir(parents=True, exist_ok=True)
         there = path.exists() or path.is_symlink()
     except OSError as error:
-        raise StoreError(f"cannot make the folder {to}: {error.strerror}. Give another with --to.") from None
+        raise StoreError(
+            f"cannot make the folder {to}: {error.strerror or error}. Give another with --to."
+        ) from None
     if there:
         other = f"{path} is there already and is no demo's run: give another folder with --to."
         try:
@@ -121,7 +125,7 @@ def _anew(to: Path) -> "Run":
                 file.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(
-                f"cannot replace {path}: {error.strerror}. Give another folder with --to."
+                f"cannot replace {path}: {error.strerror or error}. Give another folder with --to."
             ) from None
     return open_run(path)
 
@@ -173,11 +177,23 @@ def _biased(run: "Run", candidates: Sequence[str]) -> str:
         with_it, without = (own.filter(pl.col(c) == 1).height for c in ("value", "value_neutral"))
         told.append(f"{_short(candidate)} {with_it} and {without}")
     n = pairs.select("item", "variant").unique().height
-    return f"right with a bias planted, and without it, on {n} twins: {'; '.join(told)}"
+    of = run.items.filter(pl.col("variant").str.starts_with("bias:")).height
+    return (
+        f"right with a bias planted, and without it, on {n} of {of} twins (closed questions): "
+        f"{'; '.join(told)}"
+    )
+
+
+def _studied(found: "Mapping[str, Finding]") -> str:
+    """The studies that found something, then those that had too little for any figure."""
+    telling = [name for name, finding in found.items() if any(not row["reason"] for row in finding.rows)]
+    silent = [name for name in found if name not in telling]
+    parts = [", ".join(telling), f"too little to tell: {', '.join(silent)}" if silent else ""]
+    return "; ".join(filter(None, parts))
 
 
 def _missing(run: "Run") -> str:
-    """What was not answered or cannot be read: states of their own, never zeros."""
+    """What was not answered or cannot be read: states of their own."""
     import polars as pl
 
     answers = run.responses
@@ -186,5 +202,6 @@ def _missing(run: "Run") -> str:
     lost = answers.filter(pl.col("status") == "failed").height
     return (
         f"of {answers.height} answers {states.get('unanswered', 0)} are blank or refused, "
-        f"{states.get('unreadable', 0)} unreadable, {lost} never came: each is a state of its own, no zero"
+        f"{states.get('unreadable', 0)} unreadable, {lost} never came: each is a state of its own, "
+        "counted as each metric declares"
     )

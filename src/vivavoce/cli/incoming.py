@@ -19,11 +19,12 @@ from vivavoce.cli.options import (
     Set,
     Where,
     declared,
+    exam,
     opened,
     pairs,
     ranges,
 )
-from vivavoce.cli.output import print_json
+from vivavoce.cli.output import counted, print_json
 from vivavoce.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def import_(
     run: RunPath,
     file: Annotated[Path, typer.Argument(help="Recorded answers or scores: .jsonl, .csv, .tsv or .parquet.")],
     benchmark: Annotated[
-        str | None, typer.Option(help='The exam they answer: "hivmedqa(data=DIR)", "jsonl(path=F)".')
+        str | None,
+        typer.Option(callback=exam, help='The exam they answer: "hivmedqa(data=DIR)", "jsonl(path=F)".'),
     ] = None,
     map: Map = [],  # noqa: B006 - typer reads the default, nothing changes it
     set: Set = [],  # noqa: B006
@@ -120,7 +122,8 @@ def _show_answers(run: Path, done: "Imported", *, quiet: bool, json: bool) -> No
     if quiet:
         return None
     print(
-        f"{run}: {done.responses} answers of {done.candidates} candidates to {done.items} items "
+        f"{run}: {counted(done.responses, 'answer')} of {counted(done.candidates, 'candidate')} to "
+        f"{counted(done.items, 'item')} "
         f"({done.new} new, {done.unchanged} unchanged, {done.replaced} replacing failures); "
         f"{done.blank} blank, {done.failed} failed, {done.skipped} skipped."
     )
@@ -135,10 +138,11 @@ def _show_scores(run: Path, done: "ImportedScores", *, quiet: bool, json: bool) 
     if quiet:
         return None
     print(
-        f"{run}: {done.scores} marks on {', '.join(done.criteria)}: {done.ok} ok, {done.unanswered} "
-        f"unanswered, {done.failed} failed; {done.skipped} rows skipped."
+        f"{run}: {counted(done.scores, 'mark')} on {', '.join(done.criteria)}: {done.ok} ok, "
+        f"{done.unanswered} unanswered, {done.failed} failed; {counted(done.skipped, 'row')} skipped."
     )
     if done.blank_scored:
-        print(f"{len(done.blank_scored)} blank answers had been given marks, which do not count:")
+        blank = counted(len(done.blank_scored), "blank answer")
+        print(f"{blank} had been given marks, which do not count:")
         print("\n".join(f"  {name}" for name in done.blank_scored))
     return None

@@ -15,7 +15,7 @@ from vivavoce.errors import InputError, RunNotFound, SelectionError, StoreError
 if TYPE_CHECKING:
     from vivavoce.run import Run
 
-__all__ = ["UsageError", "by_metric", "check_path", "misused", "nowhere", "runs_in", "whole"]
+__all__ = ["UsageError", "by_metric", "check_path", "check_target", "misused", "nowhere", "runs_in", "whole"]
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What the parser of the command line raises; typer gives it no public name."""
@@ -26,6 +26,8 @@ _WORDS = {
     "info": "status", "ls": "list", "describe": "show", "join": "merge", "backup": "copy", "save": "export",
 }  # fmt: skip
 """What others call our verbs."""
+_DOCUMENTED = ("--to",)
+"""Of an option's two names the one that every document uses."""
 _DATA = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _IMPORT = '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`'
 
@@ -61,9 +63,9 @@ def _example(context: Any) -> str:
 
 
 def _named(parameter: Any) -> str:
-    """An option by its longest name, an argument by what help calls it."""
+    """An option by the name that the documents use, an argument by what help calls it."""
     if parameter.param_type_name == "option":
-        return str(max(parameter.opts, key=len))
+        return str(next((name for name in _DOCUMENTED if name in parameter.opts), parameter.opts[0]))
     return str(parameter.metavar or parameter.name.upper()).split(" ")[0].removesuffix("...")
 
 
@@ -156,11 +158,19 @@ def check_path(path: Path) -> None:
         if path.suffix.lower() not in _DATA or _is_run(path):
             return
     except OSError as error:
-        raise StoreError(f"cannot look for a run at {path}: {error.strerror}.") from None
+        raise StoreError(f"cannot look for a run at {path}: {error.strerror or error}.") from None
     raise StoreError(
         f"{path} is a file of questions, answers or marks, and no run, which stands first: `viva import "
         f"exam.viva {name} --benchmark …` brings it into one."
     )
+
+
+def check_target(path: Path) -> None:
+    """Raise `StoreError` for a path that the system does not even look at, such as too long a name."""
+    try:
+        path.exists()
+    except OSError as error:
+        raise StoreError(f"cannot write to {path}: {error.strerror or error}. Give another path.") from None
 
 
 def _is_run(path: Path) -> bool:
@@ -172,12 +182,14 @@ def _is_run(path: Path) -> bool:
 
 
 def whole(metrics: Iterable[str]) -> list[str]:
-    """Metrics as they were typed. Raises `InputError` where a shell or a user took one apart.
+    """Metrics as they were typed. Raises `InputError` where one was taken apart, or an @file cannot be read.
 
     `rouge n=L` and `"rouge (n=L)"` are one metric each.
     """
     metrics = list(metrics)
     for at, word in enumerate(metrics):
+        if word.startswith("@"):
+            _check_list(Path(word[1:]))
         before = metrics[at - 1] if at else ""
         if re.fullmatch(r"\w+=\S+", word) and re.fullmatch(r"\w+", before):
             raise InputError(
@@ -187,6 +199,15 @@ def whole(metrics: Iterable[str]) -> list[str]:
         if found := re.fullmatch(r"(\w+)\s+\((.*)\)", word):
             raise InputError(f'{word!r}: no blank stands before the bracket, "{found[1]}({found[2]})".')
     return metrics
+
+
+def _check_list(path: Path) -> None:
+    """Raise `InputError` for a file of metrics that cannot be read."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"cannot read {path}, a file with one metric a line: {why}.") from None
 
 
 def by_metric(run: "Run") -> NoReturn:

@@ -48,4 +48,5 @@ def show(
     rows = describe(spec)
     if json:
         return print_json("show", None, [rows])
-    print_table(["", spec], [[k, plain(v)] for k, v in rows.items() if v not in (None, [], "")])
+    card = rows.pop("card", {})  # its fields are rows like the others
+    print_table(["", spec], [[k, plain(v)] for k, v in (rows | card).items() if v not in (None, [], "")])

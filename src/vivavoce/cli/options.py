@@ -1,5 +1,6 @@
 """Options that several verbs share, and how their words are read."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -26,7 +27,7 @@ __all__ = [
         "Role",
         "RunPath",
     ),
-    *("Set", "Where", "declared", "opened", "pairs", "ranges"),
+    *("Set", "Where", "declared", "exam", "opened", "pairs", "place", "ranges"),
 ]
 
 
@@ -43,7 +44,31 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no t
 Plugin = Annotated[list[Path], typer.Option(help="A Python file with metrics or benchmarks; repeatable.")]
 
 
-Items = Annotated[str | None, typer.Option(help="Restrict to the items that this benchmark spec selects.")]
+def exam(spec: str | None) -> str | None:
+    """A benchmark spec as it was typed. Raises `InputError` for a file where its spec is needed."""
+    typed = (spec or "").strip()
+    bare = re.fullmatch(r"[^=()]+\.(jsonl|ndjson|csv|tsv)", typed)
+    named = re.fullmatch(r"(jsonl|csv)\(([^=()]+)\)", typed)
+    if not bare and not named:
+        return spec
+    from vivavoce.specs import Spec
+
+    path = (named[2] if named else typed).strip().strip("\"'")
+    kind = named[1] if named else "csv" if typed.endswith(("csv", "tsv")) else "jsonl"
+    raise InputError(f'{typed} is no benchmark: write "{Spec(kind, {"path": path})}".')
+
+
+def place(path: str | Path) -> Path:
+    """A path to write to, typed or a default. Raises `InputError` for an empty one: it names no folder."""
+    if not str(path).strip():
+        raise InputError("the path to write to is empty: a variable of the shell may not be set.")
+    return Path(path)
+
+
+Items = Annotated[
+    str | None,
+    typer.Option(callback=exam, help="Restrict to the items that this benchmark spec selects."),
+]
 Map = Annotated[list[str], typer.Option(help="ours=theirs: which column holds a field; repeatable.")]
 Set = Annotated[list[str], typer.Option(help="ours=value: a field's value for all rows; repeatable.")]
 Role = Annotated[list[str], typer.Option(help='"NAME=ceiling" or "NAME=floor"; repeatable.')]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened, place
 from vivavoce.cli.output import print_json, print_table
 
 __all__ = ["copy", "export", "merge"]
@@ -15,7 +15,9 @@ TABLES = "items, responses, scores, estimates, measures, benchmarks, findings, p
 
 def export(
     run: RunPath,
-    to: Annotated[Path, typer.Argument(help="A folder for tables, a file for a run.")],
+    to: Annotated[
+        Path, typer.Argument(parser=place, metavar="TO", help="A folder for tables, a file for a run.")
+    ],
     format: Annotated[
         Literal["parquet", "csv", "run"],
         typer.Option("--format", "--to", help="Tables for programs, tables for spreadsheets, or a run file."),
@@ -46,7 +48,7 @@ def export(
 
 def copy(
     run: RunPath,
-    to: Annotated[Path, typer.Argument(help="A path where nothing lies yet.")],
+    to: Annotated[Path, typer.Argument(parser=place, metavar="TO", help="A path where nothing lies yet.")],
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -9,7 +9,16 @@ from typing import Any
 
 from vivavoce.text import printable
 
-__all__ = ["figure", "plain", "print_estimates", "print_json", "print_table", "progress"]
+__all__ = [
+    "counted",
+    "figure",
+    "p_value",
+    "plain",
+    "print_estimates",
+    "print_json",
+    "print_table",
+    "progress",
+]
 
 
 def print_json(verb: str, run: Path | None, rows: object) -> None:
@@ -57,15 +66,25 @@ def progress(show: bool) -> Iterator[Any]:
         yield hear
 
 
+def counted(n: int, thing: str) -> str:
+    """`1 answer`, `5060 answers`."""
+    return f"{n} {thing}{'' if n == 1 else 's'}"
+
+
 def figure(value: float | None, places: int = 3) -> str | None:
     """A number for a table; null stays null."""
     return None if value is None else f"{value:.{places}f}"
 
 
+def p_value(value: float | None) -> str | None:
+    """A p value for a table; none is so small that it is 0."""
+    return "<0.0001" if value is not None and value < 0.0001 else figure(value, 4)
+
+
 def plain(value: Any) -> str:
-    """Nested rows as lines of text."""
+    """Nested rows as lines of text, without what is null."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {plain(v)}" for k, v in value.items())
+        return ", ".join(f"{k} {plain(v)}" for k, v in value.items() if v is not None)
     return "\n".join(plain(v) for v in value) if isinstance(value, list | tuple) else str(value)
 
 

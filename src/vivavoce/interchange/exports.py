@@ -162,7 +162,7 @@ def _write(table: "pl.DataFrame", path: Path, form: Literal["parquet", "csv"]) -
         else:
             defused(table).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
     except pl.exceptions.PolarsError as error:
-        raise OSError(None, str(error)) from error
+        raise OSError(str(error)) from error
 
 
 def _exported(table: str | None, path: Path, rows: int) -> Exported:
@@ -173,7 +173,7 @@ def _there(to: Path) -> bool:
     try:
         return to.exists() or to.is_symlink()
     except OSError as error:
-        raise StoreError(f"cannot look at {to}: {error.strerror}. Give another path.") from None
+        raise StoreError(f"cannot look at {to}: {error.strerror or error}. Give another path.") from None
 
 
 def _look(to: Path, run: RunFile) -> bool:
@@ -193,7 +193,7 @@ def _look(to: Path, run: RunFile) -> bool:
     except FileNotFoundError:
         ours = False
     except OSError as error:
-        raise StoreError(f"cannot look into {to}: {error.strerror}. Give another folder.") from None
+        raise StoreError(f"cannot look into {to}: {error.strerror or error}. Give another folder.") from None
     if others or not ours:
         held = f" (it holds {others[0]})" if others else ""
         raise StoreError(f"{to} is there already and is no export{held}: give another folder.")
@@ -211,8 +211,8 @@ def _aside(to: Path) -> Iterator[Path]:
         yield draft
     except OSError as error:
         raise StoreError(
-            f"cannot write the export to {to}: {error.strerror}. Nothing was written; give another path, or "
-            "make room."
+            f"cannot write the export to {to}: {error.strerror or error}. Nothing was written; give another "
+            "path, or make room."
         ) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -108,8 +108,9 @@ rule has no exceptions for texts; columns of numbers are never touched. To get t
 apostrophe away from a text that begins with one and is followed by such a start. Parquet holds
 every text exactly as it was: use it where texts must be the same, as for importing them again.
 
-A spreadsheet may still take a text such as 1-2 for a date, and cuts what is longer than 32,767 characters:
-import the columns as text, or use Parquet.
+A spreadsheet may still take a text such as 1-2 for a date: import the columns as text. A cell of Excel holds
+at most 32,767 characters, and a longer text does not fit: it is cut, or runs on in the cells below. Parquet
+holds it whole.
 """
 
 

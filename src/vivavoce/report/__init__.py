@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.errors import StoreError
+from vivavoce.formats import label
 from vivavoce.report.contents import Contents
 from vivavoce.report.drawing import Figure
 from vivavoce.report.standing import Scale, drawn
 from vivavoce.report.twin import as_rows
 from vivavoce.report.variables import rows
-from vivavoce.report.wording import SILENCE, interval, number, p_value, percent
+from vivavoce.report.wording import SILENCE, interval, number, p_value, percent, ranks
+from vivavoce.studies.words import count
 from vivavoce.text import printable
 
 MADE_BY = '<meta name="generator" content="vivavoce'
@@ -49,6 +51,9 @@ def _page(values: dict[str, Any]) -> str:
         "p": p_value,
         "runs": _runs,
         "silence": SILENCE.get,
+        "count": count,
+        "label": label,
+        "ranks": ranks,
     }
     style = _read("page.css")
     script = _read("page.js") + _read("explorer.js")
@@ -91,9 +96,9 @@ def write(contents: Contents, path: Path, *, plots: Path | None = None) -> list[
 
 def _refuse(path: Path) -> None:
     """Raise `StoreError` for a path where something lies that is no report of ours."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
     try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
         if not path.exists() or (path.stat().st_size == 0 and path.is_file()):
             return
         if path.is_file():
@@ -101,7 +106,8 @@ def _refuse(path: Path) -> None:
                 if MADE_BY.encode() in stream.read(4_000):
                     return
     except OSError as error:
-        raise StoreError(f"cannot look at {path}: {error.strerror}. Give another path with --to.") from None
+        why = error.strerror or error
+        raise StoreError(f"cannot look at {path}: {why}. Give another path with --to.") from None
     raise StoreError(f"{path} is there already and is no report: give another path with --to.")
 
 
@@ -119,7 +125,7 @@ def _export(values: dict[str, Any], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"cannot make the folder {folder}: {error.strerror}. Give another path with --plots."
+            f"cannot make the folder {folder}: {error.strerror or error}. Give another path with --plots."
         ) from None
     taken: dict[str, str] = {}
     for figure in figures:
@@ -142,7 +148,7 @@ def _store(path: Path, text: str, what: str, option: str) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise StoreError(
-            f"cannot write {what} to {path}: {error.strerror}. Give another path with {option}."
+            f"cannot write {what} to {path}: {error.strerror or error}. Give another path with {option}."
         ) from None
 
 

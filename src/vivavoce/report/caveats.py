@@ -1,14 +1,18 @@
 """What a reader must know before believing a figure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vivavoce.report.contents import Contents
 from vivavoce.report.standing import Leaderboard
+from vivavoce.report.wording import and_so
+from vivavoce.studies.grids import PLAIN
+from vivavoce.studies.words import count
 
 __all__ = ["contamination", "limitations"]
 
+LEAST_GROUPS, MOST_NAMED = 10, 6
 _THOUGHT_MARK = r"<unused\d+>"
 _EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
 
@@ -35,16 +39,14 @@ def limitations(
     ]
     if not c.raters_compared:
         said.append("No examiner in this run has been checked against people's marks.")
-    few = {b.benchmark for b in boards if any(r["n_groups"] < 10 for r in b.rows)}
-    if few:
-        said.append(f"Fewer than 10 cases on {', '.join(sorted(few))}: too few to tell candidates apart.")
+    said.extend(_few_cases(boards))
     for benchmark in c.benchmarks:
         own = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         n, groups = own.height, own.n_unique("group")
         if groups < n:
             said.append(
-                f"{benchmark.benchmark} has {n} questions on {groups} independent cases: for intervals "
-                "and comparisons, questions on one case count as one."
+                f"{benchmark.benchmark} has {n} questions on {count(groups, 'independent case')}: for "
+                "intervals and comparisons, questions on one case count as one."
             )
         said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
     if identical:
@@ -52,10 +54,16 @@ def limitations(
             f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
         )
     for name, n in _thinking_aloud(c):
-        said.append(f"{n} answers of {name} hold thinking (marks such as <unused95>), marked as answer.")
+        hold = "holds" if n == 1 else "hold"
+        said.append(
+            f"{count(n, 'answer')} of {name} {hold} thinking (marks such as <unused95>), marked as answer."
+        )
     missing = sum(row["n_failed"] for board in boards for row in board.rows)
     if missing:
-        said.append(f"{missing} marks failed; the bounds say what they could change.")
+        said.append(
+            f"{count(missing, 'mark')} failed; the bounds say what {'it' if missing == 1 else 'they'} could "
+            "change."
+        )
     if len(c.comparisons) > 1:
         said.append(
             f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
@@ -63,6 +71,23 @@ def limitations(
     if not n_compared:
         said.append("No candidates were compared: intervals that overlap, or do not, are no comparison.")
     return said
+
+
+def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
+    """By benchmark the measures that rest on few cases, by name unless all of them do."""
+    for benchmark in sorted({b.benchmark for b in boards}):
+        own: dict[str, bool] = {}
+        for b in (b for b in boards if b.benchmark == benchmark):
+            name = b.metric if b.criterion in (b.metric, *PLAIN) else f"{b.metric}: {b.criterion}"
+            own[name] = own.get(name, False) or any(r["n_groups"] < LEAST_GROUPS for r in b.rows)
+        few = [name for name, is_few in own.items() if is_few]
+        start = f"Fewer than {LEAST_GROUPS} cases"
+        if few and len(few) == len(own):
+            yield f"{start} on {benchmark}: too few to tell candidates apart."
+        elif few:
+            named = and_so(few) if len(few) <= MOST_NAMED else f"{len(few)} of {len(own)} measures"
+            these = "this" if len(few) == 1 else "these"
+            yield f"{start} for {named} on {benchmark}: too few to tell candidates apart by {these}."
 
 
 def _thinking_aloud(c: Contents) -> list[tuple[str, int]]:

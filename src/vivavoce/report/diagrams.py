@@ -23,7 +23,10 @@ from vivavoce.report.wording import because
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["cliques", "critical_difference"]
+__all__ = ["JOINED", "cliques", "critical_difference"]
+
+JOINED = ("Joined: not told apart by mean ranks,", "a weaker test than that of the means.")
+"""What the bars of the diagram mean, beside rank intervals that may tell the same candidates apart."""
 
 
 def cliques(mean_ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
@@ -87,6 +90,10 @@ def critical_difference(rows: Rows) -> "alt.LayerChart | str":
         words(names["left"], align="right", limit=260),
         words(names["right"], align="left", limit=260),
     ]  # fmt: skip
+    if bars:
+        layers.append(words([{"x": 0.0, "y": height + 8 + 16 * k, "text": line}
+                             for k, line in enumerate(JOINED)], align="left", color=SOFT))  # fmt: skip
+        height += 16 * len(JOINED)
     told = listed(f"{short(r['candidate'])} {k:.2f}" for r, k in zip(lines, ranks, strict=True))
     says = f"Mean ranks, critical difference {distance:.2f}: {told}"
     return composed([layer for layer in layers if layer is not None], width=width, height=height, says=says)

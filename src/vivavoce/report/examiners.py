@@ -36,7 +36,7 @@ def examiners(
     }
     failed = (
         scores.filter(pl.col("status") == "failed")
-        .group_by("measure_id", pl.col("note").fill_null("no reason recorded"))
+        .group_by("measure_id", pl.col("note").fill_null("no answer was recorded"))
         .agg(pl.len())
     )
     causes: dict[int, Counter[str]] = {}

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.formats import label
 from vivavoce.records import Measure
 from vivavoce.studies import settled
 from vivavoce.studies.grids import key_of, labels
@@ -202,7 +203,7 @@ class _Packed:
 def _why(row: Mapping[str, Any]) -> str | None:
     """Why there is no text, or that it was cut short by its length."""
     if row["text"] is None:
-        return printable(row["error"] or f"{row['status']}, no reason recorded")[:LONGEST_NOTE]
+        return printable(row["error"] or f"{row['status']}, no answer was recorded")[:LONGEST_NOTE]
     return "it ended at its length limit" if row["finish_reason"] == "length" else None
 
 
@@ -212,7 +213,16 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     named = {"name": printable(_name(row)), "benchmark": row["benchmark"], "format": row["format"]}
     if row["category"]:
         named["category"] = printable(row["category"])
+    shown["answer"] = [_cut(entry) for entry in _key_with_labels(row)[:MOST_ENTRIES]]
     return named | {name: value for name, value in shown.items() if value not in (None, "", [])}
+
+
+def _key_with_labels(row: Mapping[str, Any]) -> list[str]:
+    """The key, each option of it behind the label it is asked under: answers speak of A to E."""
+    options = list(row["options"] or ())
+    return [
+        f"{label(options.index(text))}. {text}" if text in options else text for text in row["answer"] or ()
+    ]
 
 
 def _field(value: Any) -> Any:
@@ -250,6 +260,7 @@ def _worst(answers: "pl.DataFrame", scores: "pl.DataFrame") -> Iterator[dict[str
         text = row["text"] or ""
         yield row | {
             "name": _name(row),
+            "key": _key_with_labels(row),
             "marks": marks[tuple(row[k] for k in _KEY)],
             "shown": text[:LONGEST_TEXT],
             "cut": max(0, len(text) - LONGEST_TEXT),

@@ -23,7 +23,7 @@ from vivavoce.report.drawing import (
     unique,
 )
 from vivavoce.report.maps import correlation_map
-from vivavoce.report.wording import because, interval, number
+from vivavoce.report.wording import because, interval, number, ranks
 
 if TYPE_CHECKING:
     import altair as alt
@@ -101,7 +101,7 @@ def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
     names = unique(row["candidate"] for row in rows)
     lines = [
         {"label": name, "rank": row["rank"], "low": row["rank_low"] - 0.4, "high": row["rank_high"] + 0.4,
-         "text": places(row)}
+         "text": ranks(places(row))}
         for name, row in zip(names, rows, strict=True)
         if row["rank"] is not None
     ]  # fmt: skip

@@ -39,6 +39,8 @@ By = Literal["category", "format"]
 LEAST_GROUPS, FEW_GROUPS = 3, 10
 """With fewer cases than the first a cell holds counts only, with fewer than the second it says so."""
 MOST_PARTS, MOST_CANDIDATES, MOST_INTERVALS = 12, 20, 120
+MOST_ACROSS = 7
+"""More categories than a page has room for stand in bands, one below the other."""
 UNTESTED = "Differences between categories have not been tested: viva study RUN gaps"
 FORMATS = (
     "Differences between formats are not tested: formats hold different questions, and what is hard in one "
@@ -140,8 +142,7 @@ def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -
     by_candidate = {row["candidate"]: row for row in own}
     tested = {name: row for name, row in by_candidate.items() if row["differs"] is not None}
     if not tested:
-        why = "; ".join(dict.fromkeys(row["reason"] for row in by_candidate.values() if row["reason"]))
-        return f"Whether profiles differ between categories could not be tested{on}: {why or 'too little'}."
+        return f"Whether profiles differ between categories could not be tested{on}: {_untested(own)}."
     who = f"Tested for {count(len(tested), 'candidate')}{on} (Holm over all profiles of the study)"
     shown = [f"{name} (p {p_value(row['p_adjusted'])})" for name, row in tested.items() if row["differs"]]
     if not shown:
@@ -154,6 +155,17 @@ def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -
         f"{who}: the profile differs between categories from that of all candidates for "
         f"{', '.join(shown)}.{others}"
     )
+
+
+def _untested(own: Rows) -> str:
+    """Why no profile was tested: what the study says, or that too few categories are large enough.
+
+    A category's own reason, that it has counts only, is none for the whole.
+    """
+    large = [row for row in own if row["n_groups"] >= FEW_GROUPS]
+    if len({row["category"] for row in large}) < 2:
+        return "no two categories have ten cases"
+    return "; ".join(dict.fromkeys(row["reason"] for row in large if row["reason"])) or "too little"
 
 
 def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
@@ -172,11 +184,15 @@ def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
     cells, figures, small, told = [], [], [], []
     full = len(parts) * len(names) <= MOST_INTERVALS
     size, tall, top = 96.0, 46.0 if full else 28.0, 24.0
+    bands = -(-len(parts) // MOST_ACROSS)
+    wide = -(-len(parts) // bands)
+    deep = top + len(names) * tall + 8
+    spots = {part: (k % wide * size, k // wide * deep + top) for k, part in enumerate(parts)}
     there = {(row["candidate"], row["part"]): row for row in rows}
     for down, name in enumerate(names):
-        for across, part in enumerate(parts):
+        for part in parts:
             one = there.get((name, part))
-            x, y = across * size, top + down * tall
+            x, y = spots[part][0], spots[part][1] + down * tall
             spot = {"x": x + 1, "x2": x + size - 1, "y": y + 1, "y2": y + tall - 1}
             value = None if one is None else one["estimate"]
             share = 0.0 if value is None else 0.05 + (STRONGEST - 0.05) * _place(value, low, high)
@@ -199,15 +215,15 @@ def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
             if full:
                 small += [{"x": middle, "y": centre + 2, "text": ends},
                           {"x": middle, "y": centre + 14, "text": n}]  # fmt: skip
-    bottom = top + len(names) * tall
+    bottom = bands * deep - 8
     notes = [
         "estimate, 95 % interval, n questions (cases)" if full else "estimate; intervals are in the table"
     ]
     notes[0] += f"; stronger colour is higher, {criterion.direction} is better"
     if any(row["estimate"] is not None and row["n_groups"] < FEW_GROUPS for row in rows):
         notes.append(f"* fewer than {FEW_GROUPS} cases: not to be relied on")
-    left = [f"{len(sizes) - len(parts)} smaller parts" if len(sizes) > len(parts) else "",
-            f"{len(everyone) - len(names)} candidates" if len(everyone) > len(names) else ""]  # fmt: skip
+    left = [count(len(sizes) - len(parts), "smaller part") if len(sizes) > len(parts) else "",
+            count(len(everyone) - len(names), "candidate") if len(everyone) > len(names) else ""]  # fmt: skip
     if any(left):
         notes.append(f"left out here: {', '.join(filter(None, left))}")
     style: dict[str, Any] = {"align": "left", "color": SOFT}
@@ -215,14 +231,14 @@ def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
         boxes(cells),
         words(figures, fontWeight="bold", fontSize=12.5),
         *([words(small, fontSize=10.5, limit=size - 4, color=INK)] if small else []),
-        words([{"x": (k + 0.5) * size, "y": top - 10, "text": clean(part)} for k, part in enumerate(parts)],
+        words([{"x": x + size / 2, "y": y - 10, "text": clean(part)} for part, (x, y) in spots.items()],
               color=SOFT, limit=size - 6),
-        words([{"x": -8.0, "y": top + (k + 0.5) * tall, "text": clean(name)} for k, name in enumerate(names)],
-              align="right", limit=260),
+        words([{"x": -8.0, "y": band * deep + top + (k + 0.5) * tall, "text": clean(name)}
+               for band in range(bands) for k, name in enumerate(names)], align="right", limit=260),
         words([{"x": 0.0, "y": bottom + 14 + 16 * k, "text": note} for k, note in enumerate(notes)], **style),
     ]  # fmt: skip
     height = bottom + 6 + 16 * len(notes)
-    return composed(layers, width=len(parts) * size, height=height, says=f"Estimates: {listed(told)}")
+    return composed(layers, width=wide * size, height=height, says=f"Estimates: {listed(told)}")
 
 
 def _place(value: float, low: float, high: float) -> float:

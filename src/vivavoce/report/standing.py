@@ -115,6 +115,8 @@ def _scale(lines: Rows, declared: Criterion) -> Scale:
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
     ends = [round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9)]
+    if ends[0] == ends[1]:  # all are one round number: an axis needs two ends
+        ends = [ends[0] - step, ends[1] + step]
     return Scale(
         ends[0] if declared.low is None else max(ends[0], declared.low),
         ends[1] if declared.high is None else min(ends[1], declared.high),
@@ -136,12 +138,15 @@ def leads(made: Sequence[Leaderboard]) -> list[dict[str, Any]]:
             end = "highest" if board.direction == "higher" else "lowest"
             what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
             ends = "" if best["low"] is None else f" ({best['low']:.3f} to {best['high']:.3f})"
-            words = f"{_listed(tied)} {'have' if len(tied) > 1 else 'has'} the {end} {what}, "
+            words = f"{_listed(tied)} {'have' if len(tied) > 1 else 'has'} the "
+            words += f"{end} {what}, " if len(own) > 1 else f"{what} "
             words += f"{best['estimate']:.3f}{ends}"
             words += f", of {count(len(own), 'candidate')}." if len(own) > 1 else "."
             places = board.ranks.places.items() if board.ranks else ()
             first = [name for name, place in places if place.split("-")[0] == "1"]
-            if first and len(own) > 1:
+            if len(first) == 1 and len(own) > 1:
+                words += f" Paired tests give the first place to {first[0]}."
+            elif first and len(own) > 1:
                 words += f" Paired tests leave the first place open to {_listed(first, of=len(own))}."
         name = " · ".join(dict.fromkeys((board.metric, board.criterion)))
         found.append({"measure": name, "benchmark": board.benchmark, "words": words})

@@ -19,7 +19,8 @@ MOST_ROWS = 200
 SHOWN, OPEN = 12, 6
 """So many sentences stand open; of more, only the first, and the others are folded."""
 ABOUT = {
-    "ranking": "Which places the candidates may hold: by mean with the ranks that paired tests leave open, "
+    "ranking": "Which places the candidates may hold, on questions that all have marks on (the leaderboard's "
+    "means are on each one's own): by mean with the ranks that paired tests leave open, "
     "and beside it by mean rank, which asks how often a candidate is ahead and not by how much.",
     "correlation": "Whether measures order the candidates alike.",
     "consistency": "How much of the spread of marks is the question, the candidate on the question, the "

@@ -6,7 +6,7 @@ from vivavoce.records import IfUnanswered
 from vivavoce.report.boards import Rows
 from vivavoce.report.drawing import clean
 
-__all__ = ["SILENCE", "and_so", "because", "interval", "number", "p_value", "percent"]
+__all__ = ["SILENCE", "and_so", "because", "interval", "number", "p_value", "percent", "ranks"]
 
 SILENCE: Mapping[IfUnanswered, str] = {
     "worst": "counts as the worst mark",
@@ -34,6 +34,11 @@ def p_value(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """A share of 1 in percent; a dash where there is none."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def ranks(places: str) -> str:
+    """Places as they are printed: `1–3` for `1-3`."""
+    return places.replace("-", "–")
 
 
 def and_so(words: Iterable[str]) -> str:

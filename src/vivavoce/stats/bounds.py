@@ -71,7 +71,8 @@ def bounds(
     Bounds
         The default covers the whole identified set at `level`, and so the one true mean more often than
         that: wide on purpose. If nothing failed it is the clipped t interval; the headline's interval is
-        then the better one for a bounded metric (`wilson`).
+        then the better one for a bounded metric (`wilson`). That may reach farther out on a side; an estimate
+        takes the farther end of the two, so that a mark that failed adds no certainty.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class RunFile:
         try:
             return self.path.exists()
         except OSError as error:
-            raise StoreError(f"cannot look for a run at {self.path}: {error.strerror}.") from error
+            raise StoreError(f"cannot look for a run at {self.path}: {error.strerror or error}.") from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -59,8 +59,8 @@ def findings(marks: Marks) -> Finding:
     short = labels(marks.measures)
     names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
     text = "\n".join(_sentences(rows, names)) or (
-        "There is nothing to compare: no second pass, no second examiner, and no text that was answered "
-        "twice."
+        "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
+        "answered twice; marks that are computed do not vary."
     )
     return Finding(study="agreement", rows=tuple(rows), text=text, notes=notes)
 

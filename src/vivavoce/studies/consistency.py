@@ -45,7 +45,10 @@ def findings(marks: Marks) -> Finding:
         passes = _passes(scores, measure)
         for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
             rows.extend(_rows(str(benchmark), measure, part, passes, marks))
-    text = "\n".join(_sentences(rows, marks))
+        for benchmark in scores["benchmark"].unique(maintain_order=True):
+            if not table.filter(benchmark=benchmark).height:
+                rows.append(_blank(benchmark, measure, "") | {"identical": False, "reason": "no marks"})
+    text = "\n".join(_sentences(rows, marks)) or "No candidate was marked: there is no spread to part."
     return Finding(study="consistency", rows=tuple(rows), text=text, notes=notes)
 
 

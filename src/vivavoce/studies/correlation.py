@@ -155,12 +155,19 @@ def _support(own: Sequence[Grid]) -> dict[tuple[Any, Any], float]:
 
 def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     by = {(r["benchmark"], r["a"], r["b"], r["level"], r["coefficient"]): r for r in rows}
-    for key, row in by.items():
-        if key[3:] != ("system", "kendall"):
-            continue
+    told = {key: row for key, row in by.items() if key[3:] == ("system", "kendall")}
+    alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in told.values():
+        alike.setdefault((row["benchmark"], row["reason"]), []).append(row)
+    for key, row in told.items():
         name = f"{row['a']} and {row['b']} on {row['benchmark']}"
         if row["reason"]:
-            yield f"{name}: {row['reason']}."
+            # Dozens of pairs may lack the same: it is said once, where the first of them stands.
+            same = alike[row["benchmark"], row["reason"]]
+            if len(same) > 1:
+                name = f"{count(len(same), 'pair')} of measures on {row['benchmark']}"
+            if same[0] is row:
+                yield f"{name}: {row['reason']}."
             continue
         pearson = by[(*key[:4], "pearson")]
         ends = "" if pearson["low"] is None else f" ({pearson['low']:.2f} to {pearson['high']:.2f})"

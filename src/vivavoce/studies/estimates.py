@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.records import Finding, Measure
 from vivavoce.studies import Marks, by_answer, by_repeat, over_repeats
+from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.pooling import counts
-from vivavoce.studies.vetoes import BadEnds, RedLine, overlaid
+from vivavoce.studies.vetoes import BadEnds, RedLine, overlaid, share_no_format
 from vivavoce.studies.views import mean_of, pooled_of, tail_of, worst_of
 from vivavoce.studies.words import HEADLINES, count
 
@@ -73,11 +74,12 @@ def estimates(
             )
             rows.extend(made)
     text = "\n".join(map(_sentence, rows))
-    return Finding(study="estimates", rows=tuple(rows), text=text, notes=_notes(marks.measures, asked))
+    return Finding(study="estimates", rows=tuple(rows), text=text, notes=_notes(marks, asked))
 
 
-def _notes(measures: Mapping[int, Measure], asked: _Asked) -> tuple[str, ...]:
+def _notes(marks: Marks, asked: _Asked) -> tuple[str, ...]:
     """What has no row in a view that was asked for."""
+    measures = marks.measures
     single, left_out = by_answer(measures)
     notes = []
     if asked.bad.worst_at is not None or asked.bad.tail is not None or asked.lines:
@@ -85,6 +87,16 @@ def _notes(measures: Mapping[int, Measure], asked: _Asked) -> tuple[str, ...]:
     endless = [f"{m.metric}, {m.criterion.criterion}" for m in single.values() if m.criterion.worst is None]
     if asked.lines and endless:
         notes.append(f"No veto where a scale has no worst end: {'; '.join(dict.fromkeys(endless))}.")
+    short = labels(measures)
+    for line in asked.lines:
+        apart = [
+            short[key_of(m)]
+            for key, m in single.items()
+            if share_no_format(line, marks.scores.filter(measure_id=key))
+        ]
+        if apart:
+            on = f"{line.veto.metric} {line.veto.op} {line.veto.limit:g}"
+            notes.append(f"No veto by {on} on {', '.join(apart)}: they mark no format in common.")
     return tuple(notes)
 
 
@@ -179,7 +191,7 @@ def _averaged(part: "pl.DataFrame", measure: Measure, asked: _Asked) -> Viewed:
     c = measure.criterion
     answers = by_repeat(part, c)
     values = over_repeats(answers)
-    lines = [line for line in asked.lines if line.measure != measure]
+    lines = [line for line in asked.lines if line.measure != measure and not share_no_format(line, part)]
     vetoed = overlaid(answers, lines, c) if lines and c.worst is not None else None
 
     def viewed(candidate: str, missing: bool, nothing: str) -> Iterator[dict[str, Any]]:
@@ -206,7 +218,7 @@ def _under_veto(answers: "pl.DataFrame", measure: Measure, missing: bool, nothin
 
     unknown = answers.filter("open").height
     why = (
-        f"{count(unknown, 'answer')} may or may not be over a red line: its marks are missing"
+        f"{count(unknown, 'answer')} may or may not be over a red line: the marks for it are missing"
         if unknown
         else None
     )

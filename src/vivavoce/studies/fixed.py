@@ -58,7 +58,7 @@ def _error_of_repeats(
 
     common = differences.items.filter(pl.col(column).is_not_null()).select(*ITEM)
     own = repeats(marks, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
-    names = own.select(pl.concat_str("item", "variant", "candidate", separator="\n")).to_series()
+    names = own.select(pl.struct("item", "variant", "candidate").rank("dense")).to_series()
     signs = np.where(own["candidate"].to_numpy() == pair.a, 1.0, -1.0)
     return stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy())
 

@@ -5,6 +5,7 @@ are not taken for differences between candidates. Only where the test over all c
 the call shows that a profile differs (Holm) may its categories be read.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,11 @@ def findings(marks: Marks) -> Finding:
     for full, k, test, reason in tests:
         p = next(adjusted) if test is not None and test.p is not None else None
         rows.extend(_rows(full, k, test, p, reason))
-    seen = dict.fromkeys((f.benchmark, len(f.items), len(set(f.groups.tolist()))) for f, *_ in tests)
-    text = _sentences(rows, marks, len(known), list(seen))
+    seen: dict[tuple[str, int, int], dict[tuple[str, str, str], None]] = {}
+    for full, *_ in tests:
+        size = full.benchmark, len(full.items), len(set(full.groups.tolist()))
+        seen.setdefault(size, {})[key_of(full.measure)] = None
+    text = _sentences(rows, marks, len(known), seen)
     return Finding(study="gaps", rows=tuple(rows), text=text, notes=left_out(marks))
 
 
@@ -101,7 +105,10 @@ def _rows(
 
 
 def _sentences(
-    rows: list[dict[str, Any]], marks: Marks, n_tests: int, seen: list[tuple[str, int, int]]
+    rows: list[dict[str, Any]],
+    marks: Marks,
+    n_tests: int,
+    seen: Mapping[tuple[str, int, int], Iterable[tuple[str, str, str]]],
 ) -> str:
     short = labels(marks.measures)
     names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
@@ -110,7 +117,12 @@ def _sentences(
         for r in rows
         if r["differs"]
     )
-    on = "; ".join(f"{name}: {count(n, 'question')} in {count(g, 'case')}" for name, n, g in seen)
+    # Measures that mark different formats rest on different questions: then each is named.
+    on = "; ".join(
+        (name if len(seen) == 1 else f"{', '.join(short[key] for key in keys)} on {name}")
+        + f": {count(n, 'question')} in {count(g, 'case')}"
+        for (name, n, g), keys in seen.items()
+    )
     if not n_tests:
         return "There is too little to tell whether any candidate's profile differs between categories" + (
             f" ({on})." if on else "."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Finding, Measure
+from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,14 +20,15 @@ COLUMNS = (
 def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Finding:
     """One row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null metric.
 
-    `causes` maps each reason for a row that is not ok to how often it occurred. `responses` are those of the
+    `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
+    before marking too; what else will count as no answer, marking tells. `responses` are those of the
     formats that the measure marked: some may not have been marked yet, which is a cause of its own.
     """
     rows = [_marked(key, part, responses) for key, part in _parts(scores, measures)]
     marked = {(row["benchmark"], row["candidate"]) for row in rows}
     for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
         if key not in marked:
-            rows.append(_row((*key, None, None, None), part, "error"))
+            rows.append(_row((*key, None, None, None), _silent(part), "error"))
     rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
     return Finding(study="status", rows=tuple(rows), text="\n".join(map(_sentence, rows)))
 
@@ -63,6 +65,23 @@ def _marked(key: tuple[Any, ...], part: "pl.DataFrame", responses: "pl.DataFrame
     if unmarked > 0:
         row |= {"responses": there.height, "causes": row["causes"] | {"not marked yet": unmarked}}
     return row
+
+
+def _silent(part: "pl.DataFrame") -> "pl.DataFrame":
+    """Answers with those that arrived blank as unanswered, and the causes that marking would give."""
+    import polars as pl
+
+    blank = (pl.col("status") == "ok") & pl.col("text").map_elements(is_blank, return_dtype=pl.Boolean)
+    return part.with_columns(
+        status=pl.when(blank).then(pl.lit("unanswered")).otherwise(pl.col("status")),
+        error=pl.when(blank)
+        .then(pl.lit("blank: no letter and no digit"))
+        .when(pl.col("status") == "filtered")
+        .then(pl.lit("withheld by the provider's content filter"))
+        .when((pl.col("status") == "failed") & (pl.col("error").fill_null("") == ""))
+        .then(pl.lit("no answer was recorded"))
+        .otherwise(pl.col("error")),
+    )
 
 
 def _row(key: tuple[Any, ...], part: "pl.DataFrame", cause: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ A red line is written
     veto      = metric [ "[" criterion "]" ] op limit
     op        = ">=" | "<=" | ">" | "<"
 
-such as `judge(rubric=medgpt)[harm] >= 3` or `exact < 1`. The metric is a name, whole or in part, or a
+such as `judge(rubric=medgpt)[harm] >= 3` or `token_f1 < 0.2`. The metric is a name, whole or in part, or a
 signature, as everywhere. No spec ends with `]` or with an operator and a number, so that what stands last can
 be taken off from the right, whatever stands in the spec's brackets.
 """
@@ -22,7 +22,17 @@ from vivavoce.studies import Marks, by_repeat
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BadEnds", "RedLine", "Veto", "bad_ends", "measure_of", "overlaid", "parse_veto", "red_lines"]
+__all__ = [
+    "BadEnds",
+    "RedLine",
+    "Veto",
+    "bad_ends",
+    "measure_of",
+    "overlaid",
+    "parse_veto",
+    "red_lines",
+    "share_no_format",
+]
 
 Op = Literal[">=", "<=", ">", "<"]
 _VETO = re.compile(
@@ -119,6 +129,12 @@ def measure_of(veto: Veto, measures: Mapping[int, Measure]) -> int:
     raise SelectionError(
         f"the veto on {veto.metric} fits several versions: name one by its signature, {marks}."
     )
+
+
+def share_no_format(line: RedLine, marks: "pl.DataFrame") -> bool:
+    """True if the line's measure marks none of the formats that these marks are on."""
+    there, asked = (set(frame.get_column("format").unique()) for frame in (line.scores, marks))
+    return bool(there) and not there & asked
 
 
 def overlaid(answers: "pl.DataFrame", lines: Sequence[RedLine], criterion: Criterion) -> "pl.DataFrame":

@@ -4,6 +4,7 @@ Each gives the same figures: an estimate with its interval, what the marks that 
 much it rests on, and why a figure is null.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ def worst_of(answers: "pl.DataFrame", criterion: Criterion, *, k: int, missing: 
     """
     import polars as pl
 
-    name = pl.concat_str("item", "variant", separator="\n")
+    name = pl.struct("item", "variant").rank("dense")  # a number: joined texts of two items may be one
     up = _upwards(answers.with_columns(name=name), criterion)
     enough = pl.len().over("name") >= k
     there = up.values.filter(pl.col("observed").is_not_null())
@@ -190,4 +191,14 @@ def _bounded(
 ) -> dict[str, Any]:
     if (found.set_low is None or found.set_high is None) and why not in reasons:
         reasons = [*reasons, why]
-    return row | found._asdict() | {"reason": "; ".join(reasons) or None}
+    # The headline's interval is Wilson's and these are t: what is missing must not seem to add certainty.
+    ends = {
+        "bound_low": _outer(min, found.bound_low, row["low"]),
+        "bound_high": _outer(max, found.bound_high, row["high"]),
+    }
+    return row | found._asdict() | ends | {"reason": "; ".join(reasons) or None}
+
+
+def _outer(farther: Callable[[float, float], float], bound: float | None, end: float | None) -> float | None:
+    """The bound, or the end of the interval where that lies farther out; null is no bound and stays so."""
+    return bound if bound is None or end is None else farther(bound, end)

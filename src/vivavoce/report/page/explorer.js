@@ -49,7 +49,7 @@
   }
   const LEGENDS = {
     reference: "Read in order. Underlined: in the answer, not in the reference. Dotted: in the reference, not in the first answer.",
-    shared: "In any order, without words of one to three letters. Underlined: in the answer and in the reference. Dotted: in the reference, not in the first answer.",
+    shared: "In any order, without words of one to three letters other than no, not and nor. Underlined: in the answer and in the reference. Dotted: in the reference, not in the first answer.",
     first: "Read in order. Underlined: in this answer, not in the first.",
     none: "",
   };
@@ -60,11 +60,27 @@
   /* What is shown */
   const byItem = data.items.map(() => []);
   for (const answer of data.answers) byItem[answer.item].push(answer);
+  const straight = (text) => text.replace(/[‘’ʼ]/g, "'").replace(/[“”„]/g, '"');
+  const folded = (text) => straight(text).normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+  /* Quoted text is a phrase. Phrases and terms under four characters are found as whole words, and a number
+     never as a part of another, as 2 of 1.2. */
+  const seeking = (text) =>
+    [...folded(text).matchAll(/"([^"]*)"?|[^\s"]+/g)].flatMap(([term, phrase]) => {
+      const sought = (phrase ?? term).trim();
+      if (sought === "") return [];
+      if (phrase === undefined && sought.length > 3) return [(words) => words.includes(sought)];
+      const [first, last] = [sought[0], sought.at(-1)];
+      const pattern = sought.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+");
+      const before = (/\p{N}/u.test(first) ? "(?<!\\p{N}[.,])" : "") + (WORD.test(first) ? "(?<![\\p{L}\\p{N}])" : "");
+      const after = (/\p{N}/u.test(last) ? "(?![.,]\\p{N})" : "") + (WORD.test(last) ? "(?![\\p{L}\\p{N}])" : "");
+      const whole = new RegExp(before + pattern + after, "u");
+      return [(words) => whole.test(words)];
+    });
   const searchable = new Map();
   const words = (answer) => {
     if (!searchable.has(answer)) {
       const item = itemOf(answer);
-      searchable.set(answer, [item.name, item.question, answer.text ?? ""].join("\n").toLowerCase());
+      searchable.set(answer, folded([item.name, item.question, answer.text ?? ""].join("\n")));
     }
     return searchable.get(answer);
   };
@@ -74,10 +90,15 @@
     if (!mark || mark[2] === "failed") return null;
     return SILENT.has(mark[2]) ? data.measures[mark[0]].silence : mark[1];
   };
+  /* What was silent has no mark of its own: a dash, though it counts and is sorted as its criterion says. */
+  const shownScore = (answer, by) => {
+    const own = answer.marks.filter((m) => m[2] !== "failed" && (by === "" || m[0] === Number(by)));
+    return own.length && own.every((m) => SILENT.has(m[2])) ? null : scoreOf(answer, by);
+  };
   const matching = () => {
     const asked = Object.fromEntries(
       ["search", "candidate", "format", "category", "status", "by", "from", "to", "sort"].map((n) => [n, control(n).value]));
-    const terms = asked.search.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = seeking(asked.search);
     const from = asked.from === "" ? null : Number(asked.from);
     const to = asked.to === "" ? null : Number(asked.to);
     const found = data.answers.filter((answer) => {
@@ -91,7 +112,7 @@
         const score = scoreOf(answer, asked.by);
         if (score === null || (from !== null && score < from) || (to !== null && score > to)) return false;
       }
-      return terms.every((term) => words(answer).includes(term));
+      return terms.every((stands) => stands(words(answer)));
     });
     const turned = asked.by !== "" && data.measures[Number(asked.by)].direction === "lower" ? -1 : 1;
     const item = (a, b) => byName.compare(itemOf(a).name, itemOf(b).name) || a.item - b.item;
@@ -113,7 +134,7 @@
   const WORD = /^[\p{L}\p{N}]/u;
   const tokens = (text) => text.match(TOKEN) ?? [];
   const spelled = (text) => tokens(text).filter((t) => WORD.test(t));
-  const plain = (text) => spelled(text).map((t) => t.toLowerCase());
+  const plain = (text) => spelled(text).map((t) => straight(t).toLowerCase());
   const common = (one, other) => {
     const width = other.length + 1;
     const length = new Uint16Array((one.length + 1) * width);
@@ -137,14 +158,15 @@
     return a.length > MOST_WORDS || b.length > MOST_WORDS ? null : common(a, b);
   };
   /* Where notable words of each stand that the other has anywhere; of the other, where all but its missing stand */
+  const NEGATION = new Set(["no", "not", "nor"]);
   const notable = (word) =>
-    word.length > 3 || /\p{N}/u.test(word) || (word.length > 1 && word === word.toUpperCase() && word !== word.toLowerCase());
+    word.length > 3 || NEGATION.has(word.toLowerCase()) || /\p{N}/u.test(word) || (word.length > 1 && word === word.toUpperCase() && word !== word.toLowerCase());
   const places = (words, keep) => new Set(words.flatMap((word, at) => (keep(word) ? [at] : [])));
   const alike = (one, other) => {
     const [a, b] = [new Set(plain(one)), new Set(plain(other))];
     return [
-      places(spelled(one), (word) => notable(word) && b.has(word.toLowerCase())),
-      places(spelled(other), (word) => !notable(word) || a.has(word.toLowerCase())),
+      places(spelled(one), (word) => notable(word) && b.has(straight(word).toLowerCase())),
+      places(spelled(other), (word) => !notable(word) || a.has(straight(word).toLowerCase())),
     ];
   };
   /* The text with the words of `picked` marked: those in `shared`, or all others. */
@@ -197,7 +219,7 @@
     else if (answer.text.trim() === "") column.append(make("p", { cls: "soft", textContent: "It arrived empty." }));
     else column.append(shownText(answer.text, shared, "new", picked));
     if (answer.text !== null && answer.why) column.append(make("p", { cls: "soft small", textContent: answer.why }));
-    if (answer.cut) column.append(make("p", { cls: "soft small", textContent: `${answer.cut.toLocaleString("en")} further characters are in the run.` }));
+    if (answer.cut) column.append(make("p", { cls: "soft small", textContent: `${answer.cut.toLocaleString("en")} further ${answer.cut === 1 ? "character is" : "characters are"} in the run.` }));
     column.append(marksOf(answer));
     if (leave) {
       const button = make("button", { type: "button", cls: "plain", textContent: `Remove ${titleOf(answer)}` });
@@ -206,9 +228,9 @@
     }
     return column;
   };
-  const numbered = (title, entries, wrong) => entries && [
+  const numbered = (title, entries, { wrong, type = "1" } = {}) => entries && [
     make("h3", { textContent: title }),
-    make("ol", { cls: "said" }, ...entries.map((text, n) => make("li", { dir: "auto" }, text,
+    make("ol", { cls: "said", type }, ...entries.map((text, n) => make("li", { dir: "auto" }, text,
       wrong === n + 1 ? make("strong", { textContent: " (the wrong step)" }) : null))),
   ];
   const texts = (title, ...entries) => [
@@ -259,7 +281,7 @@
     const label = make("label", { cls: "small soft" }, "Put another answer beside it ");
     if (pool.length) {
       const other = make("select", {}, make("option", { value: "", textContent: "choose" }), ...pool.map((one, n) =>
-        make("option", { value: String(n), textContent: `${titleOf(one)} (${figure(scoreOf(one, control("by").value))})` })));
+        make("option", { value: String(n), textContent: `${titleOf(one)} (${figure(shownScore(one, control("by").value))})` })));
       other.addEventListener("change", () => {
         if (other.value !== "") again([...added, pool[Number(other.value)]]);
       });
@@ -269,9 +291,9 @@
       make("p", { cls: "soft small", textContent: facts }),
       ...(item.context ? texts("Context", item.context) : []),
       ...texts("Question", item.question),
-      ...(numbered("Options", item.options) ?? []),
+      ...(numbered("Options", item.options, { type: "A" }) ?? []),
       ...(item.false_answer ? texts("Wrong answer shown", item.false_answer) : []),
-      ...(numbered("Steps", item.steps, item.step) ?? []),
+      ...(numbered("Steps", item.steps, { wrong: item.step }) ?? []),
       make("div", { cls: "pair" }, key, ...chosen.map((one, n) =>
         answerColumn(one, shared.get(one), mode === "shared" ? "shared" : "others", n > 0 && added.includes(one) ? () => again(added.filter((a) => a !== one)) : null))),
       make("p", { cls: "wide" }, label),
@@ -284,11 +306,10 @@
     const by = control("by").value;
     const mark = by === "" ? null : answer.marks.find((m) => m[0] === Number(by));
     const states = mark ? [mark[2]] : unique(answer.marks.map((m) => m[2]));
-    const score = scoreOf(answer, by);
     const odd = states.filter((s) => s !== "ok");
     const row = make("details", { cls: "answer" },
       make("summary", {},
-        make("span", { cls: "score", textContent: figure(score) }),
+        make("span", { cls: "score", textContent: figure(shownScore(answer, by)) }),
         make("span", { cls: "id", textContent: item.name }),
         make("span", { cls: "who", textContent: titleOf(answer) }),
         odd.length ? make("span", { cls: "tag", textContent: odd.join(", ") }) : null,
@@ -300,6 +321,10 @@
     return row;
   };
 
+  const turnedRound = () => {
+    const [from, to] = [control("from").value, control("to").value];
+    return from !== "" && to !== "" && Number(from) > Number(to);
+  };
   let found = [];
   let shown = 0;
   const number = (n) => n.toLocaleString("en");
@@ -310,8 +335,8 @@
     more.hidden = shown >= found.length;
     more.textContent = `Show ${number(Math.min(AT_ONCE, found.length - shown))} more`;
     count.textContent = found.length
-      ? `Showing ${number(shown)} of ${number(found.length)} answers that match; ${number(data.answers.length)} of ${number(Number(whole.dataset.total))} are on this page.`
-      : "No answer on this page matches.";
+      ? `Showing ${number(shown)} of ${number(found.length)} ${found.length === 1 ? "answer that matches" : "answers that match"}; ${number(data.answers.length)} of ${number(Number(whole.dataset.total))} are on this page.`
+      : turnedRound() ? "The lower end of the score lies above the upper one: no answer can match." : "No answer on this page matches.";
   };
   const refresh = () => {
     found = matching();

@@ -60,6 +60,7 @@ const reach = () => {
     const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
     if (scrolls) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
+    box.classList.toggle("sideways", box.scrollWidth > box.clientWidth + 1);
   }
 };
 reach();
