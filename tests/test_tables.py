@@ -104,7 +104,7 @@ def test_parquet_columns_come_as_python_values(tmp_path: Path) -> None:
         ),
         ("a.jsonl", b'{"a": ' + b"[" * 5000, "{}, line 1: broken JSON (maximum recursion depth"),
         ("a.jsonl", b'{"a": ' + b"9" * 5000 + b"}", "{}, line 1: broken JSON (Exceeds the limit"),
-        ("a.jsonl", b'{"a": "\n"}', "{}, line 1: broken JSON (Invalid control character"),
+        ("a.jsonl", b'{"a": "\n"}', "{}, line 1: broken JSON (Unterminated string"),
         ("a.jsonl", b'{"a": "caf\xe9"}', "{}, line 1: byte 11 (0xe9) is not UTF-8; save the file as UTF-8"),
         ("a.csv", b"id,text\n1,a\n2,caf\xe9\n", "{}, line 3: byte 6 (0xe9) is not UTF-8"),
         ("a.jsonl", '{"a": 1}'.encode("utf-16"), "{} is UTF-16, not UTF-8: save it as UTF-8"),
