@@ -6,12 +6,16 @@
   + StoreError: a run file that cannot be opened, read or written
     - RunNotFound: there is no run at that path
   + MetricError: a metric was given what it cannot mark, or returned what it did not declare
+  + ModelError: a model that cannot be named, reached or understood
+    - EgressError: a connection that must not be made
   + SelectionError: a selection (metric, candidate, items) that fits nothing, or too much
 """
 
 __all__ = [
+    "EgressError",
     "InputError",
     "MetricError",
+    "ModelError",
     "RunNotFound",
     "SelectionError",
     "SpecError",
@@ -43,6 +47,14 @@ class RunNotFound(StoreError):
 
 class MetricError(VivaError):
     """A metric was given what it cannot mark, or returned what it did not declare."""
+
+
+class ModelError(VivaError):
+    """A model or provider that cannot be named, reached or understood."""
+
+
+class EgressError(ModelError):
+    """A connection that must not be made."""
 
 
 class SelectionError(VivaError):
