@@ -9,6 +9,7 @@ import pytest
 LAYERS = [
     {"__main__"},
     {"cli"},
+    {"exams"},
     {"run"},
     {"report", "people", "reproduce"},
     {"studies"},
@@ -16,7 +17,7 @@ LAYERS = [
     {"benchmarks", "metrics", "facts", "edits"},
     {"ask"},
     {"models", "formats", "retrieval"},
-    {"store", "prompts", "text", "wordnet", "net"},
+    {"store", "prompts", "text", "wordnet", "net", "privacy"},
     {"registry", "tables"},
     {"specs", "records"},
     {"stats"},

@@ -1,0 +1,324 @@
+"""Endpoints that speak OpenAI's chat or completions, or Anthropic's messages.
+
+vLLM, SGLang, llama.cpp, Ollama, Azure and most hosted providers speak one of the first two. The settings of a
+spec go into the request under the endpoint's own names; what is null is left out.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from vivavoce.models import Broken, Refused, Reply, Request, Sampling, Transient
+from vivavoce.models.providers import Provider
+from vivavoce.models.replies import (
+    as_dict,
+    as_list,
+    first_choice,
+    logprobs_of,
+    same_model,
+    spelling,
+    text_of,
+    usage_of,
+    word,
+)
+from vivavoce.models.wire import Filtered, Wire
+from vivavoce.text import one_line, printable
+
+__all__ = ["Anthropic", "OpenAIChat", "OpenAICompletions", "connect"]
+
+ANTHROPIC_VERSION = "2023-06-01"
+ANTHROPIC_MAX_TOKENS = 4096
+"""The endpoint demands a number; this one is sent where the spec has none."""
+
+_ENDS = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "stop", "max_tokens": "length",
+         "model_context_window_exceeded": "length", "refusal": "content_filter"}  # fmt: skip
+_UNKNOWN = re.compile(r"prompt_logprobs|continue_final|generation_prompt|unknown|unrecogni[sz]ed|extra", re.I)
+
+
+def connect(name: str, model: str, provider: Provider) -> "_Endpoint":
+    """The model `model` of a provider, under the candidate's name `name`.
+
+    Raises `ModelError` where the provider has no usable base URL or its key is not set; nothing is sent.
+    """
+    if provider.base_url is None:
+        raise Broken(
+            f"{provider.name} has no base URL: set {provider.variable}, or base_url in a --providers file."
+        )
+    kinds = {"openai": OpenAIChat, "completions": OpenAICompletions, "anthropic": Anthropic}
+    return kinds[provider.kind](name, model, provider)
+
+
+class _Endpoint:
+    """What the three share: a wire, a name, and the check that the right model answered."""
+
+    path: str
+
+    def __init__(self, name: str, model: str, provider: Provider) -> None:
+        self.name, self.model, self.provider = name, model, provider
+        key = provider.secret()
+        self.wire = Wire(
+            provider.base_url or "",
+            {} if key is None else self._headers(key),
+            timeout=provider.timeout,
+            secrets=(key,) if key else (),
+        )
+        self.endpoint, self.place = self.wire.endpoint, self.wire.host
+
+    def _headers(self, key: str) -> dict[str, str]:
+        header = self.provider.key_header
+        return {header: key} if header else {"Authorization": f"Bearer {key}"}
+
+    async def generate(self, request: Request) -> Reply:
+        """One attempt at an answer."""
+        raise NotImplementedError
+
+    async def loglikelihood(self, request: Request) -> Reply:
+        """Not offered by this kind of endpoint."""
+        raise Broken(f"{self.name}: this kind of endpoint gives no probability of a given text.")
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.wire.close()
+
+    def _checked(self, answer: Mapping[str, Any]) -> str | None:
+        """The name that answered, which must be the one asked for, or a version of it."""
+        said = answer.get("model")
+        if not isinstance(said, str) or not said:
+            return None
+        accept = self.provider.accept
+        others = (*accept.get(self.model, ()), *accept.get("*", ()))
+        if "*" in others or any(same_model(name, said) for name in (self.model, *others)):
+            return said
+        shown = one_line(printable(said), 80)
+        raise Transient(
+            f"{shown!r} answered in place of {self.model!r}; if that is the same, list it under accept "
+            "in a --providers file"
+        )
+
+
+class OpenAIChat(_Endpoint):
+    """Chat completions."""
+
+    path = "chat/completions"
+
+    def __init__(self, name: str, model: str, provider: Provider) -> None:
+        super().__init__(name, model, provider)
+        self._length = "max_tokens"
+
+    async def generate(self, request: Request) -> Reply:
+        """One attempt at an answer."""
+        try:
+            answer = await self._asked(request)
+        except Filtered:
+            return Reply(text=None, finish_reason="content_filter")
+        model, choice = self._checked(answer), first_choice(answer)
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            raise Transient("the answer has no message")
+        reason, text = word(choice.get("finish_reason")), text_of(message.get("content"))
+        if not text and isinstance(message.get("refusal"), str):
+            text = message["refusal"]
+        sources = message.get("citations") or answer.get("citations") or message.get("annotations")
+        return Reply(
+            # Empty is an answer: all of it went into reasoning, or the model fell silent.
+            text=None if reason == "content_filter" and not text else text or "",
+            reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
+            finish_reason=reason,
+            model=model,
+            usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
+            logprobs=logprobs_of(
+                as_dict(entry).get("logprob")
+                for entry in as_list(as_dict(choice.get("logprobs")).get("content"))
+            ),
+            citations=tuple(as_list(sources)),
+        )
+
+    async def _asked(self, request: Request) -> dict[str, Any]:
+        length = self._length
+        try:
+            return await self.wire.post(self.path, self._payload(request, length))
+        except Refused as error:
+            if length == "max_completion_tokens" or "max_completion_tokens" not in str(error):
+                raise
+        self._length = "max_completion_tokens"  # newer models know the limit by this name only
+        return await self.wire.post(self.path, self._payload(request, self._length))
+
+    def _payload(self, request: Request, length: str) -> dict[str, Any]:
+        s = request.sampling
+        answer = {"name": "answer", "strict": True, "schema": s.schema}
+        return _stated({
+            "model": self.model,
+            "messages": [m._asdict() for m in request.messages],
+            **_common(s),
+            length: s.max_tokens,
+            "logprobs": True if s.logprobs else None,
+            "response_format": {"type": "json_schema", "json_schema": answer} if s.schema else None,
+        })  # fmt: skip
+
+    async def loglikelihood(self, request: Request) -> Reply:
+        """Log-probabilities of the target as the model's answer, by `prompt_logprobs`, which vLLM has.
+
+        The target is the last turn and is left open. Its tokens are the last of the prompt that spell it.
+        Raises `Broken` where the endpoint does not know `prompt_logprobs`.
+        """
+        target = request.target or ""
+        answering = {"role": "assistant", "content": target}
+        payload = {
+            "model": self.model,
+            "messages": [*(m._asdict() for m in request.messages), answering],
+            "add_generation_prompt": False,
+            "continue_final_message": True,
+            "prompt_logprobs": 0,
+            "max_tokens": 1,
+            "temperature": 0.0,
+        }
+        none = (
+            f"{self.name}: the endpoint has no prompt_logprobs, so it gives no probability of a given text."
+        )
+        try:
+            answer = await self.wire.post(self.path, payload)
+        except Refused as error:
+            if _UNKNOWN.search(str(error)):
+                raise Broken(none) from None
+            raise
+        model, listed = self._checked(answer), as_list(answer.get("prompt_logprobs"))
+        if not listed:
+            raise Broken(none)
+        # Of each place the token that is there comes first; others may follow if the server lists more.
+        chosen = [as_dict(next(iter(as_dict(place).values()), None)) for place in listed]
+        tokens = [word(entry.get("decoded_token")) or "" for entry in chosen]
+        start = spelling(tokens, target)
+        return Reply(
+            text=target,
+            model=model,
+            usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
+            logprobs=logprobs_of(entry.get("logprob") for entry in chosen[start:]) or (),
+        )
+
+
+class OpenAICompletions(_Endpoint):
+    """Completions of a plain text: for base models, and for the probability of a given text (`echo`)."""
+
+    path = "completions"
+
+    async def generate(self, request: Request) -> Reply:
+        """One attempt at a completion. Raises `Refused` for a schema, which completions do not take."""
+        s = request.sampling
+        if s.schema:
+            raise Refused(f"{self.name}: completions take no schema; use a chat endpoint")
+        payload = {
+            "model": self.model,
+            "prompt": _plain(request),
+            **_common(s),
+            "max_tokens": s.max_tokens,
+            "logprobs": 1 if s.logprobs else None,
+        }
+        try:
+            answer = await self.wire.post(self.path, _stated(payload))
+        except Filtered:
+            return Reply(text=None, finish_reason="content_filter")
+        model, choice = self._checked(answer), first_choice(answer)
+        reason, text = word(choice.get("finish_reason")), choice.get("text")
+        if not isinstance(text, str) and reason != "content_filter":
+            raise Transient("the answer has no text")
+        return Reply(
+            text=None if reason == "content_filter" and not text else text,
+            finish_reason=reason,
+            model=model,
+            usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
+            logprobs=logprobs_of(as_list(as_dict(choice.get("logprobs")).get("token_logprobs"))),
+        )
+
+    async def loglikelihood(self, request: Request) -> Reply:
+        """Log-probabilities of the target's tokens after the prompt, by echoing both.
+
+        A token that straddles the border belongs to the target. Raises `Broken` where the endpoint does not
+        echo, `Refused` where the target's first token stands at the very beginning and so has no probability.
+        """
+        prompt, target = _plain(request), request.target or ""
+        payload = {
+            "model": self.model,
+            "prompt": prompt + target,
+            "echo": True,
+            "logprobs": 0,
+            "max_tokens": 0,
+            "temperature": 0.0,
+        }
+        answer = await self.wire.post(self.path, payload)
+        model, choice = self._checked(answer), first_choice(answer)
+        listed = as_dict(choice.get("logprobs"))
+        numbers, tokens = as_list(listed.get("token_logprobs")), as_list(listed.get("tokens"))
+        if not tokens or len(numbers) != len(tokens):
+            raise Broken(f"{self.name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
+        words, text = [word(token) or "" for token in tokens], word(choice.get("text")) or ""
+        more = len(text) - len(prompt + target) if text.startswith(prompt + target) else 0
+        while more > 0 and words:  # it went on, though it was asked for no token
+            more -= len(words.pop())
+        start = spelling(words, target, as_list(listed.get("text_offset"))[: len(words)])
+        if target and start == 0 and numbers[0] is None:
+            raise Refused("the target begins the text, and the first token has no probability: give a prompt")
+        return Reply(
+            text=target,
+            model=model,
+            usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
+            logprobs=logprobs_of(numbers[start : len(words)]) or (),
+        )
+
+
+class Anthropic(_Endpoint):
+    """Anthropic's messages. A schema is asked for as the one tool that must be used."""
+
+    path = "messages"
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"anthropic-version": ANTHROPIC_VERSION, self.provider.key_header or "x-api-key": key}
+
+    async def generate(self, request: Request) -> Reply:
+        """One attempt at an answer."""
+        s = request.sampling
+        tool = {"name": "answer", "description": "Give the answer.", "input_schema": s.schema}
+        payload = {
+            "model": self.model,
+            "system": "\n\n".join(m.content for m in request.messages if m.role == "system") or None,
+            "messages": [m._asdict() for m in request.messages if m.role != "system"],
+            "max_tokens": s.max_tokens or ANTHROPIC_MAX_TOKENS,
+            "temperature": s.temperature,
+            "top_p": s.top_p,
+            "stop_sequences": list(s.stop) or None,
+            "tools": [tool] if s.schema else None,
+            "tool_choice": {"type": "tool", "name": "answer"} if s.schema else None,
+        }
+        try:
+            answer = await self.wire.post(self.path, _stated(payload))
+        except Filtered:
+            return Reply(text=None, finish_reason="content_filter")
+        model, content = self._checked(answer), answer.get("content")
+        if not isinstance(content, list):
+            raise Transient("the answer has no content")
+        blocks = [as_dict(block) for block in content]
+        used = [b.get("input") for b in blocks if b.get("type") == "tool_use"] if s.schema else []
+        texts = [word(b.get("text")) or "" for b in blocks if b.get("type") == "text"]
+        thoughts = [word(b.get("thinking")) or "" for b in blocks if b.get("type") == "thinking"]
+        reason = word(answer.get("stop_reason"))
+        text = json.dumps(used[0], ensure_ascii=False) if used else "".join(texts)
+        return Reply(
+            text=None if reason == "refusal" and not text else text,
+            reasoning="\n".join(filter(None, thoughts)) or None,
+            finish_reason=_ENDS.get(reason, reason) if reason else None,
+            model=model,
+            usage=usage_of(answer.get("usage"), "input_tokens", "output_tokens"),
+            citations=tuple(c for b in blocks for c in as_list(b.get("citations"))),
+        )
+
+
+def _common(s: Sampling) -> dict[str, Any]:
+    return {"temperature": s.temperature, "top_p": s.top_p, "seed": s.seed, "stop": list(s.stop) or None}
+
+
+def _stated(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in payload.items() if value is not None}
+
+
+def _plain(request: Request) -> str:
+    return "\n\n".join(m.content for m in request.messages)

@@ -1,0 +1,141 @@
+"""A candidate's spec to a model: `provider/name(settings)`, a system, or a baseline."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce.errors import ModelError, SpecError, suggest
+from vivavoce.models import Model, Sampling
+from vivavoce.models.providers import Provider
+from vivavoce.models.wire import LONG_KEY
+from vivavoce.records import Role
+from vivavoce.specs import Spec, parse
+
+__all__ = ["ASKED", "Named", "named"]
+
+ASKED = {
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "max_tokens": (int,),
+    "seed": (int,),
+    "stop": (tuple, str),
+    "system": (str,),
+    "prompt": (str,),
+    "shots": (int,),
+    "chat_template": (bool,),
+}
+"""Settings of any candidate, and what each takes: how it is asked, and how its answer is drawn.
+
+`system` is a text, a .md file, or a shipped prompt such as system_hivmedqa; `prompt` is a .md file.
+"""
+_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "temperature": (lambda n: n >= 0, "0 or more"),
+    "top_p": (lambda n: 0 < n <= 1, "more than 0 and at most 1"),
+    "max_tokens": (lambda n: n >= 1, "1 or more"),
+    "shots": (lambda n: n >= 0, "0 or more"),
+}
+_OWN = {"callable": ("path",), "http": ("url",), "replay": ("path",)}
+
+
+class Named(NamedTuple):
+    """A candidate: its canonical spec, the part it plays, its settings, and where it is reached."""
+
+    spec: Spec
+    role: Role
+    sampling: Sampling
+    settings: Mapping[str, Any]
+    provider: Provider | None
+    model: str
+
+    def connect(self) -> Model:
+        """The model, ready to be asked; inside an event loop."""
+        name, settings = str(self.spec), self.spec.settings
+        if self.provider:
+            from vivavoce.models.api import connect
+
+            return connect(name, self.model, self.provider)
+        if self.spec.name.startswith("baseline/"):
+            from vivavoce.models.baseline import Baseline
+
+            return Baseline(name, self.model)
+        from vivavoce.models import system
+
+        if self.spec.name == "callable":
+            return system.Function(name, str(settings["path"]))
+        if self.spec.name == "http":
+            return system.HTTP(name, str(settings["url"]))
+        return system.Replay(name, Path(str(settings["path"])))
+
+
+def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
+    """The candidate that `text` names; `asked` are settings for it that `text` does not state itself.
+
+    Raises `SpecError` for an unknown provider, system, baseline or setting, or a value of the wrong type.
+    """
+    from vivavoce.models.baseline import BASELINES
+
+    stated = parse(text)
+    _refuse_key(f"{text} {' '.join(map(str, asked.values()))}", known)
+    kind, slash, model = stated.name.partition("/")
+    own = _OWN.get(stated.name, ())
+    others = [*(f"{name}/…" for name in known), "baseline/…", *_OWN]
+    if not own and kind != "baseline" and (kind not in known or not model):
+        if not slash or not model:
+            raise SpecError(
+                f"{stated.name!r} names no model: write provider/model, such as openai/gpt-4o."
+                f"{suggest(kind, others)}"
+            )
+        raise ModelError(
+            f"no provider {kind!r}.{suggest(kind, list(known))} Another is one entry in a --providers file."
+        )
+    if kind == "baseline" and model not in BASELINES:
+        raise SpecError(f"no baseline {model!r}.{suggest(model, list(BASELINES))}")
+    for name in own:
+        if name not in stated.settings:
+            raise SpecError(f"{stated.name} needs {name}=…: write {stated.name}({name}=…).")
+    given = {key: value for key, value in asked.items() if value is not None and value != ()}
+    settings = {**({} if kind == "baseline" else given), **stated.settings}
+    for key, value in settings.items():
+        if key in own:
+            continue
+        if key not in ASKED:
+            raise SpecError(f"{stated.name} has no setting {key!r}.{suggest(key, [*own, *ASKED])}")
+        if not isinstance(value, ASKED[key]) or (isinstance(value, bool) and bool not in ASKED[key]):
+            words = {
+                int: "a whole number",
+                float: "a number",
+                str: "text",
+                tuple: "a list",
+                bool: "true|false",
+            }
+            raise SpecError(
+                f"{stated.name}: {key} takes {' or '.join(words[t] for t in ASKED[key])}, not {value!r}."
+            )
+        if key in _RANGES and not _RANGES[key][0](value):
+            raise SpecError(f"{stated.name}: {key} takes {_RANGES[key][1]}, not {value!r}.")
+    stop = settings.get("stop", ())
+    sampled = {f.name for f in fields(Sampling)}
+    drawn = {k: v for k, v in settings.items() if k in sampled} | {
+        "stop": (stop,) if isinstance(stop, str) else stop
+    }
+    return Named(
+        Spec(stated.name, settings),
+        BASELINES[model] if kind == "baseline" else "candidate",  # type: ignore[arg-type]
+        Sampling(**drawn),
+        {k: v for k, v in settings.items() if k in ASKED and k not in sampled},
+        None if own or kind == "baseline" else known[kind],
+        model or stated.name,
+    )
+
+
+def _refuse_key(text: str, known: Mapping[str, Provider]) -> None:
+    """Raise `SpecError`, without repeating it, if what names a candidate holds a key that is set."""
+    for variable in {p.key for p in known.values() if p.key}:
+        key = os.environ.get(variable, "").strip()
+        if len(key) >= LONG_KEY and key in text:
+            raise SpecError(
+                f"the key in {variable} stands in a model's name or settings, which are stored: take it out; "
+                "it is read from there only."
+            )

@@ -1,0 +1,128 @@
+"""Providers, candidates by name, and what is said when one cannot be used."""
+
+import pytest
+
+from vivavoce.errors import ModelError, SpecError
+from vivavoce.models.named import named
+from vivavoce.models.providers import providers
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text: str):
+        path = tmp_path / "providers.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_file_of_ones_own_adds_a_provider_and_changes_a_setting(written):
+    known = providers(written("ward: {base_url: 'http://10.0.0.7:8000/v1/'}\nopenai: {concurrency: 3}\n"))
+    assert "http://10.0.0.7:8000/v1" == known["ward"].base_url
+    assert (3, "OPENAI_API_KEY") == (known["openai"].concurrency, known["openai"].key)
+
+
+def test_the_environment_goes_before_the_file(written, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
+    assert (
+        "http://localhost:1/v1" == providers(written("openai: {base_url: 'http://a/v1'}"))["openai"].base_url
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("openai: {pries: {}}", r"openai: no setting 'pries'. Did you mean 'prices'"),
+        ("openai: {prices: {gpt-4o: 2.5}}", r"openai, prices, gpt-4o: a price is two numbers"),
+        ("openai: {prices: {gpt-4o: [2.5, ten]}}", r"two numbers.*not \[2.5, 'ten'\]"),
+        ("openai: {prices: [1]}", r"openai, prices: \[1\] is not what"),
+        ("openai: {base_url: localhost}", r"must begin with http:// or https://"),
+        ("openai: {concurrency: 0}", r"concurrency: a number above 0"),
+        ("openai: {kind: gpt}", r"kind: 'gpt'"),
+        ("openai: [", r"line 1: no valid YAML"),
+        ("- openai", r"providers are a mapping"),
+        ("openai: fast", r"settings are a mapping"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_with_its_setting(written, text, said):
+    with pytest.raises(ModelError, match=said):
+        providers(written(text))
+
+
+def test_a_missing_key_names_its_variable(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="set the environment variable OPENAI_API_KEY"):
+        named("openai/gpt-4o", providers()).connect()
+
+
+def test_azure_needs_a_base_url():
+    with pytest.raises(ModelError, match="azure has no base URL: set AZURE_BASE_URL"):
+        named("azure/mine", providers()).connect()
+
+
+def test_settings_of_the_call_go_into_the_name_and_the_spec_s_own_go_first():
+    one = named("openai/gpt-4o(temperature=0.2)", providers(), temperature=1.0, max_tokens=50)
+    assert "openai/gpt-4o(max_tokens=50, temperature=0.2)" == str(one.spec)
+    assert (0.2, 50) == (one.sampling.temperature, one.sampling.max_tokens)
+
+
+def test_what_is_not_given_is_not_sent():
+    sampling = named("openai/gpt-4o", providers()).sampling
+    assert (None, None, None, ()) == (sampling.temperature, sampling.top_p, sampling.seed, sampling.stop)
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [("baseline/random", "floor"), ("baseline/echo", "floor"), ("baseline/reference", "ceiling"),
+     ("openai/gpt-4o", "candidate")],
+)  # fmt: skip
+def test_a_candidate_has_its_part(text, role):
+    assert role == named(text, providers()).role
+
+
+def test_settings_of_the_call_are_not_for_baselines():
+    assert "baseline/echo" == str(named("baseline/echo", providers(), temperature=0.7).spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("opnai/gpt-4o", "no provider 'opnai'. Did you mean 'openai'"),
+        ("gpt-4o", "names no model: write provider/model"),
+        ("openai", "names no model"),
+        ("openai/gpt-4o(temprature=1)", "no setting 'temprature'. Did you mean 'temperature'"),
+        ("openai/gpt-4o(temperature=hot)", "temperature takes a whole number or a number, not 'hot'"),
+        ("openai/gpt-4o(max_tokens=true)", "max_tokens takes a whole number"),
+        ("baseline/luck", "no baseline 'luck'"),
+        ("callable()", "callable needs path"),
+        ("http", "http needs url"),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_explained(text, said):
+    with pytest.raises((SpecError, ModelError), match=said):
+        named(text, providers())
+
+
+def test_an_unknown_model_of_a_known_provider_works():
+    assert "model-of-tomorrow" == named("openai/model-of-tomorrow", providers()).model
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("anthropic/claude-sonnet-4-0", "claude-sonnet-4-20250514"),
+        ("anthropic/claude-opus-4-0", "claude-opus-4-20250514"),
+        ("azure/wards-own-name", "gpt-4o-2024-08-06"),
+    ],
+)
+def test_names_that_differ_by_design_are_accepted(monkeypatch, spec, said):
+    for name in ("ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "none")
+    monkeypatch.setenv("AZURE_BASE_URL", "https://ward.example.org/v1")
+    assert said == named(spec, providers()).connect()._checked({"model": said})
+
+
+def test_a_key_is_read_from_the_environment_without_its_line_end(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", " abc\n")
+    assert "abc" == providers()["openai"].secret()
