@@ -191,11 +191,11 @@ def test_the_columns_of_the_tables_are_these() -> None:
     ) == " ".join(SCORES)
     assert (
         "benchmark item variant alias group category format question options answer references steps step "
-        "false_answer context source meta"
+        "false_answer context source weight meta"
     ) == " ".join(ITEMS)
     assert (
         "benchmark item variant alias group category format candidate role repeat edit status text reasoning "
-        "finish_reason tokens seconds cost error"
+        "finish_reason tokens seconds cost error meta"
     ) == " ".join(RESPONSES)
 
 

@@ -44,7 +44,8 @@ class Item:
     where that differs. `group` names what must be resampled together and defaults to the base id.
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
     'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
-    (from 1) is wrong. `false_answer` is a wrong answer that is shown and is to be explained.
+    (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
+    `false_answer` is a wrong answer that is shown and is to be explained.
     """
 
     benchmark: str
@@ -63,6 +64,7 @@ class Item:
     false_answer: str | None = None
     context: str | None = None
     source: str | None = None
+    weight: float = 1.0
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -110,7 +112,8 @@ class Response:
 
     `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
     withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
-    `cost` (in the provider's currency) may be null.
+    `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
+    answered, log-probabilities.
     """
 
     benchmark: str
@@ -127,6 +130,7 @@ class Response:
     seconds: float | None = None
     cost: float | None = None
     error: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +287,8 @@ class Card:
     """What a benchmark is, where it comes from, and what is wrong with it.
 
     `revision` may be null only where `revision_note` says why. `access`: `open`, `registered`,
-    `credentialed`, or `own`, a user's file.
+    `credentialed`, or `own`, a user's file. `published` holds the settings that the published figures were
+    made with, as far as they are known: those of a candidate, and `repeats`.
     """
 
     name: str
@@ -295,3 +300,4 @@ class Card:
     access: Literal["open", "registered", "credentialed", "own"] = "open"
     citation: str
     faults: tuple[str, ...] = ()
+    published: Mapping[str, Any] = field(default_factory=dict)

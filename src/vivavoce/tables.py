@@ -23,7 +23,7 @@ LISTS = ("options", "answer", "references", "steps")
 """The item fields that hold several texts."""
 RESPONSES = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "candidate", "role", "repeat"),
-    *("edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error"),
+    *("edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta"),
 )
 SCORES = (
     *("benchmark", "item", "variant", "alias", "group", "candidate", "role", "repeat", "edit", "metric"),

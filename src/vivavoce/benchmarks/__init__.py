@@ -5,7 +5,10 @@ gives every item; with `selects(item)` a setting can narrow what is examined wit
 benchmark of it.
 """
 
-from collections.abc import Iterable
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from vivavoce import formats, registry
@@ -13,7 +16,7 @@ from vivavoce.errors import InputError, VivaError
 from vivavoce.records import Card, Item
 from vivavoce.specs import Spec
 
-__all__ = ["Benchmark", "Loaded", "load"]
+__all__ = ["Benchmark", "Loaded", "load", "sampled"]
 
 
 @runtime_checkable
@@ -79,3 +82,30 @@ def load(spec: str | Spec) -> Loaded:
         raise InputError(f"{made} has no items." if not items else f"{made} selects none of its items.")
     others = tuple(item for item in items if not selects(item))
     return Loaded(str(made), registry.signature(made), made.card, chosen, others)
+
+
+def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
+    """A sample of questions, stratified by category, each with the number of questions that it stands for.
+
+    `size` is a number of questions or a share such as '10%'. Variants stay with their question. Every
+    category gets its share, one question at least. Which are drawn follows from their ids alone, so a larger
+    sample holds the smaller one. Raises `InputError` for a size that cannot be had.
+    """
+    strata: dict[str | None, list[str]] = {}
+    for item in items:
+        names = strata.setdefault(item.category, [])
+        if item.item not in names:
+            names.append(item.item)
+    total = sum(map(len, strata.values()))
+    share = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", size.strip())
+    number = float(share[1]) / 100 * total if share else float(size) if size.strip().isdigit() else -1.0
+    if not 0 < number <= total:
+        raise InputError(
+            f"--sample {size}: write a share such as 10%, or a number of questions up to {total}."
+        )
+    weight: dict[str, float] = {}
+    for names in strata.values():
+        n = min(len(names), max(1, round(number * len(names) / total)))
+        drawn = sorted(names, key=lambda name: hashlib.sha256(f"sample|{name}".encode()).digest())[:n]
+        weight |= dict.fromkeys(drawn, len(names) / n)
+    return tuple(replace(item, weight=weight[item.item]) for item in items if item.item in weight)

@@ -47,7 +47,10 @@ class HIVMedQA:
             "The key of c3q18 and c5q18 was widened during the study; the earlier one stands in meta.",
             "c2q11 is about DNA methylation, not HIV.",
             "Bias twins have no neutral twin of equal length: a drop is not yet a bias.",
+            "One published model (NVLM) was asked without the system message.",
         ),
+        # Temperature and the rest were left at each library's defaults, which the publication does not tell.
+        published={"system": "system_hivmedqa", "max_tokens": 1024, "repeats": 5},
     )
 
     def items(self) -> Iterator[Item]:

@@ -22,7 +22,7 @@ from vivavoce.formats.base import Format
 from vivavoce.formats.match import label
 from vivavoce.records import Item, Reading
 
-__all__ = ["FORMATS", "TABLE", "Format", "ask", "check", "label", "read"]
+__all__ = ["FORMATS", "TABLE", "Format", "ask", "check", "key", "label", "read"]
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
@@ -67,6 +67,17 @@ def read(item: Item, text: str) -> Reading:
 def check(item: Item) -> Item:
     """The item in its format's normal form, or `InputError` with a sentence that names benchmark and item."""
     return _format(item).check(item)
+
+
+def key(item: Item) -> str:
+    """The keyed answer as a candidate would give it: options by their text, a chain with its steps.
+
+    For examples in a prompt and for the ceiling; empty for an item that has no key.
+    """
+    said = item.references[0] if item.references else ", ".join(item.answer)
+    if item.format == "multi_hop" and item.steps:
+        return f"Final answer: {said}\nReasoning: {' '.join(item.steps)}"
+    return f"Step: {item.step}\nExplanation: {said}" if item.format == "multi_hop_inverse" else said
 
 
 def _format(item: Item) -> Format:

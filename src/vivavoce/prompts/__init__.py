@@ -4,6 +4,7 @@ The text is our own wording; `load` also takes a path to a user's file. `{{ name
 """
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +42,15 @@ def load(name: str) -> Prompt:
 
     Raises `InputError` when there is none, or it cannot be read.
     """
-    path = Path(name) if name.endswith(".md") else Path(__file__).with_name(f"{name}.md")
+    return _read(name, Path(name)) if name.endswith(".md") else _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Prompt:
+    return _read(name, Path(__file__).with_name(f"{name}.md"))
+
+
+def _read(name: str, path: Path) -> Prompt:
     try:
         return Prompt(path.stem, path.read_text(encoding="utf-8-sig").strip())
     except FileNotFoundError:

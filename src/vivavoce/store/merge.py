@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vivavoce.errors import InputError
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import put_provenance
+from vivavoce.store.write import ANSWER, put_provenance
 
 __all__ = ["Merged", "merge"]
 
@@ -23,20 +23,24 @@ class Merged(NamedTuple):
     scores: int
     replaced: int
     findings: int
+    calls: int
 
 
 def merge(target: RunFile, source: RunFile) -> Merged:
-    """Bring the current items of `source`, their answers, marks and findings into `target`, all or nothing.
+    """Bring the current items of `source`, their answers, marks, findings and calls into `target`.
 
-    A failure on one side gives way to what is there on the other. Looks at the source count as looks at the
-    result. Merging the same run again brings nothing. Raises `InputError` where the two differ: in the
-    wording of an item, the text of an answer, the declaration of a measure, or a mark.
+    All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
+    as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
+    differ: in the wording of an item, in the sample that was asked, the text of an answer, the declaration of
+    a measure, or a mark.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
     with target.writing(beside=source) as db:
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
+        for other in _OTHER_SAMPLE:
+            _refuse(db, source, *other)
         for statement in _DIMENSIONS:
             db.execute(statement)
         for conflict in _OTHER_CONTENT:
@@ -45,16 +49,16 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         replaced = db.execute(_MENDED).rowcount
         for statement in _FACTS:
             db.execute(statement)
-        items, responses, scores, findings = (
+        items, responses, scores, findings, calls = (
             after - there for after, there in zip(_counts(db), before, strict=True)
         )
-        done = Merged(str(source.path), items, responses, scores, replaced, findings)
+        done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", done._asdict(), changed=responses + scores + replaced)
     return done
 
 
 def _counts(db: sqlite3.Connection) -> list[int]:
-    tables = ("items", "responses", "scores", "findings")
+    tables = ("items", "responses", "scores", "findings", "calls")
     return [db.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0] for table in tables]
 
 
@@ -90,13 +94,41 @@ _OUR_SCORE = """
          JOIN main.scores s ON (s.measure_id, s.response_id, s.unit_id, s.ballot_id, s.pass_no)
                              = (mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)
 """
+_STRATA = (
+    "(SELECT benchmark, category, min(weight) AS weight FROM {0}.items "
+    "JOIN {0}.benchmarks USING (benchmark_id) WHERE current = 1 GROUP BY benchmark, category "
+    "HAVING min(weight) = max(weight))"
+)
+"""By benchmark and category what each item counts for, where all count for the same."""
 _DECLARED = ("low", "high", "direction", "if_unanswered", "pool", "smallest_difference")
-_ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 
 _OTHER_WORDING = (
     "b.benchmark, ti.item",
     f"{_SAME_ITEM} AND ti.hash != i.hash",
     "the item {1!r} of {0} has another wording there.",
+)
+# Questions that stand for several in one sample stand for others in the next: both together are no exam.
+_OTHER_SAMPLE = (
+    (
+        "b.benchmark, ti.item, ti.weight, i.weight",
+        f"{_SAME_ITEM} AND ti.weight != i.weight",
+        "the item {1!r} of {0} stands for {2:g} questions of the exam there and for {3:g} here: another "
+        "sample was asked.",
+    ),
+    (
+        "t.benchmark, t.category, t.weight, o.weight",
+        " ".join(
+            (
+                "FROM",
+                _STRATA.format("theirs"),
+                "t JOIN",
+                _STRATA.format("main"),
+                "o ON (t.benchmark, t.category) IS (o.benchmark, o.category) WHERE t.weight != o.weight",
+            )
+        ),
+        "an item of {0} stands for {2:g} questions of the exam there and for {3:g} here: another sample was "
+        "asked.",
+    ),
 )
 _OTHER_CONTENT = (
     (
@@ -136,7 +168,7 @@ def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]
 
 _ITEM = (
     'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
-    "steps, step, false_answer, context, source, meta"
+    "steps, step, false_answer, context, source, weight, meta"
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "
@@ -160,19 +192,23 @@ _DIMENSIONS = (
     "CREATE TEMP TABLE response_map AS SELECT tr.response_id AS theirs, r.response_id AS ours "
     f"{_SAME_RESPONSE}",
 )
-_THEIR_ANSWER = ", ".join(f"tr.{c}" for c in _ANSWER)
+_THEIR_ANSWER = ", ".join(f"tr.{c}" for c in ANSWER)
 _FAILED_HERE = f"(SELECT r.response_id {_SAME_RESPONSE} WHERE r.status = 'failed' AND tr.status != 'failed')"
 # Marks of an answer that had failed say nothing about the one that takes its place.
 _UNMARKED = f"DELETE FROM main.scores WHERE response_id IN {_FAILED_HERE}"
 _MENDED = f"""
-    UPDATE main.responses AS o SET ({", ".join(_ANSWER)}) =
+    UPDATE main.responses AS o SET ({", ".join(ANSWER)}) =
         (SELECT {_THEIR_ANSWER} {_SAME_RESPONSE} WHERE r.response_id = o.response_id)
     WHERE o.response_id IN {_FAILED_HERE}
 """
 _SCORE = ("position", "value", "status_id", "parts", "note")
+_CALL = (
+    "made_at, key, model, endpoint, repeat, kind, purpose, status, attempts, seconds, input_tokens, "
+    "output_tokens, cost, error, reply"
+)
 _FACTS = (
     f"""
-    INSERT INTO main.responses (item_id, candidate_id, repeat, edit_id, {", ".join(_ANSWER)})
+    INSERT INTO main.responses (item_id, candidate_id, repeat, edit_id, {", ".join(ANSWER)})
     SELECT im.ours, cm.ours, tr.repeat, em.ours, {_THEIR_ANSWER}
     FROM theirs.responses tr JOIN temp.item_map im ON im.theirs = tr.item_id
          JOIN temp.candidate_map cm ON cm.theirs = tr.candidate_id
@@ -188,6 +224,14 @@ _FACTS = (
     {_SAME_SCORE}
     WHERE true ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
     DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in _SCORE)} WHERE scores.status_id = 3
+    """,
+    f"""
+    INSERT INTO main.calls ({_CALL}, response_id)
+    SELECT {", ".join(f"t.{c.strip()}" for c in _CALL.split(","))},
+           (SELECT ours FROM temp.response_map WHERE theirs = t.response_id)
+    FROM theirs.calls t WHERE NOT EXISTS (SELECT 1 FROM main.calls o
+        WHERE (o.made_at, o.key, o.model, o.endpoint, o.repeat, o.purpose, o.attempts)
+            = (t.made_at, t.key, t.model, t.endpoint, t.repeat, t.purpose, t.attempts))
     """,
     *(
         f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} t WHERE NOT EXISTS "

@@ -108,8 +108,9 @@ def scores(
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
-    `details` adds `measure_id`, `category`, `format`, `parts` and `note`. Facts are read as integers and
-    joined to the dimensions in Polars, each join checked to add no row.
+    `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
+    item does not count for one. Facts are read as integers and joined to the dimensions in Polars, each join
+    checked to add no row.
     """
     import polars as pl
 
@@ -151,11 +152,14 @@ def scores(
         key="candidate_id",
         values=[] if candidates is None else [json.dumps(list(candidates))],
     )
-    things = dimension(
-        'SELECT item_id, benchmark, item, variant, alias, "group", category, format FROM items '
-        "JOIN benchmarks USING (benchmark_id) WHERE current = 1",
-        *("benchmark", "item", "variant", "alias", "group", "category", "format"),
-        key="item_id",
+    named = ("benchmark", "item", "variant", "alias", "group", "category", "format")
+    weight = ("weight",) if details and _weighted(db) else ()
+    things = _frame(
+        db,
+        'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
+        f"{''.join(f', {name}' for name in weight)} FROM items JOIN benchmarks USING (benchmark_id) "
+        "WHERE current = 1",
+        pl.Schema({"item_id": i64, **dict.fromkeys(named, text), **dict.fromkeys(weight, pl.Float64())}),
     )
     answers = _frame(
         db,
@@ -184,9 +188,15 @@ def scores(
             )
         )
         .sort(*_ORDER)
-        .select(*SCORES, *(("measure_id", "category", "format", *extra) if details else ()))
+        .select(*SCORES, *(("measure_id", "category", "format", *weight, *extra) if details else ()))
     )
     return frame.collect()
+
+
+def _weighted(db: sqlite3.Connection) -> bool:
+    """Whether a sample was asked: some item counts for more or less than itself."""
+    found = db.execute("SELECT EXISTS (SELECT 1 FROM items WHERE current = 1 AND weight != 1)").fetchone()
+    return bool(found[0])
 
 
 def stock(db: sqlite3.Connection) -> dict[int, Item]:
@@ -292,8 +302,8 @@ def candidates(db: sqlite3.Connection) -> list[Candidate]:
 
 
 def looks(db: sqlite3.Connection) -> int:
-    """How often candidates of this run were compared before."""
-    (n,) = db.execute("SELECT count(*) FROM findings WHERE study = 'compare'").fetchone()
+    """How often candidates of this run were compared before, or asked again after results were seen."""
+    (n,) = db.execute("SELECT count(*) FROM findings WHERE study IN ('compare', 'collect')").fetchone()
     return int(n)
 
 

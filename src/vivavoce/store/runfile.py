@@ -40,7 +40,7 @@ class RunFile:
         """
         if not self.exists:
             raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
-        with self._explained(), closing(self._connect()) as db:
+        with self.explained(), closing(self._connect()) as db:
             if _version(db, self.path) < len(MIGRATIONS):
                 with self.writing():  # an older file, or one that is still empty, is brought up to date first
                     pass
@@ -57,7 +57,7 @@ class RunFile:
         if beside:
             with beside.reading():  # refuses what is no run, and brings an older one up to date
                 pass
-        with self._explained(), closing(self._connect()) as db:
+        with self.explained(), closing(self._connect()) as db:
             _version(db, self.path)
             if beside:
                 beside._attach(db)
@@ -73,6 +73,21 @@ class RunFile:
                 raise
             db.execute("COMMIT")
 
+    @contextmanager
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection that stays open for many small transactions, each begun and ended by the caller.
+
+        Another thread may use it in this one's place, not at the same time.
+
+        What is committed survives the end of the process at any instant, though not of the power: waiting for
+        the disk after each answer would cost more than the answer.
+        """
+        with self.writing():
+            pass
+        with self.explained(), closing(self._connect()) as db:
+            db.execute("PRAGMA synchronous = NORMAL")
+            yield db
+
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
         if to.exists():
@@ -81,7 +96,7 @@ class RunFile:
             raise StoreError(f"no folder {to.parent} to put the copy in.")
         if not self.exists:
             raise RunNotFound(f"no run at {self.path} to copy.")
-        with self._explained(to), closing(self._connect()) as db:
+        with self.explained(to), closing(self._connect()) as db:
             _version(db, self.path)
             try:
                 db.execute("VACUUM INTO ?", (str(to),))
@@ -119,7 +134,7 @@ class RunFile:
             )  # a read-only disk, as in `_connect`
 
     @contextmanager
-    def _explained(self, written: Path | None = None) -> Iterator[None]:
+    def explained(self, written: Path | None = None) -> Iterator[None]:
         """Turn SQLite's errors into one sentence that says what to do."""
         path = written or self.path
         try:
@@ -159,7 +174,10 @@ class RunFile:
 
 
 def _open(address: str) -> sqlite3.Connection:
-    db = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+    # Not one thread's alone: what `connected` gives may be used by another in its place.
+    db = sqlite3.connect(
+        address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("SELECT 1 FROM sqlite_master").fetchone()  # connecting alone does not read the file

@@ -173,4 +173,46 @@ SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format,
 FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST, _STEPS)
+_CALLS = """
+ALTER TABLE items ADD COLUMN weight REAL NOT NULL DEFAULT 1.0;
+ALTER TABLE responses ADD COLUMN meta TEXT NOT NULL DEFAULT '{}';
+
+CREATE TABLE calls (
+    call_id       INTEGER PRIMARY KEY,
+    made_at       TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    key           TEXT NOT NULL,
+    model         TEXT NOT NULL,
+    endpoint      TEXT NOT NULL,
+    repeat        INTEGER NOT NULL,
+    kind          TEXT NOT NULL CHECK (kind IN ('generate', 'loglikelihood')),
+    purpose       TEXT NOT NULL,
+    status        TEXT NOT NULL CHECK (status IN ('ok', 'filtered', 'failed')),
+    attempts      INTEGER NOT NULL,
+    seconds       REAL NOT NULL,
+    input_tokens  INTEGER,
+    output_tokens INTEGER,
+    cost          REAL,
+    error         TEXT,
+    reply         TEXT,
+    response_id   INTEGER REFERENCES responses
+) STRICT;
+CREATE INDEX asked_before ON calls (key, model, repeat) WHERE status != 'failed';
+
+CREATE TABLE leases (work TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) STRICT;
+
+DROP VIEW item_rows;
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.options,
+       i.answer, i."references", i.steps, i.step, i.false_answer, i.context, i.source, i.weight, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+
+DROP VIEW response_rows;
+CREATE VIEW response_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, c.candidate, c.role,
+       r.repeat, e.edit, r.status, r.text, r.reasoning, r.finish_reason, r.tokens, r.seconds, r.cost, r.error,
+       r.meta
+FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS)

@@ -14,8 +14,10 @@ from vivavoce.store.schema import STATUSES
 from vivavoce.tables import LISTS
 
 __all__ = [
+    "ANSWER",
     "Mark",
     "Stored",
+    "answer_of",
     "put_benchmark",
     "put_candidates",
     "put_event",
@@ -120,6 +122,7 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) 
                 "false_answer",
                 "context",
                 "source",
+                "weight",
             )
         },
         **{name: _json(getattr(item, name)) for name in LISTS},
@@ -149,7 +152,13 @@ class Stored(NamedTuple):
     replaced: int
 
 
-_PLAIN = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta")
+"""The columns that hold what came of asking."""
+
+
+def answer_of(response: Response) -> tuple[object, ...]:
+    """The values of `ANSWER`."""
+    return (*(getattr(response, name) for name in ANSWER[:-1]), _json(dict(response.meta)))
 
 
 def put_responses(
@@ -170,7 +179,7 @@ def put_responses(
         if r.edit not in edits:
             edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
-        values = tuple(getattr(r, name) for name in _PLAIN)
+        values = answer_of(r)
         there = db.execute(
             "SELECT response_id, status, text FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
@@ -178,8 +187,8 @@ def put_responses(
         ).fetchone()
         if there is None:
             db.execute(
-                f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(_PLAIN)}) "
-                f"VALUES ({', '.join('?' * (4 + len(_PLAIN)))})",
+                f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
+                f"VALUES ({', '.join('?' * (4 + len(ANSWER)))})",
                 key + values,
             )
             new += 1
@@ -188,7 +197,7 @@ def put_responses(
         elif there[1] == "failed":
             db.execute("DELETE FROM scores WHERE response_id = ?", there[:1])
             db.execute(
-                f"UPDATE responses SET {', '.join(f'{n} = ?' for n in _PLAIN)} WHERE response_id = ?",
+                f"UPDATE responses SET {', '.join(f'{n} = ?' for n in ANSWER)} WHERE response_id = ?",
                 (*values, there[0]),
             )
             replaced += 1

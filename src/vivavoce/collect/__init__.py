@@ -1,0 +1,239 @@
+"""Collecting: every item goes to every candidate as often as asked, and every answer is stored as it comes.
+
+What is answered is not asked again, what failed is. A lease keeps two collects from doing the same work; a
+killed one loses nothing that was stored and at most repeats what was on the wire.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from vivavoce.ask import Answer, Job, Limits, Tally, Work, ask
+from vivavoce.collect.leases import leased
+from vivavoce.collect.orders import Order, Plan, order, plan, price
+from vivavoce.collect.requests import todo
+from vivavoce.errors import EgressError, InputError
+from vivavoce.models import Model, Reply
+from vivavoce.models.named import Named
+from vivavoce.net import is_local, is_offline, offline, permit
+from vivavoce.privacy import preflight, warning
+from vivavoce.records import Response
+from vivavoce.store import RunFile
+from vivavoce.store.calls import Call, Ledger, answered, asked_last, known_items, ledger
+from vivavoce.store.write import put_benchmark, put_candidates, put_finding, put_provenance
+
+__all__ = ["Collected", "Order", "Plan", "Privacy", "collect", "order", "plan"]
+
+
+class Privacy(NamedTuple):
+    """What may leave this machine: nothing (`offline`), items that look like patient data (`allow_phi`), and
+    to which hosts those of a credentialed benchmark (`allow`).
+    """
+
+    offline: bool = False
+    allow_phi: bool = False
+    allow: tuple[str, ...] = ()
+
+
+class Collected(NamedTuple):
+    """What a collect did, and whether it added answers to a run whose results had been seen: a `look`."""
+
+    tally: Tally
+    look: bool
+
+
+def collect(
+    run: RunFile,
+    wanted: Order,
+    *,
+    privacy: Privacy = Privacy(),  # noqa: B008 - frozen
+    max_cost: float | None = None,
+    progress: Callable[[Tally, int], None] | None = None,
+) -> Collected:
+    """Ask every candidate every item as often as wanted and store what comes, or why nothing came.
+
+    `progress` hears the tally and the number of requests in all. Raises `EgressError` before anything is sent
+    or stored if privacy forbids it, `StoreError` if another collect is doing the same work, `InputError` if
+    the run holds another sample of these items.
+    """
+    benchmark, exam = wanted.items[0].benchmark, wanted.exam
+    names = [str(c.spec) for c in wanted.candidates]
+    with offline(privacy.offline):
+        models = [c.connect() for c in wanted.candidates]
+        _permitted(wanted, models, privacy)
+        _same_sample(run, wanted)
+        _same_words(run, wanted)
+        with leased(run, [f"collect {benchmark} {name}" for name in names]) as held:
+            with run.writing() as db:
+                put_benchmark(db, exam.card, wanted.items, spec=exam.spec, signature=exam.signature)
+                put_candidates(db, {str(c.spec): c.role for c in wanted.candidates})
+            there = [answered(run, benchmark, name) for name in names]
+            total = sum(1 for done in there for _ in todo(wanted.items, wanted.repeats, done))
+
+            def jobs(candidate: Named, done: set[tuple[str, str, int]]) -> Iterator[Job]:
+                for item, repeat in todo(wanted.items, wanted.repeats, done):
+                    yield Job(wanted.asking.request(item, candidate, repeat), repeat, item)
+
+            works = [
+                Work(model, jobs(candidate, done), _limits(candidate), price(candidate))
+                for model, candidate, done in zip(models, wanted.candidates, there, strict=True)
+            ]
+            heard = None if progress is None else (lambda tally: progress(tally, total))
+            with ledger(run) as book:
+
+                def keep(model: Model, job: Job, answer: Answer) -> None:
+                    held.check()
+                    response = _response(benchmark, model, job, answer)
+                    book.put(response, _call(model, job, answer, response))
+
+                tally = ask(works, keep, recall=_recalled(book), max_cost=max_cost, progress=heard)
+            return Collected(tally, _kept(run, wanted, privacy, tally, total))
+
+
+def _permitted(wanted: Order, models: Sequence[Model], privacy: Privacy) -> None:
+    """Raise `EgressError` if items of this kind must not go where they would."""
+    for model in models:
+        if model.place:
+            permit(model.place)
+    away = list(dict.fromkeys(m.place for m in models if m.place and not is_local(m.place)))
+    if not away:
+        return
+    if wanted.exam.card.access == "credentialed":
+        allowed = {host.strip().lower() for host in privacy.allow}
+        stray = [host for host in away if host.lower() not in allowed]
+        if stray:
+            raise EgressError(
+                f"{wanted.exam.spec} is credentialed: its items go only to endpoints that you name. If the "
+                f"terms you signed permit it, say --allow {stray[0]}. Nothing was sent."
+            )
+    shown = any(c.settings.get("shots") for c in wanted.candidates)  # examples come from the whole exam
+    items = wanted.exam.items if shown else wanted.items
+    flagged = [] if privacy.allow_phi else preflight(items)
+    if flagged:
+        raise EgressError(warning(flagged, len(items), ", ".join(away)))
+
+
+def _same_sample(run: RunFile, wanted: Order) -> None:
+    """Raise `InputError` if the run holds other questions of this benchmark, or with other weights."""
+    there = known_items(run, wanted.items[0].benchmark)
+    here = {(i.item, i.variant): i.weight for i in wanted.items}
+    if there and (any(w != 1.0 for w in (*there.values(), *here.values()))) and there != here:
+        raise InputError(
+            f"{run.path} holds another sample of {wanted.items[0].benchmark} ({len(there)} items, not "
+            f"{len(here)}): ask for the same --sample, or use another run."
+        )
+
+
+def _same_words(run: RunFile, wanted: Order) -> None:
+    """Raise `InputError` if a candidate was asked otherwise before, under the same name."""
+    here = {(item.item, item.variant): item for item in wanted.items}
+    for candidate in wanted.candidates:
+        last = asked_last(run, wanted.items[0].benchmark, str(candidate.spec))
+        item = here.get((last.item, last.variant)) if last else None
+        if last and item and wanted.asking.request(item, candidate, last.repeat).key != last.key:
+            raise InputError(
+                f"{candidate.spec} was asked item {item.name!r} in other words before: a prompt file, the "
+                "examples to draw from or vivavoce's own prompts have changed. Answers to both are not one "
+                "candidate's: name the file otherwise, or use another run."
+            )
+
+
+def _limits(candidate: Named) -> Limits:
+    p = candidate.provider
+    if p is None:
+        return Limits(concurrency=32)
+    return Limits(p.concurrency, p.requests_per_minute, p.tokens_per_minute, p.attempts)
+
+
+def _recalled(book: Ledger) -> Callable[[Model, Job], Answer | None]:
+    """What an equal request brought before: two items may be worded alike."""
+
+    def recall(model: Model, job: Job) -> Answer | None:
+        known = book.known(job.request.key, model.name, job.repeat)
+        if known is None:
+            return None
+        told = known["meta"]
+        reply = Reply(
+            text=known["text"],
+            reasoning=known["reasoning"],
+            finish_reason=known["finish_reason"],
+            model=told.get("model"),
+            logprobs=tuple(told["logprobs"]) if told.get("logprobs") else None,
+            citations=tuple(told.get("citations") or ()),
+        )
+        return Answer(reply, None, 0, 0.0, 0.0)
+
+    return recall
+
+
+def _response(benchmark: str, model: Model, job: Job, answer: Answer) -> Response:
+    item, reply = job.tag, answer.reply
+    if reply is None:
+        return Response(
+            benchmark=benchmark, item=item.item, variant=item.variant, candidate=model.name,
+            repeat=job.repeat, status="failed", seconds=answer.seconds, error=answer.error,
+        )  # fmt: skip
+    told = {"citations": list(reply.citations), "logprobs": reply.logprobs, "model": reply.model}
+    return Response(
+        benchmark=benchmark,
+        item=item.item,
+        variant=item.variant,
+        candidate=model.name,
+        repeat=job.repeat,
+        status="filtered" if reply.text is None else "ok",
+        text=reply.text,
+        reasoning=reply.reasoning,
+        finish_reason=reply.finish_reason,
+        tokens=reply.usage.output,
+        seconds=answer.seconds,
+        cost=answer.cost,
+        meta={key: value for key, value in told.items() if value},
+    )
+
+
+def _call(model: Model, job: Job, answer: Answer, response: Response) -> Call:
+    used = answer.reply.usage if answer.reply else None
+    return Call(
+        key=job.request.key,
+        model=model.name,
+        endpoint=model.endpoint,
+        repeat=job.repeat,
+        kind=job.request.kind,
+        purpose="collect",
+        status=response.status,
+        attempts=answer.attempts,
+        seconds=answer.seconds,
+        input_tokens=used.input if used else None,
+        output_tokens=used.output if used else None,
+        cost=answer.cost,
+        error=answer.error,
+        reply=None,
+    )
+
+
+def _kept(run: RunFile, wanted: Order, privacy: Privacy, tally: Tally, total: int) -> bool:
+    """What was asked of whom, and what left this machine, into the run's provenance.
+
+    True if answers came after findings had been made from this run: that is a look at it, and kept as one.
+    """
+    sent = [
+        {"endpoint": endpoint, "requests": n, "characters": tally.traffic.characters[endpoint]}
+        for endpoint, n in tally.traffic.requests.items()
+    ]
+    told = {
+        **wanted.settings,
+        "offline": is_offline(),
+        "allow": list(privacy.allow),
+        "allow_phi": privacy.allow_phi,
+        "requests": total,
+        "answered": tally.answered,
+        "failed": tally.failed,
+        "left": tally.left,
+        "cost": None if tally.unpriced else tally.cost,
+        "sent": sent,
+    }
+    with run.writing() as db:
+        put_provenance(db, "collect", told, changed=tally.done)
+        seen = db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
+        if seen and tally.answered:
+            put_finding(db, "collect", {**wanted.settings, "answered": tally.answered}, ())
+    return seen and tally.answered > 0

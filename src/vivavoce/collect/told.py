@@ -1,0 +1,88 @@
+"""What a collect is about to do, and what it did, in rows and sentences."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.records import Finding
+from vivavoce.stats import mde
+
+if TYPE_CHECKING:
+    from vivavoce.ask import Tally
+    from vivavoce.collect import Order, Plan
+
+__all__ = ["done", "planned"]
+
+DISAGREEING = (0.2, 0.5)
+"""Shares of cases on which two candidates may differ, of which a plan tells what could be detected."""
+
+
+def planned(wanted: "Order", plans: Sequence["Plan"]) -> Finding:
+    """A row per candidate, and what difference this exam could detect between two of them.
+
+    The detectable difference is of a measure of 0 and 1, two candidates that are equally good and differ on
+    20 % or 50 % of the cases: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, found four times in
+    five. Repeats do not lower it: the cases are the sample.
+    """
+    cases = len({item.group for item in wanted.items})
+    calls, costs = sum(p.calls for p in plans), [p.cost for p in plans]
+    lines = [
+        f"{calls:,} requests: {len(wanted.items):,} questions in {cases:,} cases, {wanted.repeats} "
+        f"{'time' if wanted.repeats == 1 else 'times'} each, {len(plans)} "
+        f"{'candidate' if len(plans) == 1 else 'candidates'}."
+    ]
+    unknown = [p.candidate for p in plans if p.cost is None]
+    if unknown:
+        lines.append(
+            f"The price is not known of {', '.join(unknown)}: it takes a price in a --providers file and "
+            "--max-tokens."
+        )
+    else:
+        lines.append(f"It costs at most {sum(c for c in costs if c is not None):.2f}.")
+    found = [(share, mde(math.sqrt(share / cases), cases)) for share in DISAGREEING]
+    if all(d is not None for _, d in found):
+        said = " or ".join(f"{d:.2f} if they differ on {share:.0%} of the cases" for share, d in found)
+        lines.append(f"Between two candidates it could detect a difference in accuracy of {said}.")
+    else:
+        lines.append("One case detects no difference.")
+    return Finding(study="collect", rows=tuple(p._asdict() for p in plans), text="\n".join(lines))
+
+
+def done(tally: "Tally", path: str, *, look: bool = False) -> Finding:
+    """One row, and what is left to do; `look` if these answers came after findings had been made."""
+    row: dict[str, Any] = {
+        "answered": tally.answered,
+        "failed": tally.failed,
+        "left": tally.left,
+        "shared": tally.shared,
+        "retries": tally.retries,
+        "input_tokens": tally.input_tokens,
+        "output_tokens": tally.output_tokens,
+        "cost": None if tally.unpriced else tally.cost,
+        "interrupted": tally.interrupted,
+        "stopped": tally.stopped,
+        "look": look,
+        "causes": dict(tally.causes.most_common()),
+        "sent": [
+            {"endpoint": e, "requests": n, "characters": tally.traffic.characters[e]}
+            for e, n in tally.traffic.requests.items()
+        ],
+    }
+    if not tally.done and not tally.left:
+        return Finding(
+            study="collect", rows=(row,), text="Everything was answered already; nobody was asked."
+        )
+    spent = "" if tally.unpriced else f", {tally.cost:.2f} spent"
+    lines = [f"{tally.answered:,} answers came{spent}."]
+    if tally.failed:
+        worst = "; ".join(f"{n:,} x {why}" for why, n in tally.causes.most_common(3))
+        lines.append(f"{tally.failed:,} failed: {worst}.")
+    lines += [f"{model} was not asked everything: {why.rstrip('.')}." for model, why in tally.stopped.items()]
+    if tally.left:
+        why = "Interrupted: " if tally.interrupted else ""
+        lines.append(f"{why}{tally.left:,} are left.")
+    if tally.failed or tally.left:
+        lines.append(f"What came is stored in {path}; the same command goes on from there.")
+    if look:
+        lines.append("Results of this run had been seen before: these answers are recorded as a look at it.")
+    return Finding(study="collect", rows=(row,), text="\n".join(lines))

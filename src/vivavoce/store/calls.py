@@ -1,0 +1,211 @@
+"""Calls to models: what was asked and what it cost, the answers as they come, and who may ask.
+
+An answer and its call are one transaction on a connection that stays open, so that storing an answer costs a
+fraction of a millisecond and a killed process loses nothing that was stored.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce.records import Response
+from vivavoce.store.write import ANSWER, answer_of
+
+if TYPE_CHECKING:
+    from vivavoce.store.runfile import RunFile
+
+__all__ = [
+    *("Asked", "Call", "Ledger", "answered", "asked_last", "known_items", "lease", "ledger", "release"),
+    "spent",
+]
+
+
+class Call(NamedTuple):
+    """One request to a model and what came of it; `reply` is null where the answer stands as a response."""
+
+    key: str
+    model: str
+    endpoint: str
+    repeat: int
+    kind: str
+    purpose: str
+    status: str
+    attempts: int
+    seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    error: str | None
+    reply: str | None
+
+
+_HERE = "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, 0)"
+_CALL = (
+    f"INSERT INTO calls ({', '.join(Call._fields)}, response_id) "
+    f"VALUES ({', '.join('?' * len(Call._fields))}, ({_HERE}))"
+)
+_RESPONSE = (
+    f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
+    f"VALUES (?, ?, ?, 0, {', '.join('?' * len(ANSWER))}) "
+    "ON CONFLICT (item_id, candidate_id, repeat, edit_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in ANSWER)
+    + " WHERE responses.status = 'failed'"
+)
+_FAILED_MARKS = f"DELETE FROM scores WHERE response_id = ({_HERE} AND status = 'failed')"
+_KNOWN = ("status", "text", "reasoning", "finish_reason", "tokens", "meta")
+
+
+class Ledger:
+    """An open run that takes answers one by one, each with its call in one transaction."""
+
+    def __init__(self, run: "RunFile", db: sqlite3.Connection) -> None:
+        self._run, self._db = run, db
+        self._items = {
+            (benchmark, item, variant): key
+            for key, benchmark, item, variant in db.execute(
+                "SELECT item_id, benchmark, item, variant FROM items JOIN benchmarks USING (benchmark_id) "
+                "WHERE current = 1"
+            )
+        }
+        self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
+
+    def put(self, response: Response, call: Call) -> None:
+        """Store both. A response replaces an earlier failure and its marks, never an answer."""
+        r = response
+        key = (self._items[r.benchmark, r.item, r.variant], self._candidates[r.candidate], r.repeat)
+        with self._run.explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(_FAILED_MARKS, key)
+                self._db.execute(_RESPONSE, (*key, *answer_of(r)))
+                self._db.execute(_CALL, (*call, *key))
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def known(self, key: str, model: str, repeat: int) -> dict[str, Any] | None:
+        """What came of the same request before, if it was answered: the fields of a response."""
+        row = self._db.execute(
+            f"SELECT {', '.join(f'r.{name}' for name in _KNOWN)} FROM calls c JOIN responses r "
+            "USING (response_id) WHERE (c.key, c.model, c.repeat) = (?, ?, ?) AND c.status != 'failed'",
+            (key, model, repeat),
+        ).fetchone()
+        if row is None:
+            return None
+        found = dict(zip(_KNOWN, row, strict=True))
+        return found | {"meta": json.loads(found["meta"])}
+
+
+@contextmanager
+def ledger(run: "RunFile") -> Iterator[Ledger]:
+    """The run, open for answers; its items and candidates are there already."""
+    with run.connected() as db:
+        yield Ledger(run, db)
+
+
+def answered(run: "RunFile", benchmark: str, candidate: str) -> set[tuple[str, str, int]]:
+    """Item, variant and repeat of what a candidate has answered; failures are no answers."""
+    if not run.exists:
+        return set()
+    with run.reading() as db:
+        return set(
+            db.execute(
+                "SELECT i.item, i.variant, r.repeat FROM responses r JOIN items i USING (item_id) "
+                "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
+                "WHERE b.benchmark = ? AND c.candidate = ? AND i.current = 1 AND r.edit_id = 0 "
+                "AND r.status != 'failed'",
+                (benchmark, candidate),
+            )
+        )
+
+
+class Asked(NamedTuple):
+    """Which request brought an answer: the key of what was asked, for which item and repeat."""
+
+    key: str
+    item: str
+    variant: str
+    repeat: int
+
+
+def asked_last(run: "RunFile", benchmark: str, candidate: str) -> Asked | None:
+    """The last request of a candidate that was answered; null if it was asked nothing here."""
+    if not run.exists:
+        return None
+    with run.reading() as db:
+        row = db.execute(
+            "SELECT k.key, i.item, i.variant, k.repeat FROM calls k JOIN responses r USING (response_id) "
+            "JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id) "
+            "JOIN candidates c USING (candidate_id) WHERE b.benchmark = ? AND c.candidate = ? "
+            "AND i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed' "
+            "ORDER BY k.call_id DESC LIMIT 1",
+            (benchmark, candidate),
+        ).fetchone()
+    return None if row is None else Asked(*row)
+
+
+def spent(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """By model and endpoint: calls, those that failed, attempts, tokens and cost; null without a price."""
+    columns = ("model", "endpoint", "purpose", "calls", "failed", "attempts", "input_tokens", "output_tokens",
+               "cost", "unpriced")  # fmt: skip
+    rows = db.execute(
+        "SELECT model, endpoint, purpose, count(*), sum(status = 'failed'), sum(attempts), "
+        "sum(input_tokens), sum(output_tokens), sum(cost), "
+        "sum(cost IS NULL AND status != 'failed') FROM calls "
+        "GROUP BY model, endpoint, purpose ORDER BY model, endpoint, purpose"
+    )
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def lease(
+    run: "RunFile",
+    works: Sequence[str],
+    holder: str,
+    seconds: float,
+    *,
+    gone: Callable[[str], bool] = lambda other: False,
+) -> str | None:
+    """Take or renew the right to do these works; else the name of the one who holds one of them.
+
+    What a holder has that is `gone` is free.
+    """
+    with run.writing() as db:
+        now = time.time()
+        for work in works:
+            other = db.execute(
+                "SELECT holder FROM leases WHERE work = ? AND holder != ? AND until > ?", (work, holder, now)
+            ).fetchone()
+            if other and not gone(str(other[0])):
+                return str(other[0])
+        db.executemany(
+            "INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (work) DO UPDATE SET holder = excluded.holder, "
+            "until = excluded.until",
+            [(work, holder, now + seconds) for work in works],
+        )
+    return None
+
+
+def release(run: "RunFile", works: Sequence[str], holder: str) -> None:
+    """Give the works back."""
+    with run.writing() as db:
+        db.executemany("DELETE FROM leases WHERE work = ? AND holder = ?", [(w, holder) for w in works])
+
+
+def known_items(run: "RunFile", benchmark: str) -> dict[tuple[str, str], float]:
+    """The run's current items of a benchmark by id and variant, each with its weight."""
+    if not run.exists:
+        return {}
+    with run.reading() as db:
+        return {
+            (item, variant): weight
+            for item, variant, weight in db.execute(
+                "SELECT item, variant, weight FROM items JOIN benchmarks USING (benchmark_id) "
+                "WHERE benchmark = ? AND current = 1",
+                (benchmark,),
+            )
+        }
