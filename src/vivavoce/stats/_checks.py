@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes
 
-__all__ = ["inside", "item_weights", "label_codes", "within_limits"]
+__all__ = ["evenness", "inside", "item_weights", "label_codes", "scaled_weights", "within_limits"]
 
 
 def label_codes(name: str, labels: ArrayLike, *, length: int) -> tuple[Codes, int]:
@@ -71,6 +71,29 @@ def item_weights(weights: ArrayLike | None, *, length: int) -> Floats:
         at = int(np.argmax(w <= 0))
         raise ValueError(f"weights holds {w[at]} at position {at}: leave out rows that do not count")
     return w
+
+
+def evenness(weights: Floats) -> float:
+    """(sum w)^2 / (n sum w^2): the share of n items that unequal weights leave to an estimate.
+
+    1 for equal weights, 1/n where one item has them all. Kish (1965), Survey Sampling, sec. 11.7.
+    """
+    w = weights / weights.max()  # equal weights give 1 to the last digit, however large they are
+    return min(1.0, float(w.sum()) ** 2 / (len(w) * float(w @ w)))
+
+
+def scaled_weights(weights: ArrayLike | None, *, length: int) -> Floats | None:
+    """Weights with the mean 1, so that sums of weighted counts stay of the size of counts; null stays null.
+
+    Raises
+    ------
+    ValueError
+        As `item_weights`.
+    """
+    if weights is None:
+        return None
+    w = item_weights(weights, length=length)
+    return np.asarray(w / w.mean(), dtype=np.float64)
 
 
 def within_limits(values: ArrayLike, low: float | None, high: float | None) -> Floats:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from vivavoce.stats._arrays import ROUNDING, finite, group_codes, proportion
+from vivavoce.stats._arrays import ROUNDING, Floats, finite, group_codes, proportion
+from vivavoce.stats._checks import evenness
 
 __all__ = ["Estimate", "Interval", "Mean", "Wilson", "cluster_mean", "estimate_mean", "t_interval", "wilson"]
 
@@ -150,7 +151,16 @@ def t_interval(
     return Interval(max(ends[0], floor), min(ends[1], ceiling))
 
 
-def wilson(value: float, se: float, n_groups: int, *, low: float, high: float, level: float = 0.95) -> Wilson:
+def wilson(
+    value: float,
+    se: float,
+    n_groups: int,
+    *,
+    low: float,
+    high: float,
+    level: float = 0.95,
+    evenness: float = 1.0,
+) -> Wilson:
     """Wilson interval of a bounded mean, with the sample size that its standard error amounts to.
 
     With m = (value - a) / (b - a), s = se / (b - a) and t = t(G - 1):
@@ -168,11 +178,15 @@ def wilson(value: float, se: float, n_groups: int, *, low: float, high: float, l
         The metric's limits a and b. The interval is clipped to them.
     level : float
         Coverage wanted, 0.95 by default.
+    evenness : float
+        Of weights that differ, (sum w)^2 / (n sum w^2): G * evenness stands in place of G in n*, though not
+        in t. 1 for equal weights.
 
     Raises
     ------
     ValueError
-        If a number is NaN, the value lies outside [low, high], or there are fewer than 2 groups.
+        If a number is NaN, the value lies outside [low, high], there are fewer than 2 groups, or the
+        evenness does not lie in 0 to 1.
 
     Wilson (1927), JASA 22; effective size as in Dean & Pagano (2015), J. Surv. Stat. Methodol. 3. Covers
     92 to 97 % with 42 groups; with 14 groups at a ceiling 89 to 95 %.
@@ -183,6 +197,8 @@ def wilson(value: float, se: float, n_groups: int, *, low: float, high: float, l
         raise ValueError(f"n_groups must be at least 2, but is {n_groups}: one group has no interval")
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"the limits must be finite and low below high, but are {low} and {high}")
+    if not 0 < evenness <= 1:
+        raise ValueError(f"evenness must lie above 0 and up to 1, but is {evenness}")
     span = high - low
     m, s = (value - low) / span, se / span
     if not -ROUNDING <= m <= 1 + ROUNDING:
@@ -191,7 +207,7 @@ def wilson(value: float, se: float, n_groups: int, *, low: float, high: float, l
         m = 0.0
     elif m >= 1 - NO_SPREAD:
         m = 1.0
-    n = float(n_groups)
+    n = float(n_groups) * evenness
     if m not in (0.0, 1.0) and s > NO_SPREAD:
         n = max(n, m * (1 - m) / s**2)
     t2 = float(stdtrit(n_groups - 1, 0.5 + level / 2)) ** 2
@@ -213,6 +229,9 @@ def estimate_mean(
     level: float = 0.95,
 ) -> Estimate:
     """Mean of item values with the default interval: Wilson if the metric has two limits, else t.
+
+    Where weights differ, Wilson's n* is from the larger of SE^2 and s^2 / (G * evenness), s^2 the weighted
+    variance of the values, and at least G * evenness.
 
     Parameters
     ----------
@@ -249,7 +268,8 @@ def estimate_mean(
     if low is not None and high is not None:
         method = "Wilson, effective size, CR1 by group"
         if se is not None:
-            ends = wilson(value, se, n_groups, low=low, high=high, level=level)
+            even, error = _of_weights(y, value, se, weights, n_groups)
+            ends = wilson(value, error, n_groups, low=low, high=high, level=level, evenness=even)
     else:
         method = "t, CR1 by group"
         if se is not None:
@@ -257,6 +277,19 @@ def estimate_mean(
     if ends is None:
         return Estimate(value, None, None, None, n, n_groups, method)
     return Estimate(value, ends.low, ends.high, se, n, n_groups, method)
+
+
+def _of_weights(
+    y: Floats, value: float, se: float, weights: ArrayLike | None, n_groups: int
+) -> tuple[float, float]:
+    """The evenness of weights, and an error that is no smaller than as many even cases would have.
+
+    Where the items of great weight are all alike, as near a limit they are, CR1 sees next to no spread.
+    """
+    if weights is None or (even := evenness(w := finite("weights", weights))) == 1:
+        return 1.0, se
+    spread = math.sqrt(float(w @ (y - value) ** 2) / float(w.sum()) / (n_groups * even))
+    return even, max(se, spread)
 
 
 def _check_mean(value: float, se: float) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, group_codes
+from vivavoce.stats._checks import evenness, item_weights, scaled_weights
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
 from vivavoce.stats.paired import Paired, sign, tested
 from vivavoce.stats.signs import CHUNK, ENUMERATED, SignFlips
@@ -50,6 +51,7 @@ def pooled(
     groups: ArrayLike,
     statistic: PooledStatistic,
     *,
+    weights: ArrayLike | None = None,
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
@@ -68,6 +70,8 @@ def pooled(
     statistic : callable
         `corpus_bleu`, `corpus_chrf`, `micro_f1`, `sum_ratio`, or another from rows of sums to figures.
         Called twice, once with a row for each group.
+    weights : array of shape (n,), optional
+        What each item's counts are multiplied by, above 0; scaled to the mean 1. Equal by default.
     low, high : float, optional
         The measure's limits.
     level : float
@@ -83,7 +87,7 @@ def pooled(
     to 97 %; the percentile bootstrap 85 to 94 %). Where one group holds most of the text, or with fewer than
     about 10, believe the width only roughly.
     """
-    table = _counts("counts", counts)
+    table = _weighted(_counts("counts", counts), weights)
     codes, n_groups = group_codes(groups, length=len(table))
     (value,) = statistic(_totals(table)).tolist()
     bounded = low is not None and high is not None
@@ -98,14 +102,20 @@ def pooled(
         return blank._replace(value=value, n_undefined=undefined)
     ends: Interval
     if low is not None and high is not None:
-        ends = Interval(*wilson(value, se, n_groups, low=low, high=high, level=level)[:2])
+        even = evenness(item_weights(weights, length=len(table)))
+        ends = Interval(*wilson(value, se, n_groups, low=low, high=high, level=level, evenness=even)[:2])
     else:
         ends = t_interval(value, se, n_groups - 1, level=level, low=low, high=high)
     return Pooled(value, ends.low, ends.high, se, len(table), n_groups, 0, method)
 
 
 def pooled_paired(
-    first: ArrayLike, second: ArrayLike, groups: ArrayLike, statistic: PooledStatistic
+    first: ArrayLike,
+    second: ArrayLike,
+    groups: ArrayLike,
+    statistic: PooledStatistic,
+    *,
+    weights: ArrayLike | None = None,
 ) -> Paired | None:
     """The first's pooled figure minus the second's on the same items, each group left out of both in turn.
 
@@ -116,6 +126,8 @@ def pooled_paired(
     groups : array of shape (n,)
         What is drawn together; any labels.
     statistic : callable
+        As in `pooled`.
+    weights : array of shape (n,), optional
         As in `pooled`.
 
     Returns
@@ -131,6 +143,8 @@ def pooled_paired(
         As `pooled`, or if the two differ in shape.
     """
     a, b, codes, n_groups = _sides(first, second, groups)
+    by_item = _signs(_difference(statistic, a, b))
+    a, b = _weighted(a, weights), _weighted(b, weights)
     (difference,) = _difference(statistic, _totals(a), _totals(b)).tolist()
     if math.isnan(difference):
         return None
@@ -141,7 +155,7 @@ def pooled_paired(
     return tested(
         difference,
         se,
-        items=_signs(_difference(statistic, a, b)),
+        items=by_item,
         groups=_signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b)))),
         direction=sign(round(difference, 9)),
     )
@@ -154,6 +168,7 @@ def pooled_swaps(
     statistic: PooledStatistic,
     *,
     rng: np.random.Generator,
+    weights: ArrayLike | None = None,
     resamples: int = 9_999,
 ) -> SignFlips:
     """Two-sided p of the difference of two pooled figures, if a coin had said whose each group's answers are.
@@ -166,6 +181,8 @@ def pooled_swaps(
         As in `pooled_paired`.
     rng : numpy.random.Generator
         Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
+    weights : array of shape (n,), optional
+        As in `pooled`.
     resamples : int
         Patterns drawn beyond 16 groups.
 
@@ -184,6 +201,7 @@ def pooled_swaps(
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, but is {resamples}")
     a, b, codes, n_groups = _sides(first, second, groups)
+    a, b = _weighted(a, weights), _weighted(b, weights)
     moved = _by_group(b, codes, n_groups) - _by_group(a, codes, n_groups)
     moved = moved[(np.round(moved, 9) != 0).any(axis=1)]
     totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
@@ -215,6 +233,11 @@ def _counts(name: str, counts: ArrayLike) -> Floats:
         row, column = (int(k) for k in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
         raise ValueError(f"{name} holds {table[row, column]} at position {row}, count {column}")
     return table
+
+
+def _weighted(table: Floats, weights: ArrayLike | None) -> Floats:
+    w = scaled_weights(weights, length=len(table))
+    return table if w is None else np.asarray(table * w[:, None], dtype=np.float64)
 
 
 def _sides(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, Codes, int]:

@@ -53,7 +53,9 @@ class RankIntervals(NamedTuple):
     n_groups: int
 
 
-def rank_intervals(values: ArrayLike, groups: ArrayLike, *, alpha: float = 0.05) -> RankIntervals:
+def rank_intervals(
+    values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None, alpha: float = 0.05
+) -> RankIntervals:
     """[1 + systems shown better, K - systems shown worse], by `paired` with Holm over all pairs.
 
     Parameters
@@ -62,6 +64,8 @@ def rank_intervals(values: ArrayLike, groups: ArrayLike, *, alpha: float = 0.05)
         Item means of each system on the items common to all, higher being better.
     groups : array of shape (n,)
         What is drawn together; any labels.
+    weights : array of shape (n,), optional
+        Of the items, as in `paired`. Equal by default.
     alpha : float
         Error for the whole family: with probability 1 - alpha all K intervals hold at once.
 
@@ -84,7 +88,7 @@ def rank_intervals(values: ArrayLike, groups: ArrayLike, *, alpha: float = 0.05)
     proportion("alpha", alpha)
     n_systems = len(y)
     first, second = np.triu_indices(n_systems, 1)
-    pairs = [paired(y[i] - y[j], groups) for i, j in zip(first, second, strict=True)]
+    pairs = [paired(y[i] - y[j], groups, weights=weights) for i, j in zip(first, second, strict=True)]
     adjusted = holm([pair.p for pair in pairs])
     p = np.ones((n_systems, n_systems))
     p[first, second] = p[second, first] = adjusted
@@ -93,7 +97,7 @@ def rank_intervals(values: ArrayLike, groups: ArrayLike, *, alpha: float = 0.05)
         if holms <= alpha and pair.direction:
             better[(i, j) if pair.direction > 0 else (j, i)] = True
     above, below = better.sum(axis=0), better.sum(axis=1)
-    means = y.mean(axis=1)
+    means = y.mean(axis=1) if weights is None else np.average(y, axis=1, weights=np.asarray(weights))
     return RankIntervals(
         means=means,
         ranks=average_ranks(-means),

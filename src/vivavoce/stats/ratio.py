@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import finite, group_codes
-from vivavoce.stats._checks import item_weights
+from vivavoce.stats._checks import evenness, item_weights
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
 
 __all__ = ["ExpRatio", "Ratio", "exp_ratio", "ratio"]
@@ -98,7 +98,8 @@ def ratio(
     if theta is None or se is None:
         return Ratio(theta, None, None, None, n, n_groups, method)
     if low is not None and high is not None:
-        ends = Interval(*wilson(theta, se, n_groups, low=low, high=high, level=level)[:2])
+        even = evenness(item_weights(weights, length=n))
+        ends = Interval(*wilson(theta, se, n_groups, low=low, high=high, level=level, evenness=even)[:2])
         theta = min(max(theta, low), high)
     else:
         ends = t_interval(theta, se, n_groups - 1, level=level, low=low, high=high)

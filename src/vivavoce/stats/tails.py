@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Floats, finite, group_codes, proportion
-from vivavoce.stats._checks import inside, item_weights, label_codes, within_limits
+from vivavoce.stats._checks import evenness, inside, item_weights, label_codes, within_limits
 from vivavoce.stats.estimate import Estimate, Interval, cluster_mean, estimate_mean, t_interval, wilson
 
 __all__ = ["lower_tail_mean", "worst_at_k", "worst_of_k"]
@@ -74,6 +74,7 @@ def worst_at_k(
     *,
     groups: ArrayLike,
     k: int,
+    weights: ArrayLike | None = None,
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
@@ -86,6 +87,8 @@ def worst_at_k(
         As in `worst_of_k`.
     groups : array of shape (n_rows,)
         What is drawn together; the same for all rows of an item.
+    weights : array of shape (n_rows,), optional
+        Of the item, so the same on all its rows, above 0. Equal by default.
     low, high : float, optional
         The metric's limits. With both, Wilson; else t.
     level : float
@@ -100,13 +103,17 @@ def worst_at_k(
     Raises
     ------
     ValueError
-        As `worst_of_k` and `estimate_mean`; if a group differs inside an item.
+        As `worst_of_k` and `estimate_mean`; if a group or a weight differs inside an item.
     """
     worst = worst_of_k(values, items, k=k)
     codes, n_items = label_codes("items", items, length=len(np.asarray(values)))
     by_row, _ = group_codes(groups, length=len(codes))
     of_item = inside("items", codes, n_items, of="groups", outer=by_row)
-    return estimate_mean(worst, of_item, low=low, high=high, level=level)
+    w = None
+    if weights is not None:
+        levels, by_level = np.unique(item_weights(weights, length=len(codes)), return_inverse=True)
+        w = levels[inside("items", codes, n_items, of="weights", outer=by_level)]
+    return estimate_mean(worst, of_item, weights=w, low=low, high=high, level=level)
 
 
 def lower_tail_mean(
@@ -123,8 +130,8 @@ def lower_tail_mean(
 
     With Q the `share` quantile, z_i = Q - max(Q - y_i, 0) / share: the mean of z is that of the worst share,
     an item on its border counting in part, and its CR1 error by group is that of z. What the error rests on
-    are the groups in the tail, about g = share * G, rounded down: t has g - 1 degrees of freedom, and
-    Wilson's effective size is at least g.
+    are the groups in the tail, about g = share * G, rounded down, G * (sum w)^2 / (n sum w^2) in place of
+    G where weights differ: t has g - 1 degrees of freedom, and Wilson's effective size is at least g.
 
     Parameters
     ----------
@@ -163,7 +170,7 @@ def lower_tail_mean(
     quantile = y[order[border]]
     mean = cluster_mean(quantile - np.maximum(quantile - y, 0) / share, groups, weights=w)
     value = min(max(mean.value, float(y.min())), float(y.max()))
-    in_tail = math.floor(share * mean.n_groups + ROUNDING)
+    in_tail = math.floor(share * mean.n_groups * evenness(w) + ROUNDING)
     wilsons = low is not None and high is not None
     method = (
         f"{'Wilson' if wilsons else 't'}, influence function, {in_tail} of {mean.n_groups} groups in the tail"

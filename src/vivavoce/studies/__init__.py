@@ -5,7 +5,9 @@ one value per item, and everything above works on that.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Criterion, Measure
@@ -13,20 +15,27 @@ from vivavoce.records import Criterion, Measure
 if TYPE_CHECKING:
     import polars as pl
 
+    from vivavoce.models.cards import ModelCard
+
 __all__ = [
     "FILLED",
     "ITEM",
     "NO_LIMIT",
+    "SAMPLED",
     "STUDIES",
     "Marks",
     "by_answer",
     "by_repeat",
     "identical_repeats",
+    "item_of",
     "over_repeats",
     "repeats",
     "resolve",
     "settled",
     "span",
+    "unweighted",
+    "weighted_mean",
+    "weights_of",
 ]
 
 ITEM = ("benchmark", "item", "variant", "group")
@@ -34,20 +43,48 @@ NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they
 """Why a side of the identified set is null."""
 
 
-STUDIES = ("agreement", "consistency", "correlation", "gaps", "ranking")
-"""The studies that need nothing but scores; each is the module of that name with a function `findings`."""
+STUDIES = ("agreement", "consistency", "correlation", "gaps", "ranking", "size")
+"""The studies; each is the module of that name with a function `findings`. Size needs cards as well."""
 
 
 class Marks(NamedTuple):
     """What studies work on: score rows with their `measure_id`, the measures, and who only repeats himself.
 
     `identical` names candidates whose repeats of every item are the same text: what differs between their
-    repeats is the examiner's doing.
+    repeats is the examiner's doing. `cards` are what is known of the candidates, by label. `scores` has a
+    column `weight` where a sample of an exam was asked: how many of its questions each item stands for.
     """
 
     scores: "pl.DataFrame"
     measures: Mapping[int, Measure]
     identical: frozenset[str] = frozenset()
+    cards: "Mapping[str, ModelCard] | None" = None
+
+
+SAMPLED = "A sample was asked: means weigh each question by how many of the exam it stands for."
+"""The note of what weighs items, where `weight` is among the columns."""
+
+
+def unweighted(scores: "pl.DataFrame", what: str) -> tuple[str, ...]:
+    """The line that `what` counts every question alike, where a sample was asked; else none."""
+    return (f"A sample was asked: {what} each question alike.",) if "weight" in scores.columns else ()
+
+
+def item_of(rows: "pl.DataFrame") -> tuple[str, ...]:
+    """The columns of an item: `ITEM`, and its weight where there is one."""
+    return (*ITEM, "weight") if "weight" in rows.columns else ITEM
+
+
+def weights_of(rows: "pl.DataFrame") -> "np.ndarray[Any, np.dtype[np.float64]] | None":
+    """The weights of rows by item; null where all count alike."""
+    if "weight" not in rows.columns or rows["weight"].n_unique() < 2:
+        return None
+    return rows["weight"].to_numpy()
+
+
+def weighted_mean(values: "np.ndarray[Any, Any]", weights: "np.ndarray[Any, Any] | None") -> float:
+    """The mean of one value per item, at least one."""
+    return float(np.mean(values) if weights is None else np.average(values, weights=weights))
 
 
 def identical_repeats(responses: "pl.DataFrame") -> frozenset[str]:
@@ -95,9 +132,9 @@ def by_repeat(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
 
     return (
         rows.filter(pl.col("edit") == "")
-        .select(*ITEM, "candidate", "role", "repeat", observed.alias("observed"),
+        .select(*item_of(rows), "candidate", "role", "repeat", observed.alias("observed"),
                 filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
-        .group_by(*ITEM, "candidate", "role", "repeat")
+        .group_by(*item_of(rows), "candidate", "role", "repeat")
         .agg(pl.col(*FILLED).mean())
         .sort(*ITEM, "candidate", "repeat")  # a mean in another order has another last digit
     )  # fmt: skip
@@ -108,7 +145,7 @@ def over_repeats(answers: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
     return (
-        answers.group_by(*ITEM, "candidate", "role", maintain_order=True)
+        answers.group_by(*item_of(answers), "candidate", "role", maintain_order=True)
         .agg(pl.col(*FILLED).mean())
         .sort(*ITEM, "candidate")
     )
@@ -119,7 +156,7 @@ def repeats(rows: "pl.DataFrame", criterion: Criterion) -> "pl.DataFrame":
     import polars as pl
 
     found = by_repeat(rows, criterion).rename({"observed": "y"}).filter(pl.col("y").is_not_null())
-    return found.select(*ITEM, "candidate", "repeat", "y")
+    return found.select(*item_of(found), "candidate", "repeat", "y")
 
 
 def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tuple[str, ...]]:
@@ -145,6 +182,7 @@ def span(
     highs: "pl.Series",
     groups: "pl.Series",
     *,
+    weights: "pl.Series | None" = None,
     low: float | None,
     high: float | None,
     level: float = 0.95,
@@ -157,4 +195,7 @@ def span(
     below, above = (None if side.is_nan().any() else side.filter(there).to_numpy() for side in (lows, highs))
     if not there.any() or (below is None and above is None):
         return stats.Bounds(None, None, None, None)
-    return stats.bounds(below, above, groups.filter(there).to_numpy(), low=low, high=high, level=level)
+    w = None if weights is None or weights.n_unique() < 2 else weights.filter(there).to_numpy()
+    return stats.bounds(
+        below, above, groups.filter(there).to_numpy(), weights=w, low=low, high=high, level=level
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
 from vivavoce.specs import signed
-from vivavoce.studies import Marks, by_answer
+from vivavoce.studies import Marks, by_answer, unweighted
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -62,7 +62,12 @@ def findings(marks: Marks) -> Finding:
         "There is nothing to compare: no second pass, no second examiner, and no judged text that was "
         "answered twice; marks that are computed do not vary."
     )
-    return Finding(study="agreement", rows=tuple(rows), text=text, notes=notes)
+    return Finding(
+        study="agreement",
+        rows=tuple(rows),
+        text=text,
+        notes=(*notes, *unweighted(marks.scores, "agreement counts")),
+    )
 
 
 def _tables(marks: Marks) -> Iterator[_Table]:

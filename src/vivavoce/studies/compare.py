@@ -14,7 +14,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.errors import SelectionError
 from vivavoce.records import Finding, Measure
-from vivavoce.studies import NO_LIMIT, span
+from vivavoce.studies import NO_LIMIT, SAMPLED, span
 from vivavoce.studies.pair import Apart, Compared, Figures, Pair, Population
 from vivavoce.studies.pairs import pairs, pairs_of
 from vivavoce.studies.pooling import NO_FILLING
@@ -70,7 +70,8 @@ def compare(
         " ".join(filter(None, (of, row["basis"], row["verdict"])))
         for of, row in zip(_what_of(rows), rows, strict=True)
     )
-    return Finding(study="compare", rows=tuple(rows), text=text, notes=(footnote(family, looks, margin),))
+    notes = (footnote(family, looks, margin), *([SAMPLED] if "weight" in scores.columns else []))
+    return Finding(study="compare", rows=tuple(rows), text=text, notes=notes)
 
 
 class Gate(NamedTuple):
@@ -231,7 +232,8 @@ def _bounds(found: Compared, row: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(found.by, Figures):
         return {}
     items = found.by.items
-    ends = span(items["d_low"], items["d_high"], items["group"],
+    weights = items["weight"] if "weight" in items.columns else None
+    ends = span(items["d_low"], items["d_high"], items["group"], weights=weights,
                 low=None if width is None else -width, high=width)  # fmt: skip
     if pair.population == "fixed":
         worst, best = (f.interval() for f in found.fillings) if found.fillings else (None, None)
@@ -251,7 +253,7 @@ def _verdict(found: Compared, corrected: _Corrected, level: float) -> stats.Verd
             return paired.interval(level=level)
         if isinstance(found.by, Figures):  # pseudo-groups of Agresti-Min have no counts to be pooled
             return paired.interval(level=level) if paired.test == "t" else None
-        return stats.margin_interval(*found.by.arrays(column), span=pair.width, level=level)
+        return found.by.arrays(column).margin_interval(span=pair.width, level=level)
 
     def evidence(
         p: stats.Paired, value: float, direction: Any, ends: Sequence[stats.Interval | None]
@@ -295,7 +297,7 @@ def _p_flip(found: Compared) -> float | None:
     rng = np.random.default_rng(seed)
     if isinstance(found.by, Figures):
         return (found.by if pair.a < pair.b else found.by.swapped()).swaps(rng).p
-    return stats.sign_flips(stats.group_sums(*found.by.arrays("d")), rng=rng).p
+    return stats.sign_flips(found.by.arrays("d").sums(), rng=rng).p
 
 
 def _needed(found: Compared, family: int) -> int | None:

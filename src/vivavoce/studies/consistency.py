@@ -11,7 +11,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
-from vivavoce.studies import ITEM, Marks, by_answer, repeats, settled
+from vivavoce.studies import ITEM, Marks, by_answer, repeats, settled, unweighted
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -49,7 +49,12 @@ def findings(marks: Marks) -> Finding:
             if not table.filter(benchmark=benchmark).height:
                 rows.append(_blank(benchmark, measure, "") | {"identical": False, "reason": "no marks"})
     text = "\n".join(_sentences(rows, marks)) or "No candidate was marked: there is no spread to part."
-    return Finding(study="consistency", rows=tuple(rows), text=text, notes=notes)
+    return Finding(
+        study="consistency",
+        rows=tuple(rows),
+        text=text,
+        notes=(*notes, *unweighted(marks.scores, "components of variance count")),
+    )
 
 
 def _rows(

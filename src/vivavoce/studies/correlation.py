@@ -14,7 +14,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding
-from vivavoce.studies import Marks
+from vivavoce.studies import Marks, unweighted
 from vivavoce.studies.grids import Grid, common, grids, key_of, labels, left_out
 from vivavoce.studies.words import count
 
@@ -54,7 +54,12 @@ def findings(marks: Marks) -> Finding:
     for row, q in zip(tested, stats.benjamini_hochberg([r["p"] for r in tested]).tolist(), strict=True):
         row["q"] = q
     text = "\n".join(_sentences(rows)) or "There is one measure only: nothing to correlate."
-    return Finding(study="correlation", rows=tuple(rows), text=text, notes=left_out(marks))
+    return Finding(
+        study="correlation",
+        rows=tuple(rows),
+        text=text,
+        notes=(*left_out(marks), *unweighted(marks.scores, "correlations count")),
+    )
 
 
 def _turned(grid: Grid) -> Grid:

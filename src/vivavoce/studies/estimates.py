@@ -13,7 +13,7 @@ from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.pooling import counts
 from vivavoce.studies.vetoes import BadEnds, RedLine, overlaid, share_no_format
 from vivavoce.studies.views import mean_of, pooled_of, tail_of, worst_of
-from vivavoce.studies.words import HEADLINES, count
+from vivavoce.studies.words import HEADLINES, count, sampled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +74,8 @@ def estimates(
             )
             rows.extend(made)
     text = "\n".join(map(_sentence, rows))
-    return Finding(study="estimates", rows=tuple(rows), text=text, notes=_notes(marks, asked))
+    notes = (*_notes(marks, asked), *sampled(items))
+    return Finding(study="estimates", rows=tuple(rows), text=text, notes=notes)
 
 
 def _notes(marks: Marks, asked: _Asked) -> tuple[str, ...]:

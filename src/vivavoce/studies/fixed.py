@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from vivavoce import stats
-from vivavoce.studies import ITEM, repeats
+from vivavoce.studies import ITEM, repeats, weights_of
 from vivavoce.studies.pair import Apart, Compared, Differences, Pair
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _error_of_repeats(
     own = repeats(marks, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
     names = own.select(pl.struct("item", "variant", "candidate").rank("dense")).to_series()
     signs = np.where(own["candidate"].to_numpy() == pair.a, 1.0, -1.0)
-    return stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy())
+    return stats.fixed_mean(own["y"].to_numpy() * signs, names.to_numpy(), weights=weights_of(own))
 
 
 def _filled(marks: "pl.DataFrame", ends: Mapping[str, float | None]) -> "pl.DataFrame":

@@ -12,7 +12,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding
-from vivavoce.studies import Marks
+from vivavoce.studies import Marks, unweighted
 from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count
 
@@ -49,7 +49,12 @@ def findings(marks: Marks) -> Finding:
         size = full.benchmark, len(full.items), len(set(full.groups.tolist()))
         seen.setdefault(size, {})[key_of(full.measure)] = None
     text = _sentences(rows, marks, len(known), seen)
-    return Finding(study="gaps", rows=tuple(rows), text=text, notes=left_out(marks))
+    return Finding(study="gaps", rows=tuple(rows), text=text, notes=_notes(marks))
+
+
+def _notes(marks: Marks) -> tuple[str, ...]:
+    sampled = unweighted(marks.scores, "means by category are weighted; the test of profiles counts")
+    return (*left_out(marks), *sampled)
 
 
 def _test(grid: Grid, profile: Any) -> tuple[stats.Wald | None, str | None]:
@@ -79,7 +84,8 @@ def _rows(
         here = grid.categories == category
         values, groups = grid.values[k, here], grid.groups[here]
         few = _cases(grid, category) < LEAST_GROUPS
-        e = stats.estimate_mean(values, groups, low=c.low, high=c.high)
+        weights = None if grid.weights is None else grid.weights[here]
+        e = stats.estimate_mean(values, groups, weights=weights, low=c.low, high=c.high)
         rows.append(
             dict.fromkeys(COLUMNS)
             | {

@@ -8,7 +8,7 @@ import numpy as np
 
 from vivavoce.records import Measure
 from vivavoce.specs import signed
-from vivavoce.studies import ITEM, Marks, by_answer, resolve, settled
+from vivavoce.studies import ITEM, Marks, by_answer, item_of, resolve, settled, weights_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Grid(NamedTuple):
     """One criterion on one benchmark: `values` is candidates x items, 0 where `present` is False.
 
-    `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''.
+    `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''. So do
+    `weights`, null where all items count alike.
     """
 
     benchmark: str
@@ -32,6 +33,7 @@ class Grid(NamedTuple):
     categories: "np.ndarray[Any, Any]"
     values: Floats
     present: "np.ndarray[Any, np.dtype[np.bool_]]"
+    weights: Floats | None = None
 
     @property
     def complete(self) -> "Grid":
@@ -47,6 +49,15 @@ class Grid(NamedTuple):
             categories=self.categories[kept],
             values=self.values[:, kept],
             present=self.present[:, kept],
+            weights=None if self.weights is None else self.weights[kept],
+        )
+
+    def means(self) -> Floats:
+        """The candidates' means over its items, of which there is at least one; all are there."""
+        return np.asarray(
+            self.values.mean(axis=1)
+            if self.weights is None
+            else np.average(self.values, axis=1, weights=self.weights)
         )
 
     def of(self, candidates: Sequence[str]) -> "Grid":
@@ -133,7 +144,7 @@ def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
     values = resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
     categories = part.unique(["item", "variant"]).select("item", "variant", "category")
     items = (
-        values.select(*ITEM)
+        values.select(*item_of(values))
         .unique()
         .join(categories, on=["item", "variant"], how="left", validate="1:1")
         .sort("item", "variant")
@@ -156,6 +167,7 @@ def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
         categories=items["category"].fill_null("").to_numpy(),
         values=table,
         present=present,
+        weights=weights_of(items),
     )
 
 
@@ -178,4 +190,5 @@ def _aligned(grid: Grid, items: Sequence[tuple[str, str]]) -> Grid:
         categories=grid.categories[columns],
         values=grid.values[:, columns],
         present=grid.present[:, columns],
+        weights=None if grid.weights is None else grid.weights[columns],
     )

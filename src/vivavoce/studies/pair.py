@@ -10,11 +10,13 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Measure
+from vivavoce.studies import weights_of
+from vivavoce.studies.pooling import sums
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Apart", "Compared", "Differences", "Figures", "Pair", "Population"]
+__all__ = ["Apart", "Arrays", "Compared", "Differences", "Figures", "Pair", "Population"]
 
 Population = Literal["sample", "fixed"]
 
@@ -47,19 +49,41 @@ class Pair(NamedTuple):
         return (self.a, self.b) if self.sign > 0 else (self.b, self.a)
 
 
+class Arrays(NamedTuple):
+    """Differences by item, their groups, and their weights where they differ."""
+
+    differences: "np.ndarray[Any, Any]"
+    groups: "np.ndarray[Any, Any]"
+    weights: "np.ndarray[Any, Any] | None"
+
+    def paired(self) -> stats.Paired:
+        """What the groups say."""
+        return stats.paired(self.differences, self.groups, weights=self.weights)
+
+    def sums(self) -> "np.ndarray[Any, Any]":
+        """The sum of each group, for flips of signs."""
+        return stats.group_sums(self.differences, self.groups, weights=self.weights)
+
+    def margin_interval(self, *, span: float | None, level: float) -> stats.Interval | None:
+        """The interval on which a margin is judged."""
+        return stats.margin_interval(
+            self.differences, self.groups, weights=self.weights, span=span, level=level
+        )
+
+
 class Differences(NamedTuple):
     """A row per common item: `d` as seen, `d_low` and `d_high` with the failed marks worst and best for A."""
 
     items: "pl.DataFrame"
 
-    def arrays(self, column: str) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """A column of differences that are there, and their groups."""
+    def arrays(self, column: str) -> Arrays:
+        """The differences of a column that are there."""
         there = self.items.filter(self.items[column].is_not_null())
-        return there[column].to_numpy(), there["group"].to_numpy()
+        return Arrays(there[column].to_numpy(), there["group"].to_numpy(), weights_of(there))
 
     def paired(self, column: str) -> stats.Paired:
         """What the groups say of a column of differences."""
-        return stats.paired(*self.arrays(column))
+        return self.arrays(column).paired()
 
 
 class Figures(NamedTuple):
@@ -69,14 +93,15 @@ class Figures(NamedTuple):
     second: "np.ndarray[Any, Any]"
     groups: "np.ndarray[Any, Any]"
     statistic: stats.PooledStatistic
+    weights: "np.ndarray[Any, Any] | None" = None
 
     def paired(self) -> stats.Paired | None:
         """Each group left out of both in turn."""
-        return stats.pooled_paired(*self)
+        return stats.pooled_paired(*self[:4], weights=self.weights)
 
     def swaps(self, rng: np.random.Generator) -> stats.SignFlips:
         """The check: the answers of whole cases swapped."""
-        return stats.pooled_swaps(*self, rng=rng)
+        return stats.pooled_swaps(*self[:4], weights=self.weights, rng=rng)
 
     def swapped(self) -> "Figures":
         """The same the other way round."""
@@ -84,7 +109,7 @@ class Figures(NamedTuple):
 
     def means(self) -> tuple[float, float]:
         """The two figures."""
-        one, other = (self.statistic(x.sum(axis=0, keepdims=True)) for x in self[:2])
+        one, other = (self.statistic(sums(x, self.weights)) for x in self[:2])
         return float(one[0]), float(other[0])
 
 

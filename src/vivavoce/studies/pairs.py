@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vivavoce import stats
 from vivavoce.records import Measure
-from vivavoce.studies import ITEM, resolve
+from vivavoce.studies import ITEM, resolve, weighted_mean, weights_of
 from vivavoce.studies.fixed import as_fixed
-from vivavoce.studies.pair import Apart, Compared, Differences, Figures, Pair, Population
+from vivavoce.studies.pair import Apart, Arrays, Compared, Differences, Figures, Pair, Population
 from vivavoce.studies.pooling import POOLS, counts
 
 if TYPE_CHECKING:
@@ -141,7 +139,8 @@ def _seen(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
     seen = differences.paired("d")
     if seen.n_groups < 2:
         return Apart(pair, ALONE, seen, failed)
-    first, second = (float(np.mean(common[name].to_numpy())) for name in ("observed", "observed_2"))
+    weights = weights_of(common)
+    first, second = (weighted_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2"))
     fillings = None
     if failed and not (items["d_low"].is_nan().any() or items["d_high"].is_nan().any()):
         fillings = differences.paired("d_low"), differences.paired("d_high")
@@ -173,7 +172,8 @@ def _pooled(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
     if not items.height:
         return _nothing(pair, failed)
     figures = Figures(
-        counted.of(items), counted.of(items, "_2"), items["group"].to_numpy(), POOLS[criterion.pool]
+        *(counted.of(items), counted.of(items, "_2"), items["group"].to_numpy(), POOLS[criterion.pool]),
+        weights=weights_of(items),
     )
     seen = figures.paired()
     if seen is None:
@@ -205,4 +205,5 @@ def _answered(pair: Pair, marks: "pl.DataFrame") -> stats.Paired | None:
     both = _joined(pair, values)
     if not both.height:
         return None
-    return stats.paired((both["observed"] - both["observed_2"]).to_numpy(), both["group"].to_numpy())
+    differences = (both["observed"] - both["observed_2"]).to_numpy()
+    return Arrays(differences, both["group"].to_numpy(), weights_of(both)).paired()

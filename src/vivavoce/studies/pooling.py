@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce import stats
 from vivavoce.records import Criterion
-from vivavoce.studies import ITEM
+from vivavoce.studies import ITEM, item_of, weights_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NO_FILLING", "POOLS", "Counts", "counts", "figures", "unpoolable"]
+__all__ = ["NO_FILLING", "POOLS", "Counts", "counts", "figures", "sums", "unpoolable"]
 
 NO_FILLING = "marks failed, and what their counts could be has no bound"
 """Why the sides of the identified set of a pooled figure are null."""
@@ -76,7 +76,7 @@ def counts(rows: "pl.DataFrame", criterion: Criterion) -> Counts:
     if reason:
         return Counts(None, (), reason)
     ok = rows.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
-    place = (*ITEM, "candidate", "role")
+    place = (*item_of(rows), "candidate", "role")
     names = _names(criterion.pool, ok["parts"].drop_nulls().head(1).to_list())
     table = ok.select(*place, "repeat", "pass_no")
     if names:
@@ -103,8 +103,8 @@ def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats
 
     Ratios and F1 have the linearised error, the others the jackknife's.
     """
-    table, groups = counted.of(own), own["group"].to_numpy()
-    (value,) = POOLS[criterion.pool](table.sum(axis=0, keepdims=True)).tolist()
+    table, groups, weights = counted.of(own), own["group"].to_numpy(), weights_of(own)
+    (value,) = POOLS[criterion.pool](sums(table, weights)).tolist()
     if value != value:  # NaN: 0 over 0
         return "what its counts are divided by is 0 in all answers"
     low, high = criterion.low, criterion.high
@@ -114,9 +114,16 @@ def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats
     if over is not None and (over[1] < 0).any():
         return "an answer has a denominator below 0"
     if over is None:
-        return stats.pooled(table, groups, POOLS[criterion.pool], low=low, high=high)
-    found = stats.ratio(*over, groups=groups, low=low, high=high)
+        return stats.pooled(table, groups, POOLS[criterion.pool], weights=weights, low=low, high=high)
+    found = stats.ratio(*over, groups=groups, weights=weights, low=low, high=high)
     return stats.Pooled(**found._asdict(), n_undefined=0)
+
+
+def sums(table: Any, weights: Any = None) -> Any:
+    """The sums of counts, a row of one; weights are scaled to the mean 1."""
+    return (table if weights is None else table * (weights / weights.mean())[:, None]).sum(
+        axis=0, keepdims=True
+    )
 
 
 def _over(table: Any, pool: str) -> tuple[Any, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from vivavoce import stats
 from vivavoce.records import Finding
-from vivavoce.studies import Marks
+from vivavoce.studies import Marks, unweighted
 from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count, number
 
@@ -39,7 +39,12 @@ def findings(marks: Marks) -> Finding:
         own = _rows(full)
         rows.extend(own)
         said.append(_sentence(short[key_of(grid.measure)], full, own))
-    return Finding(study="ranking", rows=tuple(rows), text="\n".join(said), notes=left_out(marks))
+    return Finding(study="ranking", rows=tuple(rows), text="\n".join(said), notes=_notes(marks))
+
+
+def _notes(marks: Marks) -> tuple[str, ...]:
+    sampled = unweighted(marks.scores, "means and ranks are weighted; mean ranks and Friedman's test count")
+    return (*left_out(marks), *sampled)
 
 
 def _rows(grid: Grid) -> list[dict[str, Any]]:
@@ -57,12 +62,12 @@ def _rows(grid: Grid) -> list[dict[str, Any]]:
     }
     few = _too_few(grid, n_groups)
     if few:
-        means = grid.values.mean(axis=1) if grid.items else [None] * len(grid.candidates)
+        means = grid.means() if grid.items else [None] * len(grid.candidates)
         return [
             shared | {"candidate": name, "mean": None if mean is None else float(mean), "reason": few}
             for name, mean in zip(grid.candidates, means, strict=True)
         ]
-    ranked = stats.rank_intervals(grid.values * sign, grid.groups)
+    ranked = stats.rank_intervals(grid.values * sign, grid.groups, weights=grid.weights)
     order = stats.friedman(grid.values * sign, grid.groups)
     by_item = stats.mean_ranks(grid.values * sign)
     shared |= {

@@ -1,24 +1,39 @@
 """Status: what is in a run, what is missing from it, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Finding, Measure
+from vivavoce.studies.words import count
 from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "status"]
+__all__ = ["CALLS", "COLUMNS", "status"]
 
 COLUMNS = (
-    *("benchmark", "candidate", "metric", "criterion", "rater", "responses", "ok", "unanswered"),
+    *("about", "benchmark", "candidate", "metric", "criterion", "rater", "responses", "ok", "unanswered"),
     *("unreadable", "failed", "causes"),
+)
+CALLS = (
+    *("about", "model", "endpoint", "purpose", "calls", "failed", "attempts", "input_tokens"),
+    *("output_tokens", "cost", "reason"),
 )
 
 
-def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Finding:
-    """One row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null metric.
+def status(
+    responses: "pl.DataFrame",
+    scores: "pl.DataFrame",
+    measures: Mapping[int, Measure],
+    calls: Sequence[Mapping[str, Any]] = (),
+) -> Finding:
+    """What is here of marks, and what was asked; `about` tells the rows apart.
+
+    `marks`: one row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null
+    metric. `calls`: one row of `CALLS` per model, endpoint and purpose, from those of `store.calls.spent`.
+    Failed calls may have been made good by later ones. Tokens are those that the endpoint counted, null where
+    it counted none; the cost is null, with a reason, where a call that was answered has no price.
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
     before marking too; what else will count as no answer, marking tells. `responses` are those of the
@@ -30,7 +45,28 @@ def status(responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[
         if key not in marked:
             rows.append(_row((*key, None, None, None), _silent(part), "error"))
     rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
-    return Finding(study="status", rows=tuple(rows), text="\n".join(map(_sentence, rows)))
+    asked = [_called(one) for one in calls]
+    text = [*map(_sentence, rows), *map(_bill, asked)]
+    return Finding(study="status", rows=(*rows, *asked), text="\n".join(text))
+
+
+def _called(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of one model at one endpoint. A sum of the calls with a price alone would be too low a bill."""
+    priced = not one["unpriced"]
+    reason = None if priced else f"no price is known of {count(one['unpriced'], 'call')}"
+    cost = one["cost"] if priced else None
+    if cost is None and reason is None:
+        reason = "no call was answered"
+    made = {name: one.get(name) for name in CALLS}
+    return made | {"about": "calls", "cost": cost, "reason": reason}
+
+
+def _bill(row: Mapping[str, Any]) -> str:
+    """What was asked of one model, and what it cost."""
+    cost = f"cost {row['cost']:.4f}" if row["cost"] is not None else f"cost not known: {row['reason']}"
+    at = f" at {row['endpoint']}" if row["endpoint"] else ""
+    made = f"{count(row['calls'], 'call')}, {row['failed']} failed"
+    return f"{row['model']}{at} ({row['purpose']}): {made}; {cost}."
 
 
 def _sentence(row: Mapping[str, Any]) -> str:
@@ -93,4 +129,4 @@ def _row(key: tuple[Any, ...], part: "pl.DataFrame", cause: str) -> dict[str, An
     missing = part.filter(pl.col("status") != "ok").get_column(cause).fill_null("no reason recorded")
     causes = sorted(missing.value_counts().iter_rows(), key=lambda c: (-c[1], c[0]))
     figures = (part.height, counts.get("ok", 0), silent, counts.get("unreadable", 0), counts.get("failed", 0))
-    return dict(zip(COLUMNS, (*key, *figures, dict(causes)), strict=True))
+    return dict(zip(COLUMNS, ("marks", *key, *figures, dict(causes)), strict=True))

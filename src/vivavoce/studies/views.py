@@ -11,7 +11,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Criterion
-from vivavoce.studies import NO_LIMIT, span
+from vivavoce.studies import NO_LIMIT, span, weights_of
 from vivavoce.studies.pooling import NO_FILLING, Counts, figures
 from vivavoce.studies.words import count
 
@@ -39,12 +39,14 @@ def mean_of(values: "pl.DataFrame", criterion: Criterion, *, missing: bool, noth
     row: dict[str, Any] = _BLANK | {"n_items": seen.height, "n_groups": seen.n_unique("group")}
     reasons = [] if seen.height else [nothing]
     if seen.height:
-        e = stats.estimate_mean(seen["observed"].to_numpy(), seen["group"].to_numpy(), low=low, high=high)
+        e = stats.estimate_mean(seen["observed"].to_numpy(), seen["group"].to_numpy(),
+                                weights=weights_of(seen), low=low, high=high)  # fmt: skip
         row |= {"estimate": e.value, "low": e.low, "high": e.high}
         reasons += [ONE_GROUP] if e.low is None else []
     if not missing:
         return _whole(row, reasons)
-    found = span(values["low"], values["high"], values["group"], low=low, high=high)
+    weights = values["weight"] if "weight" in values.columns else None
+    found = span(values["low"], values["high"], values["group"], weights=weights, low=low, high=high)
     return _bounded(row, found, reasons)
 
 
@@ -64,7 +66,8 @@ def worst_of(answers: "pl.DataFrame", criterion: Criterion, *, k: int, missing: 
     reasons = []
     if seen.height:
         e = stats.worst_at_k(seen["observed"].to_numpy(), seen["name"].to_numpy(),
-                             groups=seen["group"].to_numpy(), k=k, low=up.low, high=up.high)  # fmt: skip
+                             groups=seen["group"].to_numpy(), k=k, weights=weights_of(seen),
+                             low=up.low, high=up.high)  # fmt: skip
         row |= {"estimate": e.value, "low": e.low, "high": e.high}
         if row["n_items"] < n:
             short = f"{n - row['n_items']} of {count(n, 'question')}"
@@ -85,7 +88,9 @@ def worst_of(answers: "pl.DataFrame", criterion: Criterion, *, k: int, missing: 
     if worst is None and best is None:
         return up.back(_bounded(row, _NO_BOUNDS, reasons))
     _, first = np.unique(names, return_index=True)
-    found = stats.bounds(worst, best, filled["group"].to_numpy()[first], low=up.low, high=up.high)
+    groups, weights = filled["group"].to_numpy()[first], weights_of(filled)
+    found = stats.bounds(worst, best, groups, weights=None if weights is None else weights[first],
+                         low=up.low, high=up.high)  # fmt: skip
     return up.back(_bounded(row, found, reasons))
 
 
@@ -106,8 +111,9 @@ def tail_of(
         if not rows.height or rows[column].is_nan().any():
             return None
         return stats.lower_tail_mean(
-            rows[column].to_numpy(), rows["group"].to_numpy(), share=share, low=up.low, high=up.high
-        )
+            *(rows[column].to_numpy(), rows["group"].to_numpy()),
+            share=share, weights=weights_of(rows), low=up.low, high=up.high,
+        )  # fmt: skip
 
     e = tail(seen, "observed")
     reasons = [nothing] if e is None else []

@@ -5,12 +5,15 @@ have no place here.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Criterion
 from vivavoce.stats import Verdict
 
-__all__ = ["HEADLINES", "basis", "by_view", "count", "footnote", "number", "ordinal", "sentence"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["HEADLINES", "basis", "by_view", "count", "footnote", "number", "ordinal", "sampled", "sentence"]
 
 HEADLINES = ("mean", "pooled")
 """The views of an estimate that are always there; each criterion has one of them."""
@@ -40,6 +43,24 @@ def ordinal(n: int) -> str:
 def count(n: int, thing: str) -> str:
     """`1 question`, `63 questions`."""
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def sampled(items: "pl.DataFrame") -> tuple[str, ...]:
+    """A sentence for each benchmark of which a sample was asked: how many of how many questions."""
+    import polars as pl
+
+    if "weight" not in items.columns:
+        return ()
+    asked = (
+        items.group_by("benchmark", maintain_order=True)
+        .agg(n=pl.len(), of=pl.col("weight").sum(), some=(pl.col("weight") != 1).any())
+        .filter("some")
+    )
+    return tuple(
+        f"Of {benchmark} a sample was asked, {n:,} of {round(of):,} questions; each counts for as many as it "
+        "stands for."
+        for benchmark, n, of, _ in asked.iter_rows()
+    )
 
 
 def by_view(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
