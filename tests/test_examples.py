@@ -38,10 +38,18 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def test_the_readme_s_shell_block_runs(root, checkout):
-    (block,) = blocks(root / "README.md", "sh")
+    block, _ = blocks(root / "README.md", "sh")
     out = shell(["bash", "-euc", block], checkout)
     assert "illustration: careful is better" in " ".join(out.split())
     assert (checkout / "exam.html").stat().st_size > 10_000
+
+
+def test_the_readme_s_fake_endpoint_is_asked_compared_and_reported(root, checkout):
+    _, block = blocks(root / "README.md", "sh")
+    out = " ".join(shell(["bash", "-euc", block], checkout).split())
+    assert "192 answers came" in out
+    assert "vllm/fake" in out
+    assert (checkout / "ward.html").stat().st_size > 10_000
 
 
 def test_the_readme_s_python_block_runs(root, checkout):

@@ -141,7 +141,7 @@ def test_a_finding_that_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pyte
     def full(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("vivavoce.run.put_finding", full)
+    monkeypatch.setattr("vivavoce.run.opened.put_finding", full)
     (found,) = run.study("ranking").values()
     assert "This look could not be recorded: the disk is full" in found.notes
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         StoreError,
         VivaError,
     )
+    from vivavoce.exams import examine
     from vivavoce.metrics import Lab, Metric
     from vivavoce.records import (
         Candidate,
@@ -52,6 +53,7 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
+    "exams": ("examine",),
     "metrics": ("Lab", "Metric"),
     "records": (
         *("Candidate", "Card", "Criterion", "Finding", "Item", "Measure", "Reading", "Response", "Row"),
@@ -91,6 +93,7 @@ __all__ = [
     "VivaError",
     "__version__",
     "benchmark",
+    "examine",
     "metric",
     "open",
     "parse",

@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from vivavoce.cli.collecting import collect
 from vivavoce.cli.demo import demo
+from vivavoce.cli.examining import run as run_exam
 from vivavoce.cli.incoming import import_
 from vivavoce.cli.mistakes import UsageError, by_metric, check_target, misused, nowhere, whole
 from vivavoce.cli.naming import list_, show
 from vivavoce.cli.options import FailIf, Items, Json, Plugin, Quiet, RunPath, opened, place
-from vivavoce.cli.outgoing import copy, export, merge
+from vivavoce.cli.outgoing import Redact, copy, export, merge, print_status
 from vivavoce.cli.output import counted, figure, p_value, print_estimates, print_json, print_table, progress
 from vivavoce.errors import RunNotFound, VivaError
 from vivavoce.text import one_line, printable
@@ -102,6 +104,8 @@ def viva(
 
 
 app.command()(demo)
+app.command()(collect)
+app.command("run")(run_exam)
 app.command("import")(import_)
 app.command("list")(list_)
 app.command()(show)
@@ -267,18 +271,25 @@ def study(
     run: RunPath,
     studies: Annotated[
         list[str],
-        typer.Argument(metavar="[STUDY...]", help="agreement, consistency, correlation, gaps, ranking."),
+        typer.Argument(
+            metavar="[STUDY...]", help="agreement, consistency, correlation, gaps, ranking, size."
+        ),
     ] = [],  # noqa: B006
     items: Items = None,
+    cards: Annotated[
+        Path | None, typer.Option(help="Size: a YAML file of models' cards; adds to the known ones.")
+    ] = None,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Study the marks of a run; without a name, everything that needs nothing but marks.
+    """Study the marks of a run; without a name, everything that the run has enough for.
 
     Example: `viva study exam.viva ranking correlation`
+
+    Example: `viva study exam.viva size --cards models.yaml`
     """
-    found = opened(run, plugin).study(*studies, items=items)
+    found = opened(run, plugin).study(*studies, items=items, cards=cards)
     if json:
         rows = [{"study": name, **row} for name, finding in found.items() for row in finding.rows]
         return print_json("study", run, rows)
@@ -299,7 +310,7 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Show what a run holds, what is missing from it, and why. Exit code 1 if failed rows remain.
+    """Show what a run holds, what is missing and why, and what was asked. Exit code 1 if marks failed.
 
     Example: `viva status exam.viva`
     """
@@ -307,12 +318,8 @@ def status(
     if json:
         print_json("status", run, found.rows)
     elif not quiet:
-        lines = [
-            [*(row[c] for c in list(row)[:-1]), "; ".join(f"{n} x {why}" for why, n in row["causes"].items())]
-            for row in found.rows
-        ]
-        print_table(list(found.rows[0]) if found.rows else ["nothing here yet"], lines)
-    if any(row["failed"] for row in found.rows):
+        print_status(found.rows)
+    if any(row["failed"] for row in found.rows if row["about"] == "marks"):
         raise typer.Exit(1)
 
 
@@ -330,6 +337,7 @@ def report(
             parser=place, metavar="PATH", help="A folder for every chart as an SVG file of its own."
         ),
     ] = None,
+    redact: Redact = False,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
@@ -340,7 +348,7 @@ def report(
     """
     for path in filter(None, (to, plots)):
         check_target(path)
-    rows = opened(run, plugin).report_rows(to, items=items, plots=plots)
+    rows = opened(run, plugin).report_rows(to, items=items, plots=plots, redact=redact)
     if json:
         return print_json("report", run, rows)
     if not quiet:

@@ -1,16 +1,20 @@
 """`viva export`, `viva copy` and `viva merge`: from one file to another."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened, place
-from vivavoce.cli.output import print_json, print_table
+from vivavoce.cli.output import figure, print_json, print_table
 
-__all__ = ["copy", "export", "merge"]
+__all__ = ["Redact", "copy", "export", "merge", "print_status"]
 
-TABLES = "items, responses, scores, estimates, measures, benchmarks, findings, provenance"
+TABLES = "items, responses, scores, estimates, measures, benchmarks, findings, provenance, calls"
+Redact = Annotated[
+    bool, typer.Option("--redact", help="Marks in place of the texts of questions, answers and notes.")
+]
 
 
 def export(
@@ -24,6 +28,7 @@ def export(
     ],
     items: Items = None,
     table: Annotated[list[str], typer.Option(help=f"One of {TABLES}; repeatable, by default all.")] = [],  # noqa: B006
+    redact: Redact = False,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,
@@ -31,13 +36,14 @@ def export(
     """Export a run: its tables as Parquet or CSV files, or some of its items as a run of their own.
 
     A README.txt beside the tables says what each column is. An earlier export is replaced, nothing else.
-    In CSV, a text that a spreadsheet could run as a formula gets an apostrophe before it.
+    In CSV, a text that a spreadsheet could run as a formula gets an apostrophe before it. With --redact the
+    tables hold no text of a question, an answer or a note; numbers stay.
 
     Example: `viva export exam.viva tables --to parquet`
 
     Example: `viva export exam.viva small.viva --to run --items "jsonl(path=exam.jsonl)"`
     """
-    written = opened(run, plugin).export(to, format=format, items=items, table=table)
+    written = opened(run, plugin).export(to, format=format, items=items, table=table, redact=redact)
     if json:
         return print_json("export", run, [one._asdict() | {"path": str(one.path)} for one in written])
     if not quiet:
@@ -69,7 +75,7 @@ def merge(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Bring other runs' answers, marks and findings into a run, each all or nothing.
+    """Bring other runs' answers, marks, findings and calls into a run, each all or nothing.
 
     Example: `viva merge all.viva site-a.viva site-b.viva`
     """
@@ -80,8 +86,24 @@ def merge(
         return None
     for one in done:
         print(
-            f"{one.source}: {one.items} items, {one.responses} answers, {one.scores} marks and "
-            f"{one.findings} "
-            f"findings are new, {one.replaced} failed answers replaced."
+            f"{one.source}: {one.items} items, {one.responses} answers, {one.scores} marks, {one.findings} "
+            f"findings and {one.calls} calls are new, {one.replaced} failed answers replaced."
         )
     return None
+
+
+def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of the marks of a run, and one of the calls to models where there were any."""
+    marks = [row for row in rows if row["about"] == "marks"]
+    calls = [row for row in rows if row["about"] == "calls"]
+    if marks or not calls:
+        columns = [name for name in (marks[0] if marks else ()) if name != "about"]
+        lines = [
+            [*(row[c] for c in columns[:-1]), "; ".join(f"{n} x {why}" for why, n in row["causes"].items())]
+            for row in marks
+        ]
+        print_table(columns or ["nothing here yet"], lines)
+    if calls:
+        columns = [name for name in calls[0] if name != "about"]
+        lines = [[figure(row[c], 4) if c == "cost" else row[c] for c in columns] for row in calls]
+        print_table([name.replace("_", " ") for name in columns], lines, "Calls to models")

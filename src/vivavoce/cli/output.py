@@ -10,6 +10,7 @@ from typing import Any
 from vivavoce.text import printable
 
 __all__ = [
+    "asking",
     "counted",
     "figure",
     "p_value",
@@ -62,6 +63,30 @@ def progress(show: bool) -> Iterator[Any]:
             if what not in tasks:
                 tasks[what] = bars.add_task(what, total=total)
             bars.update(tasks[what], completed=done)
+
+        yield hear
+
+
+@contextmanager
+def asking(show: bool) -> Iterator[Any]:
+    """A line on stderr that hears the tally of a collect and the number of requests in all."""
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    if not show:
+        yield None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[said]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task, started = bars.add_task("", said=""), time.monotonic()
+
+        def hear(tally: Any, total: int) -> None:
+            rate = tally.done / max(time.monotonic() - started, 0.1)
+            cost = "" if tally.unpriced else f", {tally.cost:.2f} spent"
+            said = f"{rate:.0f}/s, {tally.failed} failed, {tally.retries} tried again{cost}"
+            bars.update(task, completed=tally.done, total=total, said=said)
 
         yield hear
 

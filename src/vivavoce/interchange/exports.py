@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from vivavoce.errors import InputError, StoreError, suggest
 from vivavoce.interchange.frames import Estimates, ItemKey, frame
 from vivavoce.interchange.readme import MADE_BY, readme
+from vivavoce.interchange.redaction import redactor
 from vivavoce.interchange.spreadsheets import defused
 from vivavoce.store import RunFile
 from vivavoce.store.write import put_provenance
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "Exported", "Form", "export", "export_run", "export_tables"]
 
 Form = Literal["parquet", "csv", "run"]
-TABLES = ("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance")
+TABLES = (
+    *("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance"),
+    "calls",
+)
 
 
 class Exported(NamedTuple):
@@ -44,6 +48,7 @@ def export(
     *,
     tables: Sequence[str] = (),
     selection: "tuple[str | None, set[ItemKey] | None]" = (None, None),
+    redact: bool = False,
     estimates: Estimates,
 ) -> tuple[Exported, ...]:
     """Write tables of the run (`parquet`, `csv`) or its chosen items as a run; see the two functions below.
@@ -54,10 +59,12 @@ def export(
     if form == "run":
         if tables:
             raise InputError("a run is exported whole: --table goes with parquet and csv.")
+        if redact:
+            raise InputError("a run is exported with its texts: --redact goes with parquet and csv.")
         return (export_run(run, to, chosen=chosen, items=items),)
     if form not in get_args(Form):
         raise InputError(f"an export is {', '.join(get_args(Form))}, not {form!r}.")
-    return export_tables(run, to, form=form, tables=tables, chosen=chosen, estimates=estimates)
+    return export_tables(run, to, form=form, tables=tables, chosen=chosen, redact=redact, estimates=estimates)
 
 
 def export_tables(
@@ -67,18 +74,21 @@ def export_tables(
     form: Literal["parquet", "csv"],
     tables: Sequence[str] = (),
     chosen: "set[ItemKey] | None" = None,
+    redact: bool = False,
     estimates: Estimates,
 ) -> tuple[Exported, ...]:
     """Write tables of the run to the folder `to`, one file each, with a README.txt that explains columns.
 
-    `tables` are some of `TABLES`, by default all; `chosen` restricts items, responses and scores, and
-    `estimates` gives the rows of that table. Raises `InputError` for an unknown table, `StoreError` where
-    something else lies at `to`, or the disk does not take it; then nothing is left behind.
+    `tables` are some of `TABLES`, by default all; `chosen` restricts items, responses, scores and calls, and
+    `estimates` gives the rows of that table. `redact` replaces the texts of questions, answers and notes.
+    Raises `InputError` for an unknown table, `StoreError` where something else lies at `to`, or the disk does
+    not take it; then nothing is left behind.
     """
     for name in tables:
         if name not in TABLES:
             raise InputError(f"a run has no table named {name!r}.{suggest(name, TABLES)}")
     wanted = [name for name in TABLES if not tables or name in tables]
+    hidden = redactor() if redact else None
     columns, heights = {}, {}
     with run.reading() as db:
         earlier = _look(to, run)
@@ -87,9 +97,11 @@ def export_tables(
             folder.mkdir()
             for name in wanted:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
+                table = hidden(table) if hidden else table
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
-            (folder / "README.txt").write_text(readme(run.path.name, form, columns), encoding="utf-8")
+            text = readme(run.path.name, form, columns, redact=redact)
+            (folder / "README.txt").write_text(text, encoding="utf-8")
             _replace(folder, to, draft / "earlier" if earlier else None)
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
@@ -135,6 +147,9 @@ def _keep(db: "sqlite3.Connection", chosen: "set[ItemKey]") -> None:
     )
     for statement in (
         f"DELETE FROM scores WHERE {mine}",
+        # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
+        f"DELETE FROM calls WHERE response_id IS NULL OR {mine}",
+        "DELETE FROM leases",
         "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
         "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
         "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",

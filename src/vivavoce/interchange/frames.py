@@ -74,6 +74,27 @@ def _benchmarks(db: "sqlite3.Connection") -> "pl.DataFrame":
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String) | {"faults": pl.List(pl.String)})
 
 
+def _calls(db: "sqlite3.Connection") -> "pl.DataFrame":
+    """What was asked of models, oldest first, without the keys of requests and without replies."""
+    import polars as pl
+
+    said = ("made_at", "model", "endpoint", "repeat", "kind", "purpose", "status", "attempts", "seconds",
+            "input_tokens", "output_tokens", "cost", "error")  # fmt: skip
+    answered = ("benchmark", "item", "variant", "candidate")
+    whole, parts = ("repeat", "attempts", "input_tokens", "output_tokens"), ("seconds", "cost")
+    sql = (
+        f"SELECT {', '.join(f'c.{name}' for name in said)}, {', '.join(answered)} FROM calls c "
+        "LEFT JOIN responses USING (response_id) LEFT JOIN items USING (item_id) "
+        "LEFT JOIN benchmarks USING (benchmark_id) LEFT JOIN candidates USING (candidate_id) "
+        "ORDER BY c.made_at, c.call_id"
+    )
+    kinds = {
+        name: pl.Int64 if name in whole else pl.Float64 if name in parts else pl.String
+        for name in (*said, *answered)
+    }
+    return pl.DataFrame(db.execute(sql).fetchall(), schema=kinds, orient="row")
+
+
 def _findings(db: "sqlite3.Connection") -> "pl.DataFrame":
     return _journal(db, "findings", ("made_at", "study", "settings", "rows"), "finding_id")
 
@@ -98,6 +119,7 @@ _READ: "Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]]" = {
     "benchmarks": _benchmarks,
     "findings": _findings,
     "provenance": _provenance,
+    "calls": _calls,
 }
 
 

@@ -17,6 +17,7 @@ _TABLES = {
     "benchmarks": "The exams, with source, licence and known faults.",
     "findings": "What was compared and studied, oldest first; every comparison counts as a look.",
     "provenance": "What was done to the run, oldest first.",
+    "calls": "What was asked of models, oldest first: a row per request, with tokens and cost; no texts.",
 }
 
 MEANINGS = {
@@ -35,13 +36,14 @@ MEANINGS = {
     "step": "the number of the wrong step, from 1",
     "false_answer": "a wrong answer that is shown and is to be explained",
     "context": "what is shown besides the question",
+    "weight": "how many questions of the benchmark it stands for in a sample of them; 1 if all were asked",
     "source": "where it comes from",
     "meta": "further fields, as JSON",
     "candidate": "who answered",
     "role": "candidate, floor or ceiling; only candidates enter rankings",
     "repeat": "which of several answers to the same words, from 1",
     "edit": "what was done to the answer afterwards; empty if nothing",
-    "status": "answers: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
+    "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
     "text": "the answer; null exactly when its status is not ok",
     "reasoning": "the candidate's thinking, where it came apart from the answer",
     "finish_reason": "why the answer ended",
@@ -78,6 +80,13 @@ MEANINGS = {
     "study": "which study, or compare",
     "settings": "what it was asked, as JSON",
     "rows": "what it found, as JSON",
+    "model": "whom the request went to, as its endpoint calls it",
+    "endpoint": "where it went: an address, or the kind of what runs here",
+    "kind": "generate or loglikelihood",
+    "purpose": "what it was asked for",
+    "attempts": "how often the request was sent until something came of it",
+    "input_tokens": "length of the request, as the endpoint counted",
+    "output_tokens": "length of the reply, as the endpoint counted",
     "verb": "what was done",
     "body": "with which settings and files, as JSON",
     "view": "which look at the marks: their mean, the worst of several answers, the worst questions …",
@@ -114,14 +123,28 @@ holds it whole.
 """
 
 
-def readme(run: str, form: str, tables: Mapping[str, Sequence[str]]) -> str:
+_REDACTED = """
+Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
+of a candidate's answer and reasoning, of a note, an error and of further fields (meta, parts) stands a mark
+such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these files; the key of the
+marks was thrown away. Texts under 16 characters are all [redacted: short]. Numbers, ids, categories, sources,
+labels of candidates with their settings, findings and provenance stand as they are: look through them before
+you pass this on.
+"""
+
+
+def readme(run: str, form: str, tables: Mapping[str, Sequence[str]], *, redact: bool = False) -> str:
     """The text for these tables with these columns."""
     lines = [
         f"{MADE_BY}: {run}",
         "",
         "Not for clinical use: scores say how answers compare with a key, not what helps a patient.",
         "",
-        "Answers are raw: they are what candidates wrote, and may hold anything.",
+        *(
+            _REDACTED.strip().splitlines()
+            if redact
+            else ["Answers are raw: they are what candidates wrote, and may hold anything."]
+        ),
     ]
     for table, columns in tables.items():
         lines += ["", f"{table}.{form}", f"  {_TABLES[table]}", ""]

@@ -8,7 +8,7 @@ from vivavoce.report.contents import Contents
 from vivavoce.report.standing import Leaderboard
 from vivavoce.report.wording import and_so
 from vivavoce.studies.grids import PLAIN
-from vivavoce.studies.words import count
+from vivavoce.studies.words import count, sampled
 
 __all__ = ["contamination", "limitations"]
 
@@ -49,6 +49,9 @@ def limitations(
                 "intervals and comparisons, questions on one case count as one."
             )
         said.extend(f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+    said.extend(f"{line} What the others would have shown is not known." for line in sampled(c.items))
+    if c.redact:
+        said.append("Texts of questions, answers and notes are redacted here; the figures rest on them.")
     if identical:
         said.append(
             f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."

@@ -13,7 +13,7 @@ from vivavoce._version import __version__
 from vivavoce.report.drawing import clean
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
 from vivavoce.report.wording import SILENCE, and_so
-from vivavoce.studies.words import count
+from vivavoce.studies.words import count, sampled
 
 if TYPE_CHECKING:
     from vivavoce.report.contents import Contents
@@ -68,7 +68,8 @@ def _described(c: "Contents") -> str | None:
     cases = c.items.select("benchmark", "group").n_unique()
     categories = c.items["category"].drop_nulls().n_unique()
     kinds = f", {categories} categories" if categories > 1 else ""
-    return f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
+    said = f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
+    return " ".join((said, *sampled(c.items)))
 
 
 def _faults(c: "Contents") -> str | None:
@@ -99,6 +100,8 @@ def _candidates(c: "Contents") -> str | None:
         if days
         else ""
     )
+    asked = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "collect"})
+    came += f" Models were asked on {and_so(asked)}." if asked else ""
     return f"Candidates by label: {and_so(names)}.{came}"
 
 

@@ -26,6 +26,7 @@ class Contents(NamedTuple):
     provenance: Sequence[Mapping[str, Any]]
     selection: str | None
     studies: Mapping[str, Sequence[Mapping[str, Any]]]
+    redact: bool = False
 
     @property
     def raters_compared(self) -> bool:

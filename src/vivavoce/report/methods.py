@@ -12,7 +12,7 @@ from vivavoce.report.wording import and_so, percent
 from vivavoce.specs import signed
 from vivavoce.studies import identical_repeats
 from vivavoce.studies.grids import PLAIN
-from vivavoce.studies.words import count
+from vivavoce.studies.words import count, sampled
 
 if TYPE_CHECKING:
     from vivavoce.report.contents import Contents
@@ -29,6 +29,9 @@ STUDIED = {
     "examiner.",
     "agreement": "Agreement of marks on the same answer was measured by Krippendorff's alpha and other "
     "coefficients, with intervals from leaving out one case at a time.",
+    "size": "In a family each model was compared with those of the next smaller size, and a medical model "
+    "with its base, in pairs as candidates are, p values corrected by Holm over all pairs of the study; "
+    "means were fitted on the logarithm of parameters with the model as unit.",
     "gaps": "Whether a candidate's profile differs between categories was tested as an interaction of "
     "candidate and category with cases as unit, on categories of ten cases or more, p values corrected by "
     "Holm over all profiles of the study.",
@@ -71,6 +74,11 @@ def _exam(c: "Contents") -> str:
             f"The exam was {benchmark.benchmark}{citation}: {count(own.height, 'question')} ({shapes}), "
             f"{cases}. Source: {exam_source(benchmark)}; {revision(benchmark)}; licence: {card.licence}."
         )
+    if said:
+        asked = sampled(c.items)
+        said += asked
+        if asked and any(step.get("sample") for step in c.provenance if step["verb"] == "collect"):
+            said.append("It was drawn by category, in an order that follows from the questions' ids alone.")
     if said and c.selection:
         said.append(f"Only the items of {c.selection} were used.")
     return " ".join(said)
@@ -125,6 +133,14 @@ def _candidates(c: "Contents") -> str:
         said.append(
             f"Answers were recorded elsewhere and imported on {days}{source}; candidates bear the labels of "
             "the recording."
+        )
+    asked = [step for step in c.provenance if step["verb"] == "collect"]
+    if asked:
+        days = and_so(sorted({step["made_at"][:10] for step in asked}))
+        places = and_so(dict.fromkeys(one["endpoint"] for step in asked for one in step.get("sent") or ()))
+        where = f" at {places}" if places else ""
+        said.append(
+            f"Models were asked on {days}{where}; candidates bear the name and settings they were asked with."
         )
     return " ".join(said)
 
@@ -208,6 +224,11 @@ def _estimates(c: "Contents") -> str:
         "Passes were averaged within an answer, repeats within a question, and then questions.",
         "Standard errors are cluster-robust (CR1; Liang and Zeger 1986) with the case as unit.",
     ]
+    if sampled(c.items):
+        said[0] = (
+            "Passes were averaged within an answer, repeats within a question, and then questions, each "
+            "weighted by the number of questions of the exam that it stands for."
+        )
     limited, free = bounded(c.measures.values())
     if limited:
         of = f" of {and_so(limited)}" if free else ""

@@ -25,7 +25,7 @@ from vivavoce.report.drawing import (
     words,
 )
 from vivavoce.report.wording import number, p_value
-from vivavoce.studies import resolve
+from vivavoce.studies import resolve, weights_of
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -114,13 +114,16 @@ def _rows(part: "pl.DataFrame", criterion: Criterion, by: By) -> Iterator[dict[s
                 "candidate": candidate,
                 "role": role,
                 "part": str(value),
-                **_estimate(one["observed"].to_numpy(), one["group"].to_numpy(), criterion),
+                **_estimate(one, criterion),
             }
 
 
-def _estimate(values: Any, groups: Any, criterion: Criterion) -> dict[str, Any]:
+def _estimate(values: "pl.DataFrame", criterion: Criterion) -> dict[str, Any]:
     """As in the leaderboard; counts only where there are too few cases."""
-    e = stats.estimate_mean(values, groups, low=criterion.low, high=criterion.high)
+    e = stats.estimate_mean(
+        *(values["observed"].to_numpy(), values["group"].to_numpy()),
+        weights=weights_of(values), low=criterion.low, high=criterion.high,
+    )  # fmt: skip
     few = e.n_groups < LEAST_GROUPS
     return {
         **({"estimate": None, "low": None, "high": None} if few

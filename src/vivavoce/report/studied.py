@@ -28,6 +28,7 @@ ABOUT = {
     "agreement": "Whether the same answer gets the same mark again.",
     "gaps": "Whether a candidate's profile differs between categories; only where it was shown to differ may "
     "its categories be read.",
+    "size": "What more parameters bring within a family, and what training for medicine brings.",
 }
 
 

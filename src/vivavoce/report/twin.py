@@ -12,7 +12,7 @@ _DRAWN = {"figure", "figures"}
 
 
 def as_rows(values: Mapping[str, Any]) -> list[Row]:
-    """Rows of the page's variables (`contents.rows`); charts stand in it as their titles.
+    """Rows of the page's variables (`variables.rows`); charts stand in it as their titles.
 
     A figure that is not there is null, and its row then has a `reason` where one is known; what is no
     number (NaN, infinite) becomes null too, and `reason` names the field.
@@ -59,6 +59,7 @@ def _rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
         yield "card", {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
     for name in ("contamination", "dates", "provenance"):
         yield from ((name, dict(row)) for row in v[name])
+    yield from (("endpoint", dict(row)) for row in v["endpoints"])
     yield from (("identical repeats", {"candidate": name}) for name in v["identical"])
     yield from (("limitation", {"text": line}) for line in v["limitations"])
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivavoce._version import __version__
+from vivavoce.interchange.redaction import redactor
 from vivavoce.report.boards import Board, board_of
 from vivavoce.report.caveats import contamination, limitations
 from vivavoce.report.checklist import ABOUT, checklist
@@ -18,6 +19,7 @@ from vivavoce.report.standing import boards, coverage, leads
 from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
 from vivavoce.specs import signed
 from vivavoce.studies import identical_repeats
+from vivavoce.studies.words import count
 from vivavoce.text import is_blank
 
 __all__ = ["rows"]
@@ -26,6 +28,7 @@ __all__ = ["rows"]
 def rows(contents: Contents) -> dict[str, Any]:
     """The template's variables; its machine-readable twin is made of the same."""
     c = contents
+    shown = _redacted(c) if c.redact else c
     standing = boards(
         c.estimates, c.measures, ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
     )
@@ -39,7 +42,7 @@ def rows(contents: Contents) -> dict[str, Any]:
         "totals": _totals(c),
         "leads": leads(standing),
         "boards": standing,
-        "coverage": coverage(c.responses, c.scores, c.measures),
+        "coverage": coverage(shown.responses, shown.scores, c.measures),
         "comparisons": drawn(comparisons, c.measures),
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
@@ -48,16 +51,45 @@ def rows(contents: Contents) -> dict[str, Any]:
         "examiners": examiners(c.scores, c.measures, c.studies.get("agreement", ())),
         "compliance": _compliance(c),
         "identical": identical,
-        "explorer": explorer(c.items, c.responses, c.scores, c.measures),
+        "explorer": explorer(shown.items, shown.responses, shown.scores, c.measures),
         "methods": methods(c),
         "checklist": checklist(c),
         "checklist_about": ABOUT,
         "cards": c.benchmarks,
         "contamination": contamination(c),
         "dates": _dates(c),
-        "provenance": c.provenance,
+        "provenance": [_step(step) for step in c.provenance],
+        "endpoints": _endpoints(c),
         "limitations": limitations(c, standing, identical, len(comparisons)),
     }
+
+
+def _redacted(c: Contents) -> Contents:
+    """The tables with marks in place of texts, for what the page shows of them; figures rest on the texts."""
+    hidden = redactor()
+    items, responses, scores = (hidden(table) for table in (c.items, c.responses, c.scores))
+    return c._replace(items=items, responses=responses, scores=scores)
+
+
+def _step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step of the provenance, with what left the machine in words."""
+    sent = step.get("sent")
+    if not sent:
+        return dict(step)
+    return {**step, "sent": "; ".join(
+        f"{one['endpoint']}: {count(one['requests'], 'request')}, {count(one['characters'], 'character')}"
+        for one in sent
+    )}  # fmt: skip
+
+
+def _endpoints(c: Contents) -> list[dict[str, Any]]:
+    """Where requests went, with how many and how many characters of text, over all collects of the run."""
+    totals: dict[str, list[int]] = {}
+    for one in (one for step in c.provenance for one in step.get("sent") or ()):
+        total = totals.setdefault(one["endpoint"], [0, 0])
+        total[0] += one["requests"]
+        total[1] += one["characters"]
+    return [{"endpoint": e, "requests": n, "characters": size} for e, (n, size) in sorted(totals.items())]
 
 
 def _totals(c: Contents) -> list[tuple[str, int]]:
@@ -125,6 +157,7 @@ def _compliance(c: Contents) -> list[dict[str, Any]]:
 
 
 _DONE = {
+    "collect": "models were asked",
     "import": "answers came in",
     "import scores": "marks given elsewhere came in",
     "score": "answers were marked",

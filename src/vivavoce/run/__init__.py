@@ -4,29 +4,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce import catalogue, registry, specs
 from vivavoce.errors import SelectionError, StoreError, suggest
 from vivavoce.interchange import Exported, Imported, ImportedScores, Layout, import_answers, import_scores
 from vivavoce.interchange.exports import export
-from vivavoce.records import Finding, Measure, Role
+from vivavoce.records import Finding, Role
+from vivavoce.run.opened import Opened
 from vivavoce.score import Marked, measures_of, score
-from vivavoce.selection import ItemKey, candidate_of, candidates_of, items_of, signatures_of, within
+from vivavoce.selection import candidate_of, candidates_of, items_of, signatures_of, within
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
-from vivavoce.store.write import put_finding
-from vivavoce.studies import STUDIES, Marks, identical_repeats
-from vivavoce.studies.vetoes import BadEnds, bad_ends, red_lines
+from vivavoce.studies import STUDIES, identical_repeats
+from vivavoce.studies.vetoes import bad_ends
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    import polars as pl
+    from vivavoce.ask import Tally
 
 __all__ = ["Run", "open_run"]
 
-T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 
 
@@ -45,42 +42,56 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
     return run
 
 
-class Run:
+class Run(Opened):
     """One run file: answers, marks and findings. Verbs write to it, tables read from it."""
 
-    def __init__(self, path: Path) -> None:
-        self.file = RunFile(path)
+    def collect(
+        self,
+        benchmark: str,
+        *,
+        models: Sequence[str],
+        repeats: int | None = None,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        system: str | None = None,
+        prompt: str | Path | None = None,
+        shots: int | None = None,
+        chat_template: bool | None = None,
+        preset: Literal["published"] | None = None,
+        sample: str | int | None = None,
+        providers: str | Path | None = None,
+        dry_run: bool = False,
+        max_cost: float | None = None,
+        offline: bool = False,
+        allow: Sequence[str] = (),
+        allow_phi: bool = False,
+        progress: "Callable[[Tally, int], None] | None" = None,
+    ) -> Finding:
+        """Ask models every question, and store each answer as it comes; again, it goes on from there.
 
-    def __repr__(self) -> str:
-        return f"Run({str(self.file.path)!r})"
+        Settings from `temperature` to `chat_template` are for every model whose spec does not state them;
+        `preset` fills in those that the benchmark was published with. `sample` asks a share ("10%") or a
+        number of questions, by category, and estimates weigh them. `dry_run` asks nobody and says what would
+        be asked. `offline` reaches nothing but this machine; a credentialed benchmark goes to the hosts of
+        `allow` only; items that look like patient data leave this machine only with `allow_phi`.
+        """
+        from vivavoce.collect import Privacy, collect, order, plan
+        from vivavoce.collect.told import done, planned
 
-    # Tables
-
-    @property
-    def items(self) -> "pl.DataFrame":
-        """The items, a row per item and variant, in the columns of `Item`."""
-        return self._read(read.items)
-
-    @property
-    def responses(self) -> "pl.DataFrame":
-        """The responses, raw, a row per item, variant, candidate, repeat and edit."""
-        return self._read(read.responses)
-
-    @property
-    def scores(self) -> "pl.DataFrame":
-        """Every score: one row per thing, measure, pass and ballot; `value` is null unless `status` is ok."""
-        return self._read(read.scores)
-
-    @property
-    def measures(self) -> list[Measure]:
-        """What has marked this run."""
-        return [keyed.measure for keyed in self._read(read.measures)]
-
-    def _read(self, what: "Callable[[sqlite3.Connection], T]") -> T:
-        with self.file.reading() as db:
-            return what(db)
-
-    # Verbs
+        _one_by_one("models", models)
+        wanted = order(
+            benchmark, models, repeats=repeats, preset=preset, sample=None if sample is None else str(sample),
+            providers=None if providers is None else Path(providers), temperature=temperature, top_p=top_p,
+            max_tokens=max_tokens, seed=seed, system=system, prompt=None if prompt is None else str(prompt),
+            shots=shots, chat_template=chat_template,
+        )  # fmt: skip
+        if dry_run:
+            return planned(wanted, plan(self.file, wanted))
+        privacy = Privacy(offline, allow_phi, tuple(allow))
+        found = collect(self.file, wanted, privacy=privacy, max_cost=max_cost, progress=progress)
+        return done(found.tally, str(self.file.path), look=found.look)
 
     def import_answers(
         self,
@@ -218,10 +229,14 @@ class Run:
                     "against": reference, "population": population}  # fmt: skip
         return self._keep("compare", settings, finding)
 
-    def study(self, *studies: str, items: str | None = None) -> dict[str, Finding]:
+    def study(
+        self, *studies: str, items: str | None = None, cards: str | Path | None = None
+    ) -> dict[str, Finding]:
         """What studies find in the marks of this run, by name; without a name, all of them.
 
-        agreement, consistency, correlation, gaps, ranking. Findings are kept in the run.
+        agreement, consistency, correlation, gaps, ranking, size. Findings are kept in the run. Size needs to
+        know the candidates' parameters and bases: `cards` is a YAML file that adds to the cards we have, and
+        without a name it is left out where no candidate has a card.
         """
         _one_by_one("studies", studies)
         for name in studies:
@@ -232,9 +247,14 @@ class Run:
         if not marks.scores.height:
             raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
         marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
-        found = {
-            name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in studies or STUDIES
-        }
+        if cards is not None and studies and "size" not in studies:
+            raise SelectionError("models' cards (--cards) are read by the study of size alone.")
+        wanted = list(studies or STUDIES)
+        if "size" in wanted:
+            marks = self._carded(marks, None if cards is None else Path(cards))
+            if not (studies or marks.cards):
+                wanted.remove("size")
+        found = {name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in wanted}
         return {
             name: self._keep(name, {"items": items, "text": str(finding)}, finding)
             for name, finding in found.items()
@@ -245,25 +265,29 @@ class Run:
         return tuple(merge(self.file, RunFile(Path(other))) for other in runs)
 
     def status(self) -> Finding:
-        """What is here: responses by candidate and measure, by status, with the causes of what is missing."""
+        """What is here, told apart by `about`: marks with what is missing and why, and calls to models."""
+        from vivavoce.store.calls import spent
         from vivavoce.studies.status import status
 
         responses = self.responses
         marks = self._marks(None, None)
-        return status(responses, marks.scores, marks.measures)
+        return status(responses, marks.scores, marks.measures, self._read(spent))
 
     def report(
-        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None
-    ) -> Path:
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
+        redact: bool = False,
+    ) -> Path:  # fmt: skip
         """Write the report as one HTML file, by default beside the run, and return its path.
 
-        `plots` is a folder that gets every chart as an SVG file of its own.
+        `plots` is a folder that gets every chart as an SVG file of its own. `redact` puts marks in place of
+        the texts of questions, answers and notes.
         """
-        return Path(self.report_rows(to, items=items, plots=plots)[0]["path"])
+        return Path(self.report_rows(to, items=items, plots=plots, redact=redact)[0]["path"])
 
     def report_rows(
-        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None
-    ) -> list[dict[str, Any]]:
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
+        redact: bool = False,
+    ) -> list[dict[str, Any]]:  # fmt: skip
         """Write the report, and return the numbers that stand in it as rows, each under its `section`.
 
         The first row, of the section `file`, holds the file's `path` and `bytes`.
@@ -288,6 +312,7 @@ class Run:
                 provenance=tuple(read.provenance(db)),
                 selection=items,
                 studies={name: tuple(read.findings(db, name)) for name in STUDIES},
+                redact=redact,
             )
         return write(contents, path, plots=None if plots is None else Path(plots))
 
@@ -298,18 +323,21 @@ class Run:
         format: Literal["parquet", "csv", "run"],
         items: str | None = None,
         table: Sequence[str] = (),
+        redact: bool = False,
     ) -> tuple[Exported, ...]:
         """Write the run for others: its tables to a folder, or the chosen items to a run file of their own.
 
-        `table` names some of items, responses, scores, estimates, measures, benchmarks, findings and
-        provenance, by default all. In csv, a text that a spreadsheet could run gets an apostrophe before it.
-        An earlier export is replaced, and nothing else.
+        `table` names some of items, responses, scores, estimates, measures, benchmarks, findings, provenance
+        and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe before it.
+        `redact` puts marks in place of the texts of questions, answers and notes. An earlier export is
+        replaced, and nothing else.
         """
         chosen = items_of(self.file, items)
         return export(
             *(self.file, Path(to), format),
             tables=(table,) if isinstance(table, str) else table,
             selection=(items, chosen),
+            redact=redact,
             estimates=lambda: self._estimates(self._marks(None, chosen), chosen).rows,
         )
 
@@ -317,39 +345,6 @@ class Run:
         """Write a compact copy of the run to a path where nothing lies yet."""
         self.file.copy(Path(to))
         return Path(to)
-
-    def _keep(self, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
-        """Store what a study found. A run that cannot be written, say on a read-only disk, can be read."""
-        try:
-            with self.file.writing() as db:
-                put_finding(db, study, settings, finding.rows)
-        except StoreError as error:
-            return replace(finding, notes=(*finding.notes, f"This look could not be recorded: {error}"))
-        return finding
-
-    def _marks(
-        self,
-        signatures: Sequence[str] | None,
-        chosen: "set[ItemKey] | None",
-        candidates: Sequence[str] | None = None,
-    ) -> Marks:
-        """Score rows by these signatures (null: all), restricted to the chosen items."""
-        with self.file.reading() as db:
-            measures = {
-                keyed.key: keyed.measure
-                for keyed in read.measures(db)
-                if signatures is None or keyed.measure.signature in signatures
-            }
-            rows = read.scores(db, measures=list(measures), candidates=candidates, details=True)
-        return Marks(within(rows, chosen), measures)
-
-    def _estimates(self, marks: Marks, chosen: "set[ItemKey] | None", bad: BadEnds | None = None) -> Finding:
-        from vivavoce.studies.estimates import estimates
-
-        if bad and bad.worst_at:
-            marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
-        lines = red_lines(bad, lambda metric: self._marks(signatures_of(self.file, metric), chosen))
-        return estimates(marks, within(self.items, chosen), bad, lines)
 
 
 def _one_by_one(what: str, given: Sequence[object]) -> None:

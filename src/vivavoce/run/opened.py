@@ -1,0 +1,98 @@
+"""A run file opened: its tables, and what the verbs read from it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vivavoce.errors import StoreError
+from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.records import Finding, Measure
+from vivavoce.selection import ItemKey, signatures_of, within
+from vivavoce.store import RunFile, read
+from vivavoce.store.write import put_finding
+from vivavoce.studies import Marks, identical_repeats
+from vivavoce.studies.vetoes import BadEnds, red_lines
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import polars as pl
+
+__all__ = ["Opened"]
+
+T = TypeVar("T")
+
+
+class Opened:
+    """The tables of one run file, always in the words of the records."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = RunFile(path)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.file.path)!r})"
+
+    @property
+    def items(self) -> "pl.DataFrame":
+        """The items, a row per item and variant, in the columns of `Item`."""
+        return self._read(read.items)
+
+    @property
+    def responses(self) -> "pl.DataFrame":
+        """The responses, raw, a row per item, variant, candidate, repeat and edit."""
+        return self._read(read.responses)
+
+    @property
+    def scores(self) -> "pl.DataFrame":
+        """Every score: one row per thing, measure, pass and ballot; `value` is null unless `status` is ok."""
+        return self._read(read.scores)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What has marked this run."""
+        return [keyed.measure for keyed in self._read(read.measures)]
+
+    def _read(self, what: "Callable[[sqlite3.Connection], T]") -> T:
+        with self.file.reading() as db:
+            return what(db)
+
+    def _keep(self, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
+        """Store what a study found. A run that cannot be written, say on a read-only disk, can be read."""
+        try:
+            with self.file.writing() as db:
+                put_finding(db, study, settings, finding.rows)
+        except StoreError as error:
+            return replace(finding, notes=(*finding.notes, f"This look could not be recorded: {error}"))
+        return finding
+
+    def _marks(
+        self,
+        signatures: Sequence[str] | None,
+        chosen: "set[ItemKey] | None",
+        candidates: Sequence[str] | None = None,
+    ) -> Marks:
+        """Score rows by these signatures (null: all), restricted to the chosen items."""
+        with self.file.reading() as db:
+            measures = {
+                keyed.key: keyed.measure
+                for keyed in read.measures(db)
+                if signatures is None or keyed.measure.signature in signatures
+            }
+            rows = read.scores(db, measures=list(measures), candidates=candidates, details=True)
+        return Marks(within(rows, chosen), measures)
+
+    def _carded(self, marks: Marks, file: Path | None) -> Marks:
+        """The marks with the cards of the candidates that have one; `file` adds to the cards we have."""
+        known = cards(file)
+        names = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"].unique().sort()
+        found: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, known))}
+        return marks._replace(cards=found)
+
+    def _estimates(self, marks: Marks, chosen: "set[ItemKey] | None", bad: BadEnds | None = None) -> Finding:
+        from vivavoce.studies.estimates import estimates
+
+        if bad and bad.worst_at:
+            marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
+        lines = red_lines(bad, lambda metric: self._marks(signatures_of(self.file, metric), chosen))
+        return estimates(marks, within(self.items, chosen), bad, lines)

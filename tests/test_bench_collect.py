@@ -1,0 +1,78 @@
+"""The benchmark of collecting says what was measured, and nothing about what was not."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def bench(root):
+    def call(*words: object) -> str:
+        done = subprocess.run(
+            [sys.executable, str(root / "bench" / "collect.py"), *map(str, words)],
+            env=os.environ | {"PYTHONPATH": str(root / "src")}, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return call
+
+
+def rows(said: str) -> dict[str, list[str]]:
+    """The arms' lines of the table, as words."""
+    table = said.partition("peak MiB, no latency")[0]
+    return {line[:18].strip(): line[18:].split() for line in table.splitlines() if line[:1].isalpha()}
+
+
+@pytest.fixture(scope="module")
+def said(bench):
+    arms = ("aiohttp alone", "vivavoce, engine", "vivavoce, collect", "Inspect, eval", "lm-eval, evaluate")
+    return bench("--samples", 40, "--rounds", 2, "--at-once", 4, "--arms", *arms, "--memory", 20, 40)
+
+
+@pytest.mark.parametrize("arm", ["aiohttp alone", "vivavoce, engine", "vivavoce, collect"])
+def test_an_arm_has_speed_cpu_memory_and_as_many_on_the_wire_as_were_allowed(said, arm):
+    numbers = re.findall(r"[\d.,]+", " ".join(rows(said)[arm]))
+    speed, least, most, share, cpu, _, _, peak, wire = (float(n.replace(",", "")) for n in numbers)
+    assert 0 < least <= speed <= most <= 80  # 4 at once, 50 ms each
+    assert share == pytest.approx(speed / 80, abs=0.01)
+    assert 0 < cpu < 1000
+    assert peak > 1
+    assert wire == 4
+
+
+@pytest.mark.parametrize("arm", ["Inspect, eval", "lm-eval, evaluate"])
+def test_a_peer_that_is_not_there_gets_no_number(said, arm):
+    assert rows(said)[arm] == ["not", "installed"]
+    assert f"/ {arm}" not in said
+
+
+def test_versions_are_told(said):
+    assert re.search(r"^versions, here: aiohttp [\d.]+, vivavoce \d", said, re.M)
+
+
+def test_ours_is_compared_with_what_was_measured(said):
+    assert re.search(r"vivavoce, collect / aiohttp alone: [\d.]+ \([\d.]+ to [\d.]+\)x", said)
+    assert "budget of collect (0.6 ms CPU per answer): " in said
+
+
+def test_memory_is_told_for_questions_and_for_repeats(said):
+    for arm in ("vivavoce, engine", "vivavoce, collect"):
+        line = next(x for x in said.partition("peak MiB, no latency")[2].splitlines() if x.startswith(arm))
+        assert re.search(r"20 x 1: \d+, 40 x 1: \d+, 20 x 2: \d+$", line)
+
+
+@pytest.mark.parametrize(
+    ("python", "why"),
+    [
+        (sys.executable, "ModuleNotFoundError: No module named 'inspect_ai'"),
+        ("nowhere", "there is no nowhere"),
+    ],
+)
+def test_a_peer_whose_python_cannot_run_it_is_told_as_failed(bench, python, why):
+    said = bench("--samples", 5, "--rounds", 1, "--at-once", 2, "--arms", "Inspect, model", "--memory",
+                 "--inspect", python)  # fmt: skip
+    assert f"Inspect, model     failed: {why}" in said
