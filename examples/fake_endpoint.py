@@ -37,7 +37,11 @@ class Endpoint(BaseHTTPRequestHandler):
         """Nothing: the run keeps the account."""
 
 
+class Server(ThreadingHTTPServer):
+    """The standard library's, with room for many who knock at once."""
+
+    request_queue_size = 256
+
+
 if __name__ == "__main__":
-    ThreadingHTTPServer(
-        ("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 8642), Endpoint
-    ).serve_forever()
+    Server(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 8642), Endpoint).serve_forever()

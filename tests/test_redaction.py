@@ -149,6 +149,16 @@ def test_the_report_shows_no_text_and_the_same_figures(run: Run, tmp_path: Path)
     assert any("redacted here" in r["text"] for r in hidden if r["section"] == "limitation")
 
 
+def test_why_a_mark_failed_is_redacted_under_the_examiners_too(run: Run, tmp_path: Path) -> None:
+    with run.file.writing() as db:
+        db.execute("UPDATE scores SET status_id = 3, value = NULL WHERE response_id = 3")
+    run.report(tmp_path / "plain.html")
+    run.report(tmp_path / "hidden.html", redact=True)
+    plain, hidden = ((tmp_path / f"{n}.html").read_text(encoding="utf-8") for n in ("plain", "hidden"))
+    assert "failed: 1 × the judge said that Zacharias" in plain
+    assert "Zacharias" not in hidden
+
+
 def test_repeats_that_are_one_text_are_told_from_the_texts(tmp_path: Path) -> None:
     """Two short answers are redacted alike; they are not alike for that."""
     run = made(tmp_path, {"A": {"q1": ["yes", "no"]}})

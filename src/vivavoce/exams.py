@@ -122,6 +122,8 @@ def read_exam(file: str | Path) -> Exam:
     report, studies = stated.get("report", False), stated.get("studies", [])
     if isinstance(studies, str) and studies != _ALL:
         raise InputError(f"{file}, studies: a list of studies, or all; not {studies!r}.")
+    if isinstance(report, dict) and report.get("to") and not Path(report["to"]).parent.is_dir():
+        raise InputError(f"{file}, report, to: no folder {Path(report['to']).parent} to put the report in.")
     return Exam(
         file=file,
         run=Path(stated["run"]),

@@ -178,6 +178,7 @@ def test_a_file_without_models_marks_a_run_that_is_there(file, endpoint, tmp_pat
          "compare 1: nothing is marked by 'meteor' here. Known: exact, rouge."),
         ({"compare": [{"metric": "exact", "population": "all"}]}, InputError, "population: sample or fixed"),
         ({"report": {"at": "x"}}, InputError, "report: no key 'at'"),
+        ({"report": {"to": "nowhere/x.html"}}, InputError, "report, to: no folder nowhere to put the report"),
         ({"offline": "no"}, InputError, "offline: true or false is needed, not 'no'."),
     ],
 )  # fmt: skip

@@ -127,7 +127,7 @@ _REDACTED = """
 Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
 of a candidate's answer and reasoning, of a note, an error and of further fields (meta, parts) stands a mark
 such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these files; the key of the
-marks was thrown away. Texts under 16 characters are all [redacted: short]. Numbers, ids, categories, sources,
+marks was thrown away. Texts under 16 characters are all [redacted: short]. Numbers, ids, categories,
 labels of candidates with their settings, findings and provenance stand as they are: look through them before
 you pass this on.
 """

@@ -14,7 +14,7 @@ __all__ = ["TEXTS", "redactor"]
 
 TEXTS = (
     *("question", "options", "answer", "references", "steps", "false_answer", "context"),
-    *("text", "reasoning", "error", "note"),
+    *("text", "reasoning", "error", "note", "source"),
 )
 """The columns whose texts are replaced."""
 _JSON = ("meta", "parts")

@@ -48,7 +48,7 @@ def rows(contents: Contents) -> dict[str, Any]:
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
         "distributions": distributions(c.scores, c.measures),
         "sections": _studies(c),
-        "examiners": examiners(c.scores, c.measures, c.studies.get("agreement", ())),
+        "examiners": examiners(shown.scores, c.measures, c.studies.get("agreement", ())),
         "compliance": _compliance(c),
         "identical": identical,
         "explorer": explorer(shown.items, shown.responses, shown.scores, c.measures),
