@@ -13,7 +13,17 @@ from vivavoce.net import Traffic, is_local, offline, permit
 
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "::ffff:127.0.0.1"],
+    [
+        "localhost",
+        "LOCALHOST.",
+        "a.localhost",
+        "127.0.0.1",
+        "127.9.9.9",
+        "::1",
+        "[::1]",
+        "::ffff:127.0.0.1",
+        "::1%lo",
+    ],
 )
 def test_this_machine_is_local(host):
     assert is_local(host)
@@ -22,7 +32,8 @@ def test_this_machine_is_local(host):
 @pytest.mark.parametrize(
     "host",
     ["example.org", "localhost.example.org", "10.0.0.1", "192.168.1.1", "0.0.0.0", "::", "127.0.0.1.nip.io",
-     "", "2130706433", "::ffff:8.8.8.8"],
+     "", "2130706433", "::ffff:8.8.8.8", "127.0.0.1%x.host.invalid", "localhost%x.host.invalid",
+     "fe80::1%eth0"],
 )  # fmt: skip
 def test_whatever_else_is_not(host):
     assert not is_local(host)

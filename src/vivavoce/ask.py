@@ -103,6 +103,7 @@ def ask(
     recall: Callable[[Model, Job], Answer | None] | None = None,
     max_cost: float | None = None,
     progress: Callable[[Tally], None] | None = None,
+    tally: Tally | None = None,
 ) -> Tally:
     """Ask everything, several models side by side, and hand each outcome to `keep` as it comes.
 
@@ -112,11 +113,13 @@ def ask(
     key, no host, offline) is left with its other jobs, not failed; so is one whose last 20 requests all
     failed; refusals count for that until its first answer. With `max_cost` nothing more is asked once that
     would be passed, by what the model's requests have cost so far (before the first answer, by what is sent
-    and `max_tokens`); what is on the wire is still paid. Raises what `keep`, `recall` or a generator raises,
-    when the wire is quiet. Where an event loop runs already, as in a notebook, all of them are called in
-    another thread, one at a time.
+    and `max_tokens`); what is on the wire is still paid, and a reply that does not say its tokens counts by
+    its characters. Raises what `keep`, `recall` or a generator raises, when the wire is quiet; a `tally` that
+    is given then holds what was done until there. Where an event loop runs already, as in a notebook, all of
+    them are called in another thread, one at a time.
     """
     engine = _Engine(keep, recall, max_cost, progress)
+    engine.tally = engine.tally if tally is None else tally
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -150,6 +153,7 @@ class _Engine:
         self.heard: set[str] = set()
         self.failing: Counter[str] = Counter()
         self.paid: dict[str, tuple[int, float]] = {}
+        self.guessed = 0.0  # of replies that do not say their tokens: for the limit, never in the tally
         self.bookings: dict[object, float] = {}
         self.settled = asyncio.Event()
         self.stop = asyncio.Event()
@@ -194,8 +198,8 @@ class _Engine:
                 finally:
                     self.tally.left += answer is None
                 if answer is not None:
-                    self._count(answer)
                     self.keep(work.model, job, answer)
+                    self._count(answer)  # what could not be kept did not come
                     self._tell()
         except Exception as error:  # of the caller's: a full disk, a generator that breaks
             self.error = self.error or error
@@ -251,7 +255,7 @@ class _Engine:
                 return Answer(None, why, attempt, time.monotonic() - sent, None)
             else:
                 gate.bore()
-                cost = self._pay(work, reply)
+                cost = self._pay(work, request, reply)
                 return Answer(reply, None, attempt, time.monotonic() - sent, cost)
             finally:
                 gate.leave()
@@ -278,7 +282,6 @@ class _Engine:
             )
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, but not once we are to stop."""
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.stop.wait(), seconds)
@@ -294,12 +297,14 @@ class _Engine:
             times, cost = self.paid.get(work.model.name, (0, 0.0))
             made = request.sampling.max_tokens or 0
             each = cost / times if times else _price(request.characters // 4, made, work.price)
-            if self.tally.cost + sum(self.bookings.values()) + each <= self.max_cost + 1e-9:
+            if (spent := self.tally.cost + self.guessed) + sum(
+                self.bookings.values()
+            ) + each <= self.max_cost + 1e-9:
                 return each
             if not self.bookings:
                 self.tally.stopped.setdefault(
                     work.model.name,
-                    f"another request might pass --max-cost {self.max_cost:g} ({self.tally.cost:.4f} spent)",
+                    f"another request might pass --max-cost {self.max_cost:g} ({spent:.4f} spent)",
                 )
             else:
                 await self.settled.wait()
@@ -307,32 +312,33 @@ class _Engine:
 
     @contextlib.contextmanager
     def _booked(self, price: float) -> Iterator[None]:
-        if not price:
-            yield
-            return
         key = object()
-        self.bookings[key] = price
+        if price:
+            self.bookings[key] = price
         try:
             yield
         finally:
-            del self.bookings[key]
+            self.bookings.pop(key, None)
             self.settled.set()
             self.settled = asyncio.Event()
 
-    def _pay(self, work: Work, reply: Reply) -> float | None:
+    def _pay(self, work: Work, request: Request, reply: Reply) -> float | None:
         t, used, name = self.tally, reply.usage, work.model.name
         self.heard.add(name)
         self.failing.pop(name, None)
         t.input_tokens += used.input or 0
         t.output_tokens += used.output or 0
-        if work.price is None or used.input is None or used.output is None:
-            t.unpriced += 1
+        t.unpriced += (silent := None in (used.input, used.output)) or work.price is None
+        if work.price is None:
             return None
-        cost = _price(used.input, used.output, work.price)
+        sent = request.characters // 4 if used.input is None else used.input
+        made = request.sampling.max_tokens or len(f"{reply.text}{reply.reasoning}") // 4
+        cost = _price(sent, made if used.output is None else used.output, work.price)
         times, before = self.paid.get(name, (0, 0.0))
         self.paid[name] = times + 1, before + cost
-        t.cost += cost
-        return cost
+        self.guessed += cost if silent else 0.0
+        t.cost += 0.0 if silent else cost
+        return None if silent else cost
 
     def _count(self, answer: Answer) -> None:
         if answer.reply is None:
@@ -363,7 +369,6 @@ class _Engine:
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C stops the asking."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -43,11 +43,13 @@ def is_offline() -> bool:
 
 def is_local(host: str) -> bool:
     """True for this machine: a loopback address, or `localhost`. No other name is resolved to find out."""
-    name = host.strip("[]").rstrip(".").partition("%")[0].lower()
+    name = host.strip("[]").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
-        address = ipaddress.ip_address(name)
+        # Only an IPv6 address has a zone; any other name with a % is for a resolver, and may lead anywhere.
+        literal, percent, _ = name.partition("%")
+        address = ipaddress.IPv6Address(literal) if percent else ipaddress.ip_address(name)
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)

@@ -126,3 +126,30 @@ def test_names_that_differ_by_design_are_accepted(monkeypatch, spec, said):
 def test_a_key_is_read_from_the_environment_without_its_line_end(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", " abc\n")
     assert "abc" == providers()["openai"].secret()
+
+
+@pytest.mark.parametrize("typed", ["sk-live-0123456789", "hf_0123456789abcdefghij", "12345678", "''", "[a]"])
+def test_a_key_typed_into_the_file_is_refused_and_not_repeated(written, typed):
+    with pytest.raises(ModelError, match="key takes the NAME of an environment variable") as error:
+        providers(written(f"openai: {{key: {typed}}}"))
+    assert typed not in str(error.value).partition("openai: ")[2]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/x?api_key=verborgen",
+        "http://h/x?a=1&X-Amz-Signature=verborgen",
+        "http://h/x?%6Bey=verborgen",
+        "http://h/x#token=verborgen",
+        "http://ward:verborgen@h/x",
+    ],
+)
+def test_an_address_with_a_key_names_no_candidate_and_is_not_repeated(url):
+    with pytest.raises((SpecError, ModelError), match="--providers file") as error:
+        named(f"http(url='{url}')", providers())
+    assert "verborgen" not in str(error.value)
+
+
+def test_an_address_with_another_query_names_a_candidate():
+    assert "http(url='http://h/x?ward=3')" == str(named("http(url='http://h/x?ward=3')", providers()).spec)

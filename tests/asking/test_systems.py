@@ -5,9 +5,12 @@ import json
 from collections import Counter
 
 import pytest
+from aiohttp import web
 
+from vivavoce.errors import VivaError
 from vivavoce.models import Broken, Message, Refused, Request, Sampling, Transient
 from vivavoce.models.baseline import Baseline
+from vivavoce.models.providers import providers
 from vivavoce.models.system import HTTP, Function, Replay
 
 ASKED = Request(messages=(Message("system", "Be brief."), Message("user", "Which organ?")))
@@ -188,3 +191,84 @@ def test_a_recording_that_cannot_be_read_names_its_line(tmp_path, line):
     path.write_text('{"prompt": "a", "text": "b"}\n' + line)
     with pytest.raises(Broken, match=r"line 2: an object with the texts prompt and text"):
         Replay("replay", path)
+
+
+# Keys, which no system may bring into a file.
+
+KEY = "verborgen-7"
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["raise ValueError('x' * 150 + KEY)", "return [KEY]", "return {'reply': KEY}",
+     "from vivavoce.errors import InputError; raise InputError(KEY)"],
+)  # fmt: skip
+def test_what_a_function_raises_holds_no_key(function, key, body):
+    with pytest.raises((Transient, VivaError)) as error:
+        answer(function(f"import os; KEY = os.environ['OPENAI_API_KEY']; {body}"))
+    assert KEY[:6] not in str(error.value)
+
+
+def test_a_key_in_a_file_of_providers_counts_too(function, monkeypatch, tmp_path):
+    (tmp_path / "own.yaml").write_text("ward: {base_url: 'http://h/v1', key: WARD_KEY}")
+    providers(tmp_path / "own.yaml")
+    monkeypatch.setenv("WARD_KEY", KEY)
+    assert "[key]" == answer(function(f"return {KEY!r}")).text
+
+
+def test_what_a_function_answers_holds_no_key(function, key):
+    said = {"text": KEY, "reasoning": f"a {KEY}", "citations": [{KEY: [KEY]}], "finish_reason": KEY}
+    reply = answer(function(f"return {said!r}"))
+    assert ("[key]", "a [key]", ({"[key]": ["[key]"]},)) == (reply.text, reply.reasoning, reply.citations)
+    assert "other" == reply.finish_reason
+
+
+def test_a_module_that_prints_a_key_on_import_does_not_bring_it_in(tmp_path, monkeypatch, key):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ward_telling.py").write_text(f"raise ValueError({KEY!r})")
+    with pytest.raises(Broken, match=r"ValueError: \[key\]"):
+        Function("callable", "ward_telling:answer")
+
+
+def test_endpoints_and_recordings_hold_no_key(fake, key, tmp_path):
+    assert "a [key]" == answer(HTTP("http", fake({"text": f"a {KEY}"}).base_url)).text
+    with pytest.raises(Transient, match=r"without a text: .*\[key\]"):
+        answer(HTTP("http", fake({"output": KEY}).base_url))
+    with pytest.raises(Refused, match=r"HTTP 400: no \[key\]"):
+        answer(HTTP("http", fake(lambda _: told(400, {"error": f"no {KEY}"})).base_url))
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"prompt": "Which organ?", "text": KEY}))
+    assert "[key]" == answer(Replay("replay", path)).text
+
+
+async def told(status, body):
+    return web.json_response(body, status=status)
+
+
+@pytest.mark.parametrize(
+    "text", ["HF-related oedema", "key-findings", "a bearer of BRCA1", "PK-guided dosing"]
+)
+def test_words_of_medicine_are_no_keys(function, text):
+    assert text == answer(function(f"return {text!r}")).text
+
+
+def test_what_looks_like_a_key_is_struck_out_of_an_answer(function):
+    assert "it is [key]." == answer(function("return 'it is sk-live-0123456789abcdef.'")).text
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [("length", "length"), ("end_turn", "end_turn"), (None, "stop"), ("Bob Smith", "other"), ([1], "other")],
+)
+def test_why_an_answer_ended_is_one_of_a_few_words(function, said, kept):
+    assert kept == answer(function(f"return {{'text': 'x', 'finish_reason': {said!r}}}")).finish_reason
+
+
+def test_an_endpoint_is_not_made_with_a_key_in_its_address():
+    with pytest.raises(Broken, match="--providers file"):
+        HTTP("http", "http://h/x?api_key=verborgen")

@@ -235,6 +235,36 @@ def test_max_cost_stops_before_it_is_passed_and_says_so(exam, endpoint, limits, 
     assert 55.0 == run.responses["cost"].sum()
 
 
+def test_max_cost_without_a_price_or_an_amount_asks_nobody(exam, endpoint, limits, tmp_path):
+    server, run = endpoint(), viva.open(tmp_path / "run.viva")
+    asked = {"models": ["baseline/echo", "vllm/m"]}
+    with pytest.raises(InputError, match=r"the price of vllm/m is not known, .* or leave --max-cost out\.$"):
+        run.collect(exam(2), **asked, max_cost=1)
+    for amount in (-1, float("nan")):
+        with pytest.raises(InputError, match="an amount of 0 or more is needed"):
+            run.collect(exam(2), **asked, max_cost=amount, providers=limits(prices={"m": [1, 1]}))
+    assert ({}, False) == (server.seen, run.file.exists)
+
+
+def test_replies_that_do_not_say_their_tokens_count_for_max_cost(exam, fake, limits, monkeypatch, tmp_path):
+    server = fake(GOOD)
+    monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
+    priced = limits(concurrency=1, prices={"m": [0, 1e6]})  # 10 a request, by max_tokens
+    run = viva.open(tmp_path / "run.viva")
+    found = run.collect(exam(9), models=["vllm/m"], providers=priced, max_tokens=10, max_cost=35)
+    assert (3, 6, None) == (one(found)["answered"], one(found)["left"], one(found)["cost"])
+    assert 3 == len(server.received)
+
+
+def test_a_plan_names_no_difference_above_one(exam, tmp_path):
+    run = viva.open(tmp_path / "run.viva")
+    for n, words in (
+        (3, "no difference in accuracy short of everything."),
+        (4, "accuracy of 0.93 if they differ on 20% of the cases, none short of everything if on 50%."),
+    ):
+        assert words in str(run.collect(exam(n), models=["baseline/echo"], dry_run=True))
+
+
 def test_a_dry_run_sends_nothing_and_stores_nothing(exam, endpoint, limits, tmp_path):
     server, run = endpoint(), viva.open(tmp_path / "run.viva")
     priced = limits(prices={"m": [1.0, 2.0]})
@@ -333,6 +363,14 @@ def test_a_sample_that_cannot_be_had_is_refused(exam, tmp_path):
     for size in ("0", "101", "ten", "150%"):
         with pytest.raises(InputError, match=f"--sample {size}: write a share such as 10%"):
             viva.open(tmp_path / "run.viva").collect(sized(exam), models=["baseline/echo"], sample=size)
+
+
+def test_a_number_below_one_question_of_each_category_is_refused(exam, tmp_path):
+    spec = exam(34, change=lambda k: {"category": f"c{k % 17}"})
+    run = viva.open(tmp_path / "run.viva")
+    with pytest.raises(InputError, match=r"--sample 2: there are 17 categories, .*: ask for 17 or more\."):
+        run.collect(spec, models=["baseline/echo"], sample=2)
+    assert 17 == one(run.collect(spec, models=["baseline/echo"], sample=17))["answered"]
 
 
 # What there is to name.

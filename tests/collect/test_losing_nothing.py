@@ -15,6 +15,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce import ask as engine
+from vivavoce.store import read
 
 AT_ONCE = 8
 COMMAND = [sys.executable, "-m", "vivavoce", "collect"]
@@ -130,6 +131,47 @@ def test_ctrl_c_finishes_what_is_on_the_wire_and_says_how_to_go_on(exam, endpoin
     again = subprocess.run([*map(str, words), "--json"], capture_output=True, text=True, check=True)
     assert 150 - len(stored) == json.loads(again.stdout)["rows"][0]["answered"]
     assert 150 == sum(server.seen.values())
+
+
+def kept(path):
+    with viva.open(path).file.reading() as db:
+        return [p for p in read.provenance(db) if p["verb"] == "collect"], read.findings(db, "collect")
+
+
+def test_a_killed_collect_leaves_what_it_was_about_to_send_and_a_look(exam, endpoint, limits, tmp_path):
+    endpoint(latency=0.2)
+    path, spec = tmp_path / "run.viva", exam(150)
+    run = viva.open(path)
+    run.collect(spec, models=["baseline/echo", "baseline/reference"])
+    run.score("exact")
+    run.compare("baseline/echo", "baseline/reference", metric="exact")
+    words = [*COMMAND, path, spec, "--model", "vllm/m", "--providers", limits(concurrency=4), "--allow-phi"]
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL)
+    while run.responses.height == 300 and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (_, step), (look,) = kept(path)
+    assert ("begun", True, 150, ["vllm/m"]) == (
+        step["state"], step["allow_phi"], step["requests"], step["candidates"],
+    )  # fmt: skip
+    assert "sent" not in step
+    assert "begun" == look["settings"]["state"]
+    assert run.report(tmp_path / "page.html")
+
+
+def test_a_collect_that_breaks_leaves_what_it_sent(exam, endpoint, limits, tmp_path):
+    server, run = endpoint(), viva.open(tmp_path / "run.viva")
+
+    def broken(tally, total):
+        raise ValueError("no such bar")
+
+    with pytest.raises(ValueError, match="no such bar"):
+        run.collect(exam(9), models=["vllm/m"], providers=limits(concurrency=1), progress=broken)
+    ((step,), looks) = kept(run.file.path)
+    assert (1, 8, 1, []) == (step["answered"], step["left"], step["sent"][0]["requests"], looks)
+    assert 1 == sum(server.seen.values()) == run.responses.height
+    assert "state" not in step
 
 
 NOTEBOOK = """

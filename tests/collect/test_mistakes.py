@@ -230,6 +230,54 @@ def test_credentialed_items_go_only_where_is_allowed(exam, monkeypatch, silent, 
     assert ([], False) == (silent, run.file.exists)
 
 
+@pytest.fixture
+def function(monkeypatch, tmp_path) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "somebody.py").write_text("def answer(messages):\n    return 'yes'\n")
+    return "callable(path=somebody:answer)"
+
+
+def test_a_function_may_ask_anybody_and_is_screened_as_a_hosted_model_is(exam, function, tmp_path):
+    run, spec = viva_.open(tmp_path / "run.viva"), exam(2, change=lambda k: PATIENT)
+    with pytest.raises(EgressError, match=r"2 items of 2 look as if .* Nothing was sent to callable\."):
+        run.collect(spec, models=[function])
+    assert not run.file.exists
+    assert 2 == run.collect(spec, models=[function], offline=True).rows[0]["answered"]
+    assert 2 == run.collect(spec, models=[function], repeats=2, allow_phi=True).rows[0]["answered"]
+
+
+def test_credentialed_items_go_to_a_function_only_if_allowed(exam, function, monkeypatch, tmp_path):
+    from dataclasses import replace
+
+    from vivavoce.benchmarks.files import JSONLines
+
+    open_card = JSONLines.card.fget
+    monkeypatch.setattr(
+        JSONLines, "card", property(lambda self: replace(open_card(self), access="credentialed"))
+    )
+    run = viva_.open(tmp_path / "run.viva")
+    for more in ({}, {"offline": True}):
+        with pytest.raises(EgressError, match=r"is credentialed: .* say --allow callable\."):
+            run.collect(exam(2), models=[function], **more)
+    assert 2 == run.collect(exam(2), models=[function], allow=("callable",)).rows[0]["answered"]
+
+
+@pytest.mark.parametrize("option", ["system", "prompt", "file"])
+def test_a_system_text_or_prompt_with_a_patient_in_it_goes_nowhere(
+    exam, monkeypatch, silent, tmp_path, option
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    file = tmp_path / "asks.md"
+    file.write_text(f"{PATIENT['question']}\n\n{{{{ question }}}}")
+    asked = {"system": {"system": PATIENT["question"]}, "prompt": {"prompt": str(file)},
+             "file": {"system": str(file)}}[option]  # fmt: skip
+    run = viva_.open(tmp_path / "run.viva")
+    with pytest.raises(EgressError, match=r"for openai/m looks as if it held patient data \(name") as told:
+        run.collect(exam(2), models=["openai/m"], **asked)
+    assert "Miller" not in str(told.value)
+    assert ([], False) == (silent, run.file.exists)
+
+
 # Keys.
 
 

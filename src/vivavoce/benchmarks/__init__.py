@@ -103,6 +103,11 @@ def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
         raise InputError(
             f"--sample {size}: write a share such as 10%, or a number of questions up to {total}."
         )
+    if not share and number < len(strata):
+        raise InputError(
+            f"--sample {size}: there are {len(strata)} categories, and a sample holds at least one question "
+            f"of each: ask for {len(strata)} or more."
+        )
     weight: dict[str, float] = {}
     for names in strata.values():
         n = min(len(names), max(1, round(number * len(names) / total)))

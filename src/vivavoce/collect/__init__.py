@@ -4,18 +4,20 @@ What is answered is not asked again, what failed is. A lease keeps two collects 
 killed one loses nothing that was stored and at most repeats what was on the wire.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, get_args
 
 from vivavoce.ask import Answer, Job, Limits, Tally, Work, ask
 from vivavoce.collect.leases import leased
 from vivavoce.collect.orders import Order, Plan, order, plan, price
 from vivavoce.collect.requests import todo
-from vivavoce.errors import EgressError, InputError
+from vivavoce.errors import EgressError, InputError, StoreError
 from vivavoce.models import Model, Reply
 from vivavoce.models.named import Named
 from vivavoce.net import is_local, is_offline, offline, permit
-from vivavoce.privacy import preflight, warning
+from vivavoce.privacy import Kind, preflight, suspects, warning
 from vivavoce.records import Response
 from vivavoce.store import RunFile
 from vivavoce.store.calls import Call, Ledger, answered, asked_last, known_items, ledger
@@ -53,8 +55,9 @@ def collect(
 
     `progress` hears the tally and the number of requests in all. Raises `EgressError` before anything is sent
     or stored if privacy forbids it, `StoreError` if another collect is doing the same work, `InputError` if
-    the run holds another sample of these items.
+    the run holds another sample of these items, or a candidate has no price that `max_cost` could rest on.
     """
+    _priced(wanted, max_cost)
     benchmark, exam = wanted.items[0].benchmark, wanted.exam
     names = [str(c.spec) for c in wanted.candidates]
     with offline(privacy.offline):
@@ -78,15 +81,35 @@ def collect(
                 for model, candidate, done in zip(models, wanted.candidates, there, strict=True)
             ]
             heard = None if progress is None else (lambda tally: progress(tally, total))
-            with ledger(run) as book:
+            begun, tally = _begun(run, wanted, privacy, total), Tally()
+            try:
+                with ledger(run) as book:
 
-                def keep(model: Model, job: Job, answer: Answer) -> None:
-                    held.check()
-                    response = _response(benchmark, model, job, answer)
-                    book.put(response, _call(model, job, answer, response))
+                    def keep(model: Model, job: Job, answer: Answer) -> None:
+                        held.check()
+                        response = _response(benchmark, model, job, answer)
+                        book.put(response, _call(model, job, answer, response))
 
-                tally = ask(works, keep, recall=_recalled(book), max_cost=max_cost, progress=heard)
-            return Collected(tally, _kept(run, wanted, privacy, tally, total))
+                    ask(works, keep, recall=_recalled(book), max_cost=max_cost, progress=heard, tally=tally)
+            except BaseException:
+                with suppress(StoreError):  # a full disk: what is said is what went wrong first
+                    _kept(run, wanted, privacy, tally, total, begun)
+                raise
+            return Collected(tally, _kept(run, wanted, privacy, tally, total, begun))
+
+
+def _priced(wanted: Order, max_cost: float | None) -> None:
+    """Raise `InputError` if this is no limit, or could not be kept."""
+    if max_cost is None:
+        return
+    if not max_cost >= 0:  # NaN is no number either
+        raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
+    for candidate in wanted.candidates:
+        if price(candidate) is None:
+            raise InputError(
+                f"--max-cost {max_cost:g}: the price of {candidate.spec} is not known, so the limit "
+                "could not be kept: put its price into a --providers file, or leave --max-cost out."
+            )
 
 
 def _permitted(wanted: Order, models: Sequence[Model], privacy: Privacy) -> None:
@@ -94,9 +117,9 @@ def _permitted(wanted: Order, models: Sequence[Model], privacy: Privacy) -> None
     for model in models:
         if model.place:
             permit(model.place)
-    away = list(dict.fromkeys(m.place for m in models if m.place and not is_local(m.place)))
-    if not away:
-        return
+    pairs = list(zip(wanted.candidates, models, strict=True))
+    sent = [(c, place) for c, model in pairs if (place := _destination(c, model))]
+    away = list(dict.fromkeys(place for _, place in sent))
     if wanted.exam.card.access == "credentialed":
         allowed = {host.strip().lower() for host in privacy.allow}
         stray = [host for host in away if host.lower() not in allowed]
@@ -105,11 +128,31 @@ def _permitted(wanted: Order, models: Sequence[Model], privacy: Privacy) -> None
                 f"{wanted.exam.spec} is credentialed: its items go only to endpoints that you name. If the "
                 f"terms you signed permit it, say --allow {stray[0]}. Nothing was sent."
             )
+    if is_offline():  # all hosts were refused above, and what a function opens in Python is
+        sent = []
+    if not sent or privacy.allow_phi:
+        return
+    for candidate, place in sent:
+        for what, text in wanted.asking.own(candidate.settings):
+            kinds = {s.kind for s in suspects(text)}
+            if kinds:
+                raise EgressError(
+                    f"the {what} for {candidate.spec.name} looks as if it held patient data "
+                    f"({', '.join(k for k in get_args(Kind) if k in kinds)}). Nothing was sent to {place}. "
+                    "Look at it; if it may leave this machine, say --allow-phi."
+                )
     shown = any(c.settings.get("shots") for c in wanted.candidates)  # examples come from the whole exam
     items = wanted.exam.items if shown else wanted.items
-    flagged = [] if privacy.allow_phi else preflight(items)
+    flagged = preflight(items)
     if flagged:
         raise EgressError(warning(flagged, len(items), ", ".join(away)))
+
+
+def _destination(candidate: Named, model: Model) -> str | None:
+    """The host away from this machine that would see the items; a function may send them anywhere."""
+    if candidate.spec.name == "callable":
+        return "callable"
+    return model.place if model.place and not is_local(model.place) else None
 
 
 def _same_sample(run: RunFile, wanted: Order) -> None:
@@ -210,28 +253,65 @@ def _call(model: Model, job: Job, answer: Answer, response: Response) -> Call:
     )
 
 
-def _kept(run: RunFile, wanted: Order, privacy: Privacy, tally: Tally, total: int) -> bool:
+class _Begun(NamedTuple):
+    """Rows that stand for a collect until it closes: of provenance, and of findings if it is a look."""
+
+    step: int
+    look: int | None
+
+
+def _begun(run: RunFile, wanted: Order, privacy: Privacy, total: int) -> _Begun:
+    """Keep, before the first request, what is about to be asked of whom and on whose word.
+
+    A collect that is killed, or finds the disk full, leaves this. It counts all its requests as changes: some
+    came, and findings made before must not pass for fresh.
+    """
+    told = {**_told(wanted, privacy, total), "state": "begun"}
+    with run.writing() as db:
+        put_provenance(db, "collect", told, changed=total)
+        step = _last(db)
+        seen = db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
+        if not (seen and total):
+            return _Begun(step, None)
+        put_finding(db, "collect", {**wanted.settings, "requests": total, "state": "begun"}, ())
+        return _Begun(step, _last(db))
+
+
+def _last(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def _told(wanted: Order, privacy: Privacy, total: int) -> Mapping[str, Any]:
+    return {
+        **wanted.settings,
+        "offline": is_offline(),
+        "allow": list(privacy.allow),
+        "allow_phi": privacy.allow_phi,
+        "requests": total,
+    }
+
+
+def _kept(run: RunFile, wanted: Order, privacy: Privacy, tally: Tally, total: int, begun: _Begun) -> bool:
     """What was asked of whom, and what left this machine, into the run's provenance.
 
-    True if answers came after findings had been made from this run: that is a look at it, and kept as one.
+    It takes the place of what stood there when the collect began, so that one collect is one step. True if
+    answers came after findings had been made from this run: that is a look at it, and kept as one.
     """
     sent = [
         {"endpoint": endpoint, "requests": n, "characters": tally.traffic.characters[endpoint]}
         for endpoint, n in tally.traffic.requests.items()
     ]
     told = {
-        **wanted.settings,
-        "offline": is_offline(),
-        "allow": list(privacy.allow),
-        "allow_phi": privacy.allow_phi,
-        "requests": total,
+        **_told(wanted, privacy, total),
         "answered": tally.answered,
         "failed": tally.failed,
-        "left": tally.left,
+        "left": total - tally.done,
         "cost": None if tally.unpriced else tally.cost,
         "sent": sent,
     }
     with run.writing() as db:
+        db.execute("DELETE FROM provenance WHERE provenance_id = ?", (begun.step,))
+        db.execute("DELETE FROM findings WHERE finding_id = ?", (begun.look,))
         put_provenance(db, "collect", told, changed=tally.done)
         seen = db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
         if seen and tally.answered:

@@ -82,6 +82,13 @@ class Asking:
             said += [Message("user", self._question(example, settings)), Message("assistant", answer)]
         return (*said, Message("user", self._question(item, settings)))
 
+    def own(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """What is sent along with every item: the setting it comes from, and its text."""
+        if settings.get("system"):
+            yield "--system text", self._system(settings)
+        if settings.get("prompt"):
+            yield "--prompt file", self._prompt(str(settings["prompt"])).text
+
     def _prompt(self, name: str) -> Prompt:
         if name not in self._prompts:
             self._prompts[name] = prompt(name)

@@ -40,12 +40,22 @@ def planned(wanted: "Order", plans: Sequence["Plan"]) -> Finding:
     else:
         lines.append(f"It costs at most {sum(c for c in costs if c is not None):.2f}.")
     found = [(share, mde(math.sqrt(share / cases), cases)) for share in DISAGREEING]
-    if all(d is not None for _, d in found):
-        said = " or ".join(f"{d:.2f} if they differ on {share:.0%} of the cases" for share, d in found)
-        lines.append(f"Between two candidates it could detect a difference in accuracy of {said}.")
-    else:
-        lines.append("One case detects no difference.")
+    lines.append(_detectable(found))
     return Finding(study="collect", rows=tuple(p._asdict() for p in plans), text="\n".join(lines))
+
+
+def _detectable(found: Sequence[tuple[float, float | None]]) -> str:
+    """What difference could be detected, by the share of cases on which two differ."""
+    if any(d is None for _, d in found):
+        return "One case detects no difference."
+    said = [f"{d:.2f} if they differ on {share:.0%} of the cases" for share, d in found if d and d <= 1]
+    if not said:  # two accuracies are never further apart than 1
+        return "Between two candidates it could detect no difference in accuracy short of everything."
+    over = [f", none short of everything if on {share:.0%}" for share, d in found if d and d > 1]
+    return (
+        f"Between two candidates it could detect a difference in accuracy of {' or '.join(said)}"
+        f"{''.join(over)}."
+    )
 
 
 def done(tally: "Tally", path: str, *, look: bool = False) -> Finding:

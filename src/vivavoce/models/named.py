@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.errors import ModelError, SpecError, suggest
 from vivavoce.models import Model, Sampling
+from vivavoce.models.keys import keyless
 from vivavoce.models.providers import Provider
 from vivavoce.models.wire import LONG_KEY
 from vivavoce.records import Role
@@ -95,6 +96,8 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
     for name in own:
         if name not in stated.settings:
             raise SpecError(f"{stated.name} needs {name}=…: write {stated.name}({name}=…).")
+    if stated.name == "http":
+        keyless(str(stated.settings["url"]))
     given = {key: value for key, value in asked.items() if value is not None and value != ()}
     settings = {**({} if kind == "baseline" else given), **stated.settings}
     for key, value in settings.items():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from vivavoce.errors import ModelError, suggest
+from vivavoce.models.keys import is_variable, name_variable
 from vivavoce.models.yamls import read_mapping
 
 __all__ = ["Provider", "providers"]
@@ -107,7 +108,12 @@ def _typed(where: str, key: str, value: Any) -> Any:
         if "None" not in str(get_type_hints(Provider)[key]):
             raise wrong
         return None
-    if key in ("base_url", "key", "key_header"):
+    if key == "key":
+        if not isinstance(value, str) or not is_variable(value.strip()):
+            raise ModelError(f"{where}: key takes the NAME of an environment variable that holds the key.")
+        name_variable(value.strip())
+        return value.strip()
+    if key in ("base_url", "key_header"):
         if not isinstance(value, str) or not value.strip():
             raise wrong
         if key == "base_url" and not value.startswith(("http://", "https://")):

@@ -11,10 +11,15 @@ from typing import Any
 
 from vivavoce.errors import VivaError
 from vivavoce.models import Broken, Refused, Reply, Request, Transient, Usage
+from vivavoce.models.keys import key_values, keyless, scrubbed
 from vivavoce.models.wire import Wire, whole
 from vivavoce.text import one_line
 
 __all__ = ["Function", "HTTP", "Replay"]
+
+_ENDS = {"stop", "length", "content_filter", "tool_calls", "function_call", "end_turn", "stop_sequence",
+         "tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded", "refusal", "eos",
+         "safety", "error"}  # fmt: skip
 
 
 class _System:
@@ -53,7 +58,7 @@ class Function(_System):
         except Exception as error:  # a stranger's code
             raise Broken(
                 f"callable(path={path}): the module cannot be imported "
-                f"({type(error).__name__}: {one_line(str(error), 160)})."
+                f"({type(error).__name__}: {one_line(scrubbed(str(error)), 160)})."
             ) from error
         if not callable(self._call):
             raise Broken(f"callable(path={path}): {function!r} is no function.")
@@ -66,11 +71,12 @@ class Function(_System):
                 said = await self._call(asked)
             else:
                 said = await asyncio.to_thread(self._call, asked)
-        except VivaError:
+        except VivaError as error:
+            error.args = (scrubbed(str(error)),)
             raise
         except Exception as error:  # a stranger's code
             raise Transient(
-                f"the function raised {type(error).__name__}: {one_line(str(error), 160)}"
+                f"the function raised {type(error).__name__}: {one_line(scrubbed(str(error)), 160)}"
             ) from error
         return _reply(said, self.name)
 
@@ -83,7 +89,8 @@ class HTTP(_System):
 
     def __init__(self, name: str, url: str, *, timeout: float = 300.0) -> None:
         self.name = name
-        self.wire = Wire(url, {}, timeout=timeout)
+        keyless(url)
+        self.wire = Wire(url, {}, timeout=timeout, secrets=key_values())
         self.endpoint, self.place = self.wire.endpoint, self.wire.host
 
     async def generate(self, request: Request) -> Reply:
@@ -115,9 +122,9 @@ class Replay(_System):
                     row = json.loads(line)
                     if not isinstance(row["prompt"], str) or not isinstance(row["text"], str):
                         raise TypeError
-                    self._texts[row["prompt"]] = whole(row["text"])
+                    self._texts[row["prompt"]] = _clean(row["text"])
         except (OSError, UnicodeError) as error:
-            raise Broken(f"cannot read the recorded answers of {path}: {error}.") from None
+            raise Broken(f"cannot read the recorded answers of {path}: {scrubbed(str(error))}.") from None
         except (ValueError, TypeError, KeyError):
             raise Broken(
                 f"{path}, line {number}: an object with the texts prompt and text is needed."
@@ -133,25 +140,44 @@ class Replay(_System):
 
 def _reply(said: Any, name: str) -> Reply:
     if isinstance(said, str):
-        return Reply(text=whole(said), finish_reason="stop")
+        return Reply(text=_clean(said), finish_reason="stop")
     if isinstance(said, Mapping):
         text = said.get("text", said.get("answer"))
         reasoning, citations = said.get("reasoning"), said.get("citations") or ()
         if isinstance(text, str):
             return Reply(
-                text=whole(text),
-                reasoning=whole(reasoning) if isinstance(reasoning, str) else None,
-                finish_reason=str(said.get("finish_reason") or "stop"),
+                text=_clean(text),
+                reasoning=_clean(reasoning) if isinstance(reasoning, str) else None,
+                finish_reason=_ended(said.get("finish_reason")),
                 citations=tuple(_plain(citations)),
             )
-    raise Transient(f"{name} answered without a text: {one_line(repr(said), 80)}")
+    raise Transient(f"{name} answered without a text: {one_line(scrubbed(repr(said)), 80)}")
+
+
+def _ended(reason: Any) -> str:
+    """Why an answer ended, in a word we know, because a file is no place for a stranger's free text."""
+    if not reason:
+        return "stop"
+    return reason if isinstance(reason, str) and reason in _ENDS else "other"
+
+
+def _clean(value: Any) -> Any:
+    """As a file can hold it, and without keys."""
+    value = whole(value)
+    if isinstance(value, str):
+        return scrubbed(value, answer=True)
+    if isinstance(value, list):
+        return [_clean(v) for v in value]
+    if isinstance(value, dict):
+        return {scrubbed(key, answer=True): _clean(v) for key, v in value.items()}
+    return value
 
 
 def _plain(citations: Any) -> list[Any]:
     """Citations as a file can hold them: what JSON has no form for becomes its text."""
     listed = list(citations) if isinstance(citations, list | tuple) else [citations]
     try:
-        made: list[Any] = whole(json.loads(json.dumps(listed, default=str)))
+        made: list[Any] = _clean(json.loads(json.dumps(listed, default=str)))
     except (TypeError, ValueError, RecursionError):
-        made = [whole(one_line(repr(listed), 2000))]
+        made = [whole(one_line(scrubbed(repr(listed)), 2000))]
     return made

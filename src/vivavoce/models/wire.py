@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from vivavoce.errors import ModelError
 from vivavoce.models import Broken, Refused, Transient
+from vivavoce.models.keys import scrubbed
 from vivavoce.net import is_local, is_offline, permit
 from vivavoce.text import one_line, printable
 
@@ -33,7 +34,6 @@ _FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible ?
 _PENNILESS = re.compile(r"insufficient[_ ](?:quota|balance|credit)|credit balance is too low", re.I)
 _THROTTLING = re.compile(r"rate[_ -]?limit|too many requests|overload|\b(?:429|503|529)\b", re.I)
 _PASSING = re.compile(r"unavailable|time[d ]*out|internal|server.?error|capacity|busy|try again", re.I)
-_SECRET = re.compile(r"\b(?:sk|pk|rk|key|hf|gh[opsu]|xox[bp])[-_][\w*-]{6,}|Bearer\s+\S+", re.I)
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -166,8 +166,9 @@ class Wire:
         if answer is None:
             raise Transient("the answer is no JSON object" if raw.strip() else "the answer is empty")
         if answer.get("error"):  # some endpoints answer 200 and mean an error
-            throttled = bool(_THROTTLING.search(why))
-            if throttled or _PASSING.search(why):
+            code = _code(answer)
+            throttled = code in _THROTTLED or bool(_THROTTLING.search(why))
+            if throttled or code in _BUSY or _PASSING.search(why):
                 raise Transient(f"an error inside HTTP 200: {why}", after=after, throttled=throttled)
             raise _refusal(why, status)
         return answer
@@ -187,7 +188,7 @@ class Wire:
         text = text or raw[:400].decode("utf-8", "replace") or "no explanation"
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
-        return one_line(_SECRET.sub("[key]", printable(text)), 200)
+        return one_line(scrubbed(printable(text)), 200)
 
 
 def _proxy(endpoint: str, host: str) -> str | None:
@@ -253,6 +254,16 @@ def whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {_LONE.sub("\ufffd", key): whole(v) for key, v in value.items()}
     return value
+
+
+def _code(answer: Mapping[str, Any]) -> int | None:
+    """The HTTP status that an error inside another answer states, as a number or its digits."""
+    error = answer.get("error")
+    for held in (error, answer):
+        code = held.get("code") if isinstance(held, dict) else None
+        if isinstance(code, int | str) and re.fullmatch(r"[1-5]\d\d", str(code)):
+            return int(code)
+    return None
 
 
 def _dumped(value: Any) -> str | None:
