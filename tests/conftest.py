@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.absent import absent
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -21,10 +22,7 @@ def shared() -> Path:
     """The folder of real data: skips where it is absent, fails where it is required."""
     path = Path(os.environ.get("VIVA_SHARED", ROOT.parent / "shared")).resolve()
     if not (path / "data").is_dir():
-        message = f"no real data at {path}; set VIVA_SHARED to the folder that holds data/"
-        if os.environ.get("VIVA_REQUIRE_SHARED") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        absent(f"no real data at {path}; set VIVA_SHARED to the folder that holds data/")
     return path
 
 

@@ -13,6 +13,7 @@ from email.utils import format_datetime
 
 import pytest
 from aiohttp import web
+from tests.absent import absent
 
 from vivavoce.errors import EgressError
 from vivavoce.models import Broken, Message, Refused, Reply, Request, Sampling, Transient, Usage
@@ -772,7 +773,7 @@ def test_offline_a_hosted_model_is_refused_before_anything_is_sent():
 def certified(tmp_path_factory):
     """A server context whose certificate nobody has signed."""
     if not shutil.which("openssl"):
-        pytest.skip("needs the openssl program")
+        absent("no openssl program to make a certificate with")
     folder = tmp_path_factory.mktemp("tls")
     words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key.pem -out cert.pem"
     subprocess.run(["openssl", *words.split()], cwd=folder, check=True, capture_output=True)

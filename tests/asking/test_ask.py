@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from vivavoce import ask as engine
-from vivavoce.ask import Job, Limits, Work, ask
+from vivavoce.ask import Job, Limits, Work, ask, engine
 from vivavoce.models import Message, Request
 from vivavoce.models.api import OpenAIChat
 from vivavoce.models.providers import Provider

@@ -13,8 +13,7 @@ from collections import Counter
 import pytest
 from aiohttp import web
 
-from vivavoce import ask as engine
-from vivavoce.ask import Answer, Job, Limits, Work, ask
+from vivavoce.ask import Answer, Job, Limits, Work, ask, engine
 from vivavoce.models import Broken, Message, Refused, Reply, Request, Sampling, Transient, Usage
 from vivavoce.models import gate as gates
 from vivavoce.models.api import OpenAIChat

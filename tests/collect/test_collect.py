@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 import vivavoce as viva
-from vivavoce import ask as engine
+from vivavoce.ask import engine
 from vivavoce.collect import leases
 from vivavoce.errors import InputError, SpecError, StoreError
 from vivavoce.store import read, runfile

@@ -14,7 +14,7 @@ from contextlib import closing
 import pytest
 
 import vivavoce as viva
-from vivavoce import ask as engine
+from vivavoce.ask import engine
 from vivavoce.store import read
 
 AT_ONCE = 8

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.absent import absent
 
 from vivavoce import registry
 from vivavoce.errors import SpecError
@@ -33,7 +34,7 @@ def nltks(root, tmp_path_factory):
     spec.loader.exec_module(tool)
     folder = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
     if not (folder / "data.noun").is_file():
-        pytest.skip(f"no WordNet in {folder}: install wordnet-base, or set WNSEARCHDIR")
+        absent(f"no WordNet in {folder}: install wordnet-base, or set WNSEARCHDIR")
     wordnet = tool.reader(folder, tmp_path_factory.mktemp("wordnet"))
     return lambda reference, answer: tool.score(reference, answer, wordnet)
 

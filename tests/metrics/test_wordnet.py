@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.absent import absent
 
 from vivavoce import wordnet
 from vivavoce.wordnet import synonyms
@@ -24,7 +25,7 @@ def folder() -> Path:
     """WordNet's own files, of Debian's wordnet-base."""
     found = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
     if not (found / "data.noun").is_file():
-        pytest.skip(f"no WordNet in {found}: install wordnet-base, or set WNSEARCHDIR")
+        absent(f"no WordNet in {found}: install wordnet-base, or set WNSEARCHDIR")
     return found
 
 

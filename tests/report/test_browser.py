@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.absent import absent
 from tests.report import looking
 from tests.studies.making import SILENT, UNREADABLE, borrowed, made
 
@@ -24,10 +25,7 @@ PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        message = "no chromium: install Debian's, or name one in VIVA_CHROMIUM"
-        if os.environ.get("VIVA_REQUIRE_SHARED") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started

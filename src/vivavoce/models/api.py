@@ -6,7 +6,8 @@ spec go into the request under the endpoint's own names; what is null is left ou
 
 import json
 import re
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vivavoce.models import Broken, Refused, Reply, Request, Sampling, Transient
@@ -45,11 +46,15 @@ def connect(name: str, model: str, provider: Provider) -> "_Endpoint":
         raise Broken(
             f"{provider.name} has no base URL: set {provider.variable}, or base_url in a --providers file."
         )
-    kinds = {"openai": OpenAIChat, "completions": OpenAICompletions, "anthropic": Anthropic}
+    kinds: Mapping[str, Callable[[str, str, Provider], _Endpoint]] = {
+        "openai": OpenAIChat,
+        "completions": OpenAICompletions,
+        "anthropic": Anthropic,
+    }
     return kinds[provider.kind](name, model, provider)
 
 
-class _Endpoint:
+class _Endpoint(ABC):
     """What the three share: a wire, a name, and the check that the right model answered."""
 
     path: str
@@ -69,9 +74,9 @@ class _Endpoint:
         header = self.provider.key_header
         return {header: key} if header else {"Authorization": f"Bearer {key}"}
 
+    @abstractmethod
     async def generate(self, request: Request) -> Reply:
         """One attempt at an answer."""
-        raise NotImplementedError
 
     async def loglikelihood(self, request: Request) -> Reply:
         """Not offered by this kind of endpoint."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.errors import ModelError, suggest
+from vivavoce.models.yamls import read_mapping
 
 __all__ = ["ModelCard", "card_of", "cards"]
 
@@ -86,7 +87,7 @@ def _index(known: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
 
 
 def _read(file: Path, known: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
-    stated = _mapping(file)
+    stated = read_mapping(file, "cards", ModelError)
     made = dict(known)
     taken: dict[str, str] = {}
     for name, settings in stated.items():
@@ -118,34 +119,6 @@ def _read(file: Path, known: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
         kept = tuple(label for label in card.names if taken.get(_normal(label), name) == name)
         made[name] = replace(card, names=kept)
     return made
-
-
-def _mapping(file: Path) -> dict[str, Any]:
-    """The file as a mapping of names, each of which stands there once."""
-    import yaml
-
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        stated = yaml.safe_load(text)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read the cards of {file}: {error}.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise ModelError(
-            f"{file}{where}: no valid YAML ({getattr(error, 'problem', None) or error})."
-        ) from None
-    if stated is None:
-        return {}
-    if not isinstance(stated, dict):
-        raise ModelError(f"{file}: cards are a mapping of names to fields, not {type(stated).__name__}.")
-    seen = set()
-    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-        if key.value in seen:  # YAML would keep the last one and say nothing
-            raise ModelError(f"{file}, line {key.start_mark.line + 1}: {key.value} stands there twice.")
-        seen.add(key.value)
-    return {str(name): settings for name, settings in stated.items()}
 
 
 def _typed(where: str, key: str, value: Any) -> Any:

@@ -1,9 +1,4 @@
-"""The asking engine: every request to a model passes here, once.
-
-Bounded workers per model; per endpoint a limit on what is on the wire, which follows what the endpoint bears;
-rates, attempts with jitter, a price, one way to stop. What comes of a request is handed to `keep` at once, a
-failure too, so that a call that is cut short loses nothing.
-"""
+"""How the asking is done: workers, attempts, a limit that follows the endpoint, a price, one way to stop."""
 
 import asyncio
 import contextlib
@@ -12,18 +7,17 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
+from vivavoce.ask.work import Answer, Job, Tally, Work
 from vivavoce.errors import ModelError
 from vivavoce.models import Model, Refused, Reply, Request, Transient
-from vivavoce.models.gate import Gate, Limits
-from vivavoce.net import Traffic, permit
+from vivavoce.models.gate import Gate
+from vivavoce.net import permit
 from vivavoce.text import one_line
 
-__all__ = ["Answer", "Job", "Limits", "Tally", "Work", "ask"]
+__all__ = ["ask"]
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds before the second attempt at most, doubled each time, and at the very most."""
@@ -33,67 +27,6 @@ HOPELESS = 20
 """Requests in a row that fail, before a model is given up."""
 MOST_CAUSES = 100
 """Causes of failure that are told apart; endpoints put numbers of requests into theirs."""
-
-
-class Job(NamedTuple):
-    """One thing to ask, and the caller's `tag`. Jobs of a model with the same request and repeat are one."""
-
-    request: Request
-    repeat: int
-    tag: Any
-
-
-class Work(NamedTuple):
-    """What one model is to be asked. `price` is per million tokens, in and out; null if it is not known.
-
-    Models of one endpoint share the limits of the first.
-    """
-
-    model: Model
-    jobs: Iterable[Job]
-    limits: Limits = Limits()
-    price: tuple[float, float] | None = None
-
-
-class Answer(NamedTuple):
-    """What came of a job: a reply, or `error` says why there is none.
-
-    `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
-    request had been asked already.
-    """
-
-    reply: Reply | None
-    error: str | None
-    attempts: int
-    seconds: float
-    cost: float | None
-
-
-@dataclass
-class Tally:
-    """What an `ask` did so far. `stopped` gives for a model why it was not asked everything.
-
-    `shared` counts the answers that were had without asking; tokens and cost are of what was asked.
-    """
-
-    answered: int = 0
-    failed: int = 0
-    shared: int = 0
-    left: int = 0
-    retries: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-    interrupted: bool = False
-    stopped: dict[str, str] = field(default_factory=dict)
-    causes: Counter[str] = field(default_factory=Counter)
-    traffic: Traffic = field(default_factory=Traffic)
-
-    @property
-    def done(self) -> int:
-        """Jobs with an outcome."""
-        return self.answered + self.failed
 
 
 def ask(
@@ -373,13 +306,15 @@ class _Engine:
             yield
             return
         loop = asyncio.get_running_loop()
-        with contextlib.suppress(NotImplementedError):  # Windows: the loop itself cancels us
+        try:
             loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        except NotImplementedError:  # Windows: the loop itself cancels us
+            yield
+            return
         try:
             yield
         finally:
-            with contextlib.suppress(NotImplementedError):
-                loop.remove_signal_handler(signal.SIGINT)
+            loop.remove_signal_handler(signal.SIGINT)
 
 
 def _wait(attempt: int, after: float | None) -> float:
