@@ -83,8 +83,8 @@ def pooled(
         If there is no row, a count is NaN or infinite, a group is missing, or lengths differ.
 
     Tukey (1958). It wants a smooth statistic, which these are where matches are many. Redrawing published
-    answers, corpus BLEU and chrF were covered 93 to 96 % with 10 to 63 groups (their paired differences 92
-    to 97 %; the percentile bootstrap 85 to 94 %). Where one group holds most of the text, or with fewer than
+    answers, corpus BLEU and chrF were covered 92 to 95 % with 10 to 63 groups (the percentile bootstrap 84
+    to 94 %; `bench/sampled.py`). Where one group holds most of the text, or with fewer than
     about 10, believe the width only roughly.
     """
     table = _weighted(_counts("counts", counts), weights)
