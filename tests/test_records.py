@@ -82,8 +82,9 @@ def test_what_is_not_seen_leaves_the_hash(change: dict[str, Any]) -> None:
 
 def test_every_field_of_an_item_is_content_or_is_not() -> None:
     seen = {"format", "question", "options", "context", "steps", "false_answer"}
-    content = seen | {"answer", "references", "step"}
-    beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "weight", "meta"}
+    content = seen | {"answer", "references", "step", "rubric"}
+    beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "origin", "weight"}
+    beside |= {"meta"}
     assert content | beside == {f.name for f in fields(Item)}
 
 

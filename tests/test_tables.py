@@ -191,7 +191,7 @@ def test_the_columns_of_the_tables_are_these() -> None:
     ) == " ".join(SCORES)
     assert (
         "benchmark item variant alias group category format question options answer references steps step "
-        "false_answer context source weight meta"
+        "false_answer rubric context source origin weight meta"
     ) == " ".join(ITEMS)
     assert (
         "benchmark item variant alias group category format candidate role repeat edit status text reasoning "

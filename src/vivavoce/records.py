@@ -37,6 +37,15 @@ Direction = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A piece of a response or an item that is marked by itself: a fact, a rubric point, a step."""
+
+    unit: str
+    text: str
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One question of a benchmark, as a candidate sees it and an examiner marks it.
 
@@ -45,7 +54,9 @@ class Item:
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
     'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
     (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
-    `false_answer` is a wrong answer that is shown and is to be explained.
+    `false_answer` is a wrong answer that is shown and is to be explained. `rubric` holds points that answers
+    to it are marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
+    else the spec of what made it in the run.
     """
 
     benchmark: str
@@ -62,8 +73,10 @@ class Item:
     steps: tuple[str, ...] = ()
     step: int | None = None
     false_answer: str | None = None
+    rubric: tuple[Unit, ...] = ()
     context: str | None = None
     source: str | None = None
+    origin: str | None = None
     weight: float = 1.0
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -92,6 +105,7 @@ class Item:
             "steps": self.steps,
             "step": self.step,
             "false_answer": self.false_answer,
+            "rubric": [(u.unit, u.text, u.weight) for u in self.rubric],
             "context": self.context,
         }
         text = json.dumps({k: v for k, v in seen.items() if v}, ensure_ascii=False, sort_keys=True)
@@ -131,15 +145,6 @@ class Response:
     cost: float | None = None
     error: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A piece of a response or an item that is marked by itself: a fact, a rubric point, a step."""
-
-    unit: str
-    text: str
-    weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

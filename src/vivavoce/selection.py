@@ -2,17 +2,13 @@
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from vivavoce import specs
 from vivavoce.benchmarks import load
 from vivavoce.errors import SelectionError, suggest
 from vivavoce.store import RunFile, read
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["ItemKey", "candidate_of", "candidates_of", "items_of", "signatures_of", "within"]
+__all__ = ["ItemKey", "candidate_of", "candidates_of", "items_of", "signatures_of"]
 
 ItemKey = tuple[str, str, str]
 """Benchmark, base id, variant."""
@@ -71,16 +67,6 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
             f"its signature, {' or '.join(chosen)}."
         )
     return chosen
-
-
-def within(rows: "pl.DataFrame", chosen: "set[ItemKey] | None") -> "pl.DataFrame":
-    """The rows about chosen items."""
-    import polars as pl
-
-    if chosen is None:
-        return rows
-    keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
-    return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
 
 
 def candidates_of(run: RunFile) -> list[str]:

@@ -5,7 +5,7 @@ import functools
 import json
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -16,7 +16,18 @@ from vivavoce.records import Candidate, Item, Response, Score
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ITEMS", "LISTS", "RESPONSES", "SCORES", "Line", "is_file", "read_lines", "rename", "schema"]
+__all__ = [
+    "ITEMS",
+    "LISTS",
+    "RESPONSES",
+    "SCORES",
+    "Line",
+    "is_file",
+    "read_lines",
+    "rename",
+    "schema",
+    "within",
+]
 
 ITEMS = tuple(f.name for f in fields(Item))
 LISTS = ("options", "answer", "references", "steps")
@@ -43,13 +54,23 @@ def schema(columns: tuple[str, ...]) -> "pl.Schema":
     def column(hint: Any) -> Any:
         if get_origin(hint) in (Union, types.UnionType):
             return column(next(a for a in get_args(hint) if a is not types.NoneType))
-        if get_origin(hint) is tuple:
-            return pl.List(column(get_args(hint)[0]))
+        if get_origin(hint) is tuple and get_args(hint)[0] is str:
+            return pl.List(pl.String)
         if get_origin(hint) is Literal or hint is str:
             return pl.String
-        return {int: pl.Int64, float: pl.Float64}.get(hint, pl.String)  # a mapping travels as JSON text
+        return {int: pl.Int64, float: pl.Float64}.get(hint, pl.String)  # what has fields travels as JSON text
 
     return pl.Schema({name: column(hints[name]) for name in columns})
+
+
+def within(rows: "pl.DataFrame", chosen: "Collection[tuple[str, str, str]] | None") -> "pl.DataFrame":
+    """The rows about chosen items (benchmark, base id, variant); all where none are chosen."""
+    import polars as pl
+
+    if chosen is None:
+        return rows
+    keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
+    return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
 
 
 class Line(NamedTuple):

@@ -11,9 +11,10 @@ from vivavoce.report.checklist import ABOUT, ANSWERS, checklist
 from vivavoce.report.contents import Contents
 from vivavoce.report.methods import methods
 from vivavoce.run import Run
-from vivavoce.selection import items_of, within
+from vivavoce.selection import items_of
 from vivavoce.store import read
 from vivavoce.studies import STUDIES
+from vivavoce.tables import within
 
 
 def contents(run: Run, items: str | None = None) -> Contents:

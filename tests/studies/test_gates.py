@@ -13,8 +13,9 @@ from vivavoce import cli
 from vivavoce.errors import SelectionError
 from vivavoce.records import Finding
 from vivavoce.run import Run
-from vivavoce.selection import items_of, within
+from vivavoce.selection import items_of
 from vivavoce.studies import resolve
+from vivavoce.tables import within
 
 Viva = Callable[..., Any]
 GEMINI = "Gemini 2.5 Pro"

@@ -42,6 +42,11 @@ class Loaded(NamedTuple):
     items: tuple[Item, ...]
     others: tuple[Item, ...]
 
+    def joined(self, made: Sequence[Item]) -> "Loaded":
+        """The same with what a run made of these items."""
+        bases = {item.item for item in self.items}
+        return self._replace(items=(*self.items, *(item for item in made if item.item in bases)))
+
 
 def load(spec: str | Spec) -> Loaded:
     """Read and check the benchmark that a spec names.

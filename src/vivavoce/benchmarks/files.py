@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.errors import InputError
-from vivavoce.records import Card, Item
+from vivavoce.records import Card, Item, Unit
 from vivavoce.registry import benchmark
 from vivavoce.tables import LISTS, Line, read_lines, rename
 from vivavoce.text import one_line
@@ -30,7 +30,7 @@ def _card(name: str, path: Path) -> Card:
 
 def _columns(words: tuple[str, ...]) -> dict[str, str]:
     """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`."""
-    known = ("item", "id", *_TEXT, *LISTS, "step")
+    known = ("item", "id", *_TEXT, *LISTS, "step", "rubric")
     pairs = {}
     for word in words:
         ours, colon, theirs = word.partition(":")
@@ -71,13 +71,14 @@ def _item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         for name in LISTS
         if row.get(name) is not None
     }
-    known = {"item", *_TEXT, *LISTS, "step"}
+    known = {"item", *_TEXT, *LISTS, "step", "rubric"}
     return Item(
         benchmark=benchmark,
         item=_text(row["item"], f"{line.where}, item"),
         **texts,
         **lists,
         step=_number(row.get("step"), f"{line.where}, step"),
+        rubric=_rubric(row.get("rubric"), f"{line.where}, rubric"),
         meta={k: _kept(v) for k, v in row.items() if k not in known},
     )
 
@@ -112,6 +113,39 @@ def _list(value: Any, where: str, *, arrays: bool) -> tuple[str, ...]:
     if isinstance(value, list):
         return tuple(_text(v, where) for v in value)
     return (_text(value, where),) if value != "" else ()
+
+
+def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
+    """Points of a rubric, each an object with `text` and `weight` (or `criterion` and `points`, HealthBench's
+    words), and perhaps a `unit` that names it; else they are r1, r2 and so on. CSV: a JSON array.
+    """
+    if value in (None, ""):
+        return ()
+    with suppress(ValueError, TypeError, RecursionError):
+        value = json.loads(value)
+    if value == []:
+        return ()
+    if not isinstance(value, list):
+        raise InputError(f"{where}: a list of points is needed, not {one_line(str(value), 40)}.")
+    points = []
+    for number, point in enumerate(value, 1):
+        text, weight = (
+            (point.get("text") or point.get("criterion"), point.get("weight", point.get("points")))
+            if isinstance(point, dict)
+            else (None, None)
+        )
+        fit = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
+        if not isinstance(text, str) or not text.strip() or not fit or not weight:
+            raise InputError(
+                f"{where}, point {number}: an object with a text and a weight other than 0 is needed, like "
+                '{"text": "names the drug of choice", "weight": 5}.'
+            )
+        points.append(Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=float(weight)))
+    if len({p.unit for p in points}) < len(points):
+        raise InputError(f"{where}: two points bear one name; give each its own unit.")
+    if not any((p.weight or 0) > 0 for p in points):
+        raise InputError(f"{where}: no point has a weight above 0, so there is nothing to reach.")
+    return tuple(points)
 
 
 def _kept(value: Any) -> Any:

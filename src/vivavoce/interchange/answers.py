@@ -11,6 +11,7 @@ from vivavoce.interchange.rows import by_name, named, number_of, text_of
 from vivavoce.records import Item, Response, ResponseStatus, Role
 from vivavoce.registry import file_hash
 from vivavoce.store import RunFile
+from vivavoce.store.made import made_items
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
 from vivavoce.tables import Line, read_lines
 from vivavoce.text import is_blank, one_line
@@ -65,6 +66,7 @@ def import_answers(
         if role not in get_args(Role):
             raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
     exam = load(benchmark)
+    exam = exam.joined(made_items(run, exam.items[0].benchmark))
     wrong = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
     if wrong:
         raise InputError(f"answers have no field {wrong[0]!r}.{suggest(wrong[0], list(COLUMNS))}")

@@ -17,7 +17,7 @@ TEXTS = (
     *("text", "reasoning", "error", "note", "source"),
 )
 """The columns whose texts are replaced."""
-_JSON = ("meta", "parts")
+_JSON = ("meta", "parts", "rubric")
 """The columns of JSON: the texts in it are replaced, names of fields and numbers stay."""
 
 

@@ -90,6 +90,7 @@ def _texts(item: Item) -> Iterator[str]:
     for field in _SEEN:
         value: Any = getattr(item, field, None) or ()
         yield from (value,) if isinstance(value, str) else value
+    yield from (point.text for point in item.rubric)
 
 
 _SHOWN = 5

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from vivavoce.store.runfile import RunFile
 
 __all__ = [
-    *("Asked", "Call", "Ledger", "answered", "asked_last", "known_items", "lease", "ledger", "release"),
+    *("Asked", "Call", "Ledger", "answered", "asked_last", "known_items", "lease", "ledger", "put_call"),
+    *("release", "told"),
     "spent",
 ]
 
 
 class Call(NamedTuple):
-    """One request to a model and what came of it; `reply` is null where the answer stands as a response."""
+    """One request to a model and what came of it.
+
+    `reply` is null where the answer stands as a response. A reply that could not be used is a failed call
+    whose `error` says why, and it is kept all the same.
+    """
 
     key: str
     model: str
@@ -47,6 +52,7 @@ _CALL = (
     f"INSERT INTO calls ({', '.join(Call._fields)}, response_id) "
     f"VALUES ({', '.join('?' * len(Call._fields))}, ({_HERE}))"
 )
+_TOLD = f"INSERT INTO calls ({', '.join(Call._fields)}) VALUES ({', '.join('?' * len(Call._fields))})"
 _RESPONSE = (
     f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
     f"VALUES (?, ?, ?, 0, {', '.join('?' * len(ANSWER))}) "
@@ -99,6 +105,21 @@ class Ledger:
             return None
         found = dict(zip(_KNOWN, row, strict=True))
         return found | {"meta": json.loads(found["meta"])}
+
+
+def put_call(db: sqlite3.Connection, call: Call) -> None:
+    """Store a call whose reply is no candidate's answer."""
+    db.execute(_TOLD, call)
+
+
+def told(db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int) -> str | None:
+    """The last reply of a model to an equal request of that purpose that could be used; null if none."""
+    row = db.execute(
+        "SELECT reply FROM calls WHERE (purpose, key, model, repeat) = (?, ?, ?, ?) AND reply IS NOT NULL "
+        "AND status != 'failed' ORDER BY call_id DESC LIMIT 1",
+        (purpose, key, model, repeat),
+    ).fetchone()
+    return None if row is None else str(row[0])
 
 
 @contextmanager

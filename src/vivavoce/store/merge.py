@@ -168,7 +168,7 @@ def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]
 
 _ITEM = (
     'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
-    "steps, step, false_answer, context, source, weight, meta"
+    "steps, step, false_answer, rubric, context, source, origin, weight, meta"
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "

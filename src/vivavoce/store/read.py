@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Response
+from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Response, Unit
 from vivavoce.store.schema import STATUSES
 from vivavoce.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 
@@ -19,8 +19,10 @@ __all__ = [
     "KeyedMeasure",
     "Pending",
     "answers",
+    "ballots",
     "benchmarks",
     "candidates",
+    "contestants",
     "count_pending",
     "findings",
     "items",
@@ -105,12 +107,14 @@ def scores(
     measures: Sequence[int] | None = None,
     candidates: Sequence[str] | None = None,
     details: bool = False,
+    made: bool = True,
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
-    item does not count for one. Facts are read as integers and joined to the dimensions in Polars, each join
-    checked to add no row.
+    item does not count for one. Without `made`, items that were made in the run are left out; of chosen
+    candidates, ballots that fewer than two of them stand on. Facts are read as integers and joined to the
+    dimensions in Polars, each join checked to add no row.
     """
     import polars as pl
 
@@ -158,7 +162,7 @@ def scores(
         db,
         'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
         f"{''.join(f', {name}' for name in weight)} FROM items JOIN benchmarks USING (benchmark_id) "
-        "WHERE current = 1",
+        f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
         pl.Schema({"item_id": i64, **dict.fromkeys(named, text), **dict.fromkeys(weight, pl.Float64())}),
     )
     answers = _frame(
@@ -187,6 +191,11 @@ def scores(
                 list(range(len(STATUSES))), list(STATUSES), return_dtype=text
             )
         )
+        .filter(
+            pl.lit(candidates is None)
+            | (pl.col("ballot") == "")
+            | (pl.len().over("measure_id", "ballot", "pass_no") > 1)
+        )
         .sort(*_ORDER)
         .select(*SCORES, *(("measure_id", "category", "format", *weight, *extra) if details else ()))
     )
@@ -210,7 +219,8 @@ def stock(db: sqlite3.Connection) -> dict[int, Item]:
     for key, *row in db.execute(sql):
         fields = dict(zip(ITEMS, row, strict=True))
         lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
-        made[key] = Item(**fields | lists | {"meta": json.loads(fields["meta"])})
+        points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
+        made[key] = Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
     return made
 
 
@@ -232,47 +242,81 @@ def answers(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str],
 
 
 class Pending(NamedTuple):
-    """A response that a measure has not marked yet, under its key."""
+    """A response to be marked, under its key."""
 
     key: int
     item: Item
     response: Response
 
 
-_UNSETTLED = """
+_TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items))
-      AND (SELECT count(*) FROM scores s WHERE s.response_id = r.response_id AND s.status_id != 3
-           AND s.measure_id IN (SELECT value FROM json_each(:measures))) < :n
+"""
+# A measure may give a response several rows, one for each unit; status 3 is the failed, and the highest.
+_UNSETTLED = f"""
+    {_TO_ITEMS}
+      AND (SELECT count(*) FROM (
+           SELECT 1 FROM scores s WHERE s.response_id = r.response_id AND s.pass_no = :pass_no
+           AND s.measure_id IN (SELECT value FROM json_each(:measures))
+           GROUP BY s.measure_id HAVING max(s.status_id) < 3)) < :n
 """
 
 
-def count_pending(db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int]) -> int:
-    """How many responses to these items lack a settled score by one of the measures."""
-    (n,) = db.execute(f"SELECT count(*) {_UNSETTLED}", _unsettled(items, measures)).fetchone()
+def count_pending(
+    db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int], pass_no: int = 1
+) -> int:
+    """How many responses to these items lack a settled score by one of the measures in that pass."""
+    (n,) = db.execute(f"SELECT count(*) {_UNSETTLED}", _unsettled(items, measures, pass_no)).fetchone()
     return int(n)
 
 
-def pending(db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int]) -> Iterator[Pending]:
+def pending(
+    db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int], pass_no: int = 1
+) -> Iterator[Pending]:
     """Those responses, item by item; a failed score is no settled one."""
+    return _responses_to(db, items, _UNSETTLED, _unsettled(items, measures, pass_no))
+
+
+def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[Pending]:
+    """What candidates, no floor or ceiling, answered to these items, unedited, item by item."""
+    return _responses_to(
+        *(db, items, f"{_TO_ITEMS} AND c.role = 'candidate' AND r.edit_id = 0"),
+        {"items": json.dumps(list(items))},
+    )
+
+
+def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> set[str]:
+    """The ballots of these measures in a pass on which nothing failed."""
+    sql = (
+        "SELECT ballot FROM scores JOIN ballots USING (ballot_id) WHERE pass_no = ? AND ballot_id != 0 AND "
+        "measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot HAVING max(status_id) < 3"
+    )
+    return {name for (name,) in db.execute(sql, (pass_no, json.dumps(list(measures))))}
+
+
+def _responses_to(
+    db: sqlite3.Connection, items: Mapping[int, Item], where: str, values: Mapping[str, Any]
+) -> Iterator[Pending]:
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, e.edit, r.status, r.text, r.reasoning, "
-        f"r.finish_reason, r.tokens, r.seconds, r.cost, r.error {_UNSETTLED} "
+        f"r.finish_reason, r.tokens, r.seconds, r.cost, r.error {where} "
         "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
     )
     names = (
         *("candidate", "repeat", "edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds"),
         *("cost", "error"),
     )
-    for key, item_id, *row in db.execute(sql, _unsettled(items, measures)):
+    for key, item_id, *row in db.execute(sql, values):
         item = items[item_id]
         fields = dict(zip(names, row, strict=True))
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         yield Pending(key, item, response)
 
 
-def _unsettled(items: Mapping[int, Item], measures: Sequence[int]) -> dict[str, Any]:
-    return {"items": json.dumps(list(items)), "measures": json.dumps(list(measures)), "n": len(measures)}
+def _unsettled(items: Mapping[int, Item], measures: Sequence[int], pass_no: int) -> dict[str, Any]:
+    keys = {"items": json.dumps(list(items)), "measures": json.dumps(list(measures))}
+    return keys | {"n": len(measures), "pass_no": pass_no}
 
 
 class Benchmark(NamedTuple):

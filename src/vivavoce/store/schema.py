@@ -215,4 +215,18 @@ FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark
      JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS)
+_JUDGED = """
+ALTER TABLE items ADD COLUMN rubric TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE items ADD COLUMN origin TEXT;
+CREATE INDEX told_before ON calls (purpose, key, model, repeat)
+    WHERE reply IS NOT NULL AND status != 'failed';
+
+DROP VIEW item_rows;
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.options,
+       i.answer, i."references", i.steps, i.step, i.false_answer, i.rubric, i.context, i.source, i.origin,
+       i.weight, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.errors import InputError
-from vivavoce.records import Card, Item, Measure, Response, Role, Value
+from vivavoce.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.registry import plugins
 from vivavoce.store.schema import STATUSES
 from vivavoce.tables import LISTS
@@ -122,10 +122,12 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) 
                 "false_answer",
                 "context",
                 "source",
+                "origin",
                 "weight",
             )
         },
         **{name: _json(getattr(item, name)) for name in LISTS},
+        "rubric": _json([asdict(point) for point in item.rubric]),
         "meta": _json(dict(item.meta)),
     }
     names = ", ".join(f'"{name}"' for name in row)
@@ -246,13 +248,14 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
 
 
 class Mark(NamedTuple):
-    """A value for the response of that key, in one pass, possibly on a ballot with others."""
+    """A value for the response of that key or a unit of it, in one pass, possibly on a ballot with others."""
 
     response: int
     value: Value
     pass_no: int = 1
     ballot: str = ""
     position: int | None = None
+    unit: Unit | None = None
 
 
 def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
@@ -264,11 +267,19 @@ def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> N
             ballots[name] = db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid
         return int(ballots[name])
 
+    def unit(one: Unit | None) -> int:
+        if one is None:
+            return 0
+        db.execute("INSERT INTO units (unit, text, weight) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                   (one.unit, one.text, one.weight))  # fmt: skip
+        found = db.execute("SELECT unit_id FROM units WHERE (unit, text) = (?, ?)", (one.unit, one.text))
+        return int(found.fetchone()[0])
+
     db.executemany(
         """
         INSERT INTO scores (measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id,
                             parts, note)
-        VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
         DO UPDATE SET position = excluded.position, value = excluded.value, status_id = excluded.status_id,
                       parts = excluded.parts, note = excluded.note
@@ -278,6 +289,7 @@ def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> N
             (
                 measure,
                 mark.response,
+                unit(mark.unit),
                 ballot(mark.ballot),
                 mark.pass_no,
                 mark.position,
