@@ -7,33 +7,23 @@ killed one loses nothing that was stored and at most repeats what was on the wir
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
-from vivavoce.ask import Answer, Job, Limits, Tally, Work, ask
+from vivavoce.ask import Answer, Job, Tally, Work, ask
+from vivavoce.ask.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
 from vivavoce.collect.leases import leased
-from vivavoce.collect.orders import Order, Plan, order, plan, price
+from vivavoce.collect.orders import Order, Plan, order, plan
 from vivavoce.collect.requests import todo
-from vivavoce.errors import EgressError, InputError, StoreError
+from vivavoce.errors import InputError, StoreError
 from vivavoce.models import Model, Reply
 from vivavoce.models.named import Named
-from vivavoce.net import is_local, is_offline, offline, permit
-from vivavoce.privacy import Kind, preflight, suspects, warning
+from vivavoce.net import is_offline, offline, permit
 from vivavoce.records import Response
 from vivavoce.store import RunFile
 from vivavoce.store.calls import Call, Ledger, answered, asked_last, known_items, ledger
 from vivavoce.store.write import put_benchmark, put_candidates, put_finding, put_provenance
 
 __all__ = ["Collected", "Order", "Plan", "Privacy", "collect", "order", "plan"]
-
-
-class Privacy(NamedTuple):
-    """What may leave this machine: nothing (`offline`), items that look like patient data (`allow_phi`), and
-    to which hosts those of a credentialed benchmark (`allow`).
-    """
-
-    offline: bool = False
-    allow_phi: bool = False
-    allow: tuple[str, ...] = ()
 
 
 class Collected(NamedTuple):
@@ -77,7 +67,7 @@ def collect(
                     yield Job(wanted.asking.request(item, candidate, repeat), repeat, item)
 
             works = [
-                Work(model, jobs(candidate, done), _limits(candidate), price(candidate))
+                Work(model, jobs(candidate, done), candidate.limits, candidate.price)
                 for model, candidate, done in zip(models, wanted.candidates, there, strict=True)
             ]
             heard = None if progress is None else (lambda tally: progress(tally, total))
@@ -105,7 +95,7 @@ def _priced(wanted: Order, max_cost: float | None) -> None:
     if not max_cost >= 0:  # NaN is no number either
         raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
     for candidate in wanted.candidates:
-        if price(candidate) is None:
+        if candidate.price is None:
             raise InputError(
                 f"--max-cost {max_cost:g}: the price of {candidate.spec} is not known, so the limit "
                 "could not be kept: put its price into a --providers file, or leave --max-cost out."
@@ -118,41 +108,18 @@ def _permitted(wanted: Order, models: Sequence[Model], privacy: Privacy) -> None
         if model.place:
             permit(model.place)
     pairs = list(zip(wanted.candidates, models, strict=True))
-    sent = [(c, place) for c, model in pairs if (place := _destination(c, model))]
+    sent = [(c, place) for c, model in pairs if (place := destination(c, model))]
     away = list(dict.fromkeys(place for _, place in sent))
     if wanted.exam.card.access == "credentialed":
-        allowed = {host.strip().lower() for host in privacy.allow}
-        stray = [host for host in away if host.lower() not in allowed]
-        if stray:
-            raise EgressError(
-                f"{wanted.exam.spec} is credentialed: its items go only to endpoints that you name. If the "
-                f"terms you signed permit it, say --allow {stray[0]}. Nothing was sent."
-            )
-    if is_offline():  # all hosts were refused above, and what a function opens in Python is
-        sent = []
-    if not sent or privacy.allow_phi:
+        refuse_strangers(wanted.exam.spec, away, privacy.allow)
+    # Offline, all hosts were refused above, and what a function opens in Python is.
+    if is_offline() or not sent or privacy.allow_phi:
         return
     for candidate, place in sent:
         for what, text in wanted.asking.own(candidate.settings):
-            kinds = {s.kind for s in suspects(text)}
-            if kinds:
-                raise EgressError(
-                    f"the {what} for {candidate.spec.name} looks as if it held patient data "
-                    f"({', '.join(k for k in get_args(Kind) if k in kinds)}). Nothing was sent to {place}. "
-                    "Look at it; if it may leave this machine, say --allow-phi."
-                )
+            refuse_text(f"the {what} for {candidate.spec.name}", [text], place)
     shown = any(c.settings.get("shots") for c in wanted.candidates)  # examples come from the whole exam
-    items = wanted.exam.items if shown else wanted.items
-    flagged = preflight(items)
-    if flagged:
-        raise EgressError(warning(flagged, len(items), ", ".join(away)))
-
-
-def _destination(candidate: Named, model: Model) -> str | None:
-    """The host away from this machine that would see the items; a function may send them anywhere."""
-    if candidate.spec.name == "callable":
-        return "callable"
-    return model.place if model.place and not is_local(model.place) else None
+    refuse_patients(wanted.exam.items if shown else wanted.items, away)
 
 
 def _same_sample(run: RunFile, wanted: Order) -> None:
@@ -178,13 +145,6 @@ def _same_words(run: RunFile, wanted: Order) -> None:
                 "examples to draw from or vivavoce's own prompts have changed. Answers to both are not one "
                 "candidate's: name the file otherwise, or use another run."
             )
-
-
-def _limits(candidate: Named) -> Limits:
-    p = candidate.provider
-    if p is None:
-        return Limits(concurrency=32)
-    return Limits(p.concurrency, p.requests_per_minute, p.tokens_per_minute, p.attempts)
 
 
 def _recalled(book: Ledger) -> Callable[[Model, Job], Answer | None]:

@@ -1,6 +1,6 @@
 """What is to be asked of whom, checked before anything is sent, and what that may cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from vivavoce.records import Item
 from vivavoce.store import RunFile
 from vivavoce.store.calls import answered
 
-__all__ = ["Order", "Plan", "order", "plan", "price"]
+__all__ = ["Order", "Plan", "order", "plan"]
 
 
 class Order(NamedTuple):
@@ -50,15 +50,18 @@ def order(
     preset: Literal["published"] | None = None,
     sample: str | None = None,
     providers: Path | None = None,
+    made: Callable[[str], Sequence[Item]] = lambda benchmark: (),
     **asked: Any,
 ) -> Order:
     """Check what is to be asked of whom; nothing is sent, nothing stored, and no key is needed.
 
-    `asked` are settings of every candidate (`models.named.ASKED`) that its own spec does not state; under
-    `preset` those that the benchmark was published with fill what is left. Raises a `VivaError` for whatever
-    cannot be used: a benchmark, a model, a provider, a setting, a prompt.
+    `made` gives what the run made of a benchmark's items: it is asked with them. `asked` are settings of
+    every candidate (`models.named.ASKED`) that its own spec does not state; under `preset` those that the
+    benchmark was published with fill what is left. Raises a `VivaError` for whatever cannot be used: a
+    benchmark, a model, a provider, a setting, a prompt.
     """
     exam = load(benchmark)
+    exam = exam.joined(made(exam.items[0].benchmark))
     given = {key: value for key, value in asked.items() if value is not None and value != ()}
     if preset is not None:
         if not exam.card.published:
@@ -93,7 +96,7 @@ def plan(run: RunFile, wanted: Order) -> tuple[Plan, ...]:
         done = answered(run, wanted.items[0].benchmark, str(candidate.spec))
         left = list(todo(wanted.items, wanted.repeats, done))
         sent = sum(wanted.asking.request(item, candidate, repeat).characters for item, repeat in left) // 4
-        limit, rates = candidate.sampling.max_tokens, price(candidate)
+        limit, rates = candidate.sampling.max_tokens, candidate.price
         made = None if limit is None else limit * len(left)
         cost = None if rates is None or made is None else (sent * rates[0] + made * rates[1]) / 1e6
         cost = 0.0 if candidate.provider is None else cost

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.errors import ModelError, SpecError, suggest
 from vivavoce.models import Model, Sampling
+from vivavoce.models.gate import Limits
 from vivavoce.models.keys import keyless
 from vivavoce.models.providers import Provider
 from vivavoce.models.wire import LONG_KEY
@@ -49,6 +50,21 @@ class Named(NamedTuple):
     settings: Mapping[str, Any]
     provider: Provider | None
     model: str
+
+    @property
+    def price(self) -> tuple[float, float] | None:
+        """What a million tokens cost, in and out: nothing where nobody is asked, null where it is unknown."""
+        if self.provider is None:
+            return (0.0, 0.0) if self.spec.name.startswith(("baseline/", "replay")) else None
+        return self.provider.prices.get(self.model)
+
+    @property
+    def limits(self) -> Limits:
+        """What its endpoint may be asked."""
+        p = self.provider
+        if p is None:
+            return Limits(concurrency=32)
+        return Limits(p.concurrency, p.requests_per_minute, p.tokens_per_minute, p.attempts)
 
     def connect(self) -> Model:
         """The model, ready to be asked; inside an event loop."""

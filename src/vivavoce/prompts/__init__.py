@@ -10,9 +10,13 @@ from typing import NamedTuple
 
 from vivavoce.errors import InputError
 
-__all__ = ["Prompt", "load"]
+__all__ = ["Prompt", "Unreadable", "load"]
 
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+class Unreadable(Exception):
+    """A model's reply that cannot be used; it says why, as a clause without a full stop."""
 
 
 class Prompt(NamedTuple):
