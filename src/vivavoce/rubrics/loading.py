@@ -1,0 +1,330 @@
+"""From a file to a rubric, with every fault of the file named by its line."""
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from vivavoce.errors import InputError, suggest
+from vivavoce.prompts import Prompt
+from vivavoce.records import Criterion, Direction, IfUnanswered
+from vivavoce.rubrics.base import Call, Kind, Reasoning, Result, RubricCriterion
+from vivavoce.rubrics.frontmatter import Sheet, read_sheet
+from vivavoce.rubrics.replies import plain
+from vivavoce.rubrics.rubric import Rubric
+
+__all__ = ["load", "shipped"]
+
+_SETTINGS = (
+    "name", "version", "source", "note", "kind", "reference", "call", "reasoning", "result", "criteria",
+)  # fmt: skip
+_CRITERION = (
+    "name", "key", "ask", "scale", "step", "direction", "if_unanswered", "levels", "smallest_difference",
+    "also",
+)  # fmt: skip
+_DERIVED = ("name", "scale", "smallest_difference")
+_NAME = re.compile(r"[a-z][a-z_]*")
+_MARKS: dict[str, str] = {"mark": "answer", "points": "answer", "pairwise": "answers", "listwise": "answers"}
+_SECTION = re.compile(r"^## (system|user)[ \t]*$", re.MULTILINE)
+_MOST_STEPS = 1_000
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the rubrics that come with vivavoce."""
+    return tuple(sorted(file.stem for file in Path(__file__).parent.glob("*.md")))
+
+
+def load(name_or_path: str) -> Rubric:
+    """The shipped rubric of a name, or the file at a path that ends in `.md`.
+
+    Raises `InputError` for an unknown name, with the nearest ones, and for a file that is no rubric, with the
+    line that is wrong.
+    """
+    if name_or_path.endswith(".md"):
+        return _checked(read_sheet(Path(name_or_path)))
+    return _shipped(name_or_path)
+
+
+@cache
+def _shipped(name: str) -> Rubric:
+    if name not in shipped():
+        raise InputError(
+            f"no rubric {name!r}: give the path of a .md file or a shipped name.{suggest(name, shipped())}"
+        )
+    return _checked(read_sheet(Path(__file__).with_name(f"{name}.md")))
+
+
+def _checked(sheet: Sheet) -> Rubric:
+    _known(sheet, sheet.settings, _SETTINGS)
+    kind: Kind = _one_of(sheet, "kind", get_args(Kind), "mark")
+    criteria = _criteria(sheet, kind)
+    system, user = _sections(sheet)
+    rubric = Rubric(
+        name=_text(sheet, "name"),
+        version=_version(sheet),
+        source=_text(sheet, "source"),
+        note=_text(sheet, "note", ""),
+        kind=kind,
+        reference=_yes_or_no(sheet, "reference"),
+        call=_one_of(sheet, "call", get_args(Call), "each" if kind == "points" else "joint"),
+        reasoning=_one_of(sheet, "reasoning", get_args(Reasoning), "strip"),
+        result=_one_of(sheet, "result", get_args(Result), "json"),
+        criteria=criteria,
+        system=system,
+        user=user,
+        path=sheet.file,
+    )
+    asked = [c for c in criteria if c.of is None]
+    if kind != "mark" and len(asked) > 1:
+        raise sheet.fault(f"a rubric of kind {kind} has one criterion", "criteria", 1)
+    if kind == "points" and rubric.call != "each":
+        raise sheet.fault("points are marked one by one: write call: each", "call")
+    if rubric.result == "tag" and (kind != "mark" or (len(asked) > 1 and rubric.call == "joint")):
+        raise sheet.fault("a tag holds one mark: write call: each, or result: json", "result")
+    _check_variables(sheet, rubric)
+    return rubric
+
+
+def _check_variables(sheet: Sheet, rubric: Rubric) -> None:
+    answer = _MARKS[rubric.kind]
+    needed = {answer, "form"}
+    needed |= {"reference"} if rubric.reference else set()
+    needed |= {"point"} if rubric.kind == "points" else set()
+    needed |= {"criteria"} if rubric.kind == "mark" else set()
+    if missing := sorted(needed - set(rubric.variables)):
+        raise sheet.fault(f"the prompt lacks {', '.join(f'{{{{ {name} }}}}' for name in missing)}")
+    known = tuple(sorted(needed | {"question", "criteria"}))
+    for name in rubric.variables:
+        if name == "reference" and not rubric.reference:
+            raise sheet.fault(
+                "the prompt shows {{ reference }}, but the settings say reference: false", "reference"
+            )
+        if name not in known:
+            raise sheet.fault(
+                f"the prompt has an unknown variable {{{{ {name} }}}}.{suggest(name, known)}".rstrip(".")
+            )
+    left = Prompt("", f"{rubric.system}\n{rubric.user}").fill(**dict.fromkeys(rubric.variables, ""))
+    if "{{" in left or "}}" in left:
+        raise sheet.fault("a variable of the prompt is not written as {{ name }}")
+
+
+def _sections(sheet: Sheet) -> tuple[str, str]:
+    """The body's system and user message; without a heading all of it is the user's."""
+    first, *rest = _SECTION.split(sheet.body)
+    if not rest:
+        return "", _filled(sheet, first)
+    if first.strip():
+        raise sheet.fault("text stands before the first of the sections ## system and ## user")
+    names, texts = rest[::2], [text.strip() for text in rest[1::2]]
+    if len(set(names)) < len(names) or "user" not in names:
+        raise sheet.fault("the prompt has one section ## user and at most one ## system")
+    parts = dict(zip(names, texts, strict=True))
+    return parts.get("system", ""), _filled(sheet, parts["user"])
+
+
+def _filled(sheet: Sheet, text: str) -> str:
+    if not text.strip():
+        raise sheet.fault("there is no prompt below the settings")
+    return text.strip()
+
+
+_POOLS = {"listwise": "rank", "points": "unit"}
+"""Ranks have no mean, and points of several weights none either."""
+
+
+def _criteria(sheet: Sheet, kind: Kind) -> tuple[RubricCriterion, ...]:
+    stated = sheet.settings.get("criteria")
+    if not isinstance(stated, list) or not stated:
+        raise sheet.fault("criteria: is a list of one criterion or more", "criteria")
+    found: list[RubricCriterion] = []
+    names: set[str] = set()
+    for k, one in enumerate(stated):
+        for criterion in _criterion(sheet, kind, one, k):
+            own = {criterion.name, plain(criterion.key)} - {""}
+            if taken := own & (names | {"reason"}):
+                raise sheet.fault(f"the name {min(taken)!r} is taken", "criteria", k)
+            names |= own
+            found.append(criterion)
+    return tuple(found)
+
+
+def _criterion(sheet: Sheet, kind: Kind, stated: Any, k: int) -> list[RubricCriterion]:
+    at = ("criteria", k)
+    _known(sheet, stated, _CRITERION, *at)
+    name = _name(sheet, stated, *at)
+    low, high = _scale(sheet, stated, *at, open_end=kind == "listwise")
+    direction: Direction = _one_of(sheet, "direction", get_args(Direction), "higher", *at)
+    if_unanswered: IfUnanswered = _one_of(sheet, "if_unanswered", get_args(IfUnanswered), "worst", *at)
+    _fixed(sheet, kind, low, high, direction, at)
+    criterion = RubricCriterion(
+        criterion=Criterion(
+            criterion=name,
+            low=low,
+            high=high,
+            direction=direction,
+            if_unanswered=if_unanswered,
+            pool=_POOLS.get(kind, "mean"),
+            smallest_difference=_positive(sheet, stated, "smallest_difference", *at),
+        ),
+        ask=_text(sheet, "ask", None, *at),
+        key=_text(sheet, "key", name, *at),
+        step=_positive(sheet, stated, "step", *at),
+        levels=_levels(sheet, stated, low, high, *at),
+    )
+    if not plain(criterion.key) or len(criterion.key) > 80:
+        raise sheet.fault("a key has letters or digits, and at most 80 characters", *at, "key")
+    if criterion.step and high is not None:
+        number = (high - low) / criterion.step
+        if number > _MOST_STEPS or abs(number - round(number)) > 1e-9:
+            raise sheet.fault(
+                f"steps of {criterion.step:g} do not lead from {low:g} to {high:g}", *at, "step"
+            )
+    for value in criterion.levels if criterion.steps else ():
+        if min(abs(value - step) for step in criterion.steps) > 1e-9:
+            raise sheet.fault(f"the level {value:g} is no step of the scale", *at, "levels", f"{value:g}")
+    return [criterion, *_derived(sheet, stated, criterion, kind, *at)]
+
+
+def _derived(
+    sheet: Sheet, stated: Any, of: RubricCriterion, kind: Kind, *at: str | int
+) -> list[RubricCriterion]:
+    """What is made of a criterion's values, which shares its silence.
+
+    A mark on another scale, with the direction and to scale the least difference; of a rank the share of the
+    other answers that stand behind.
+    """
+    own = stated.get("also")
+    if own is None:
+        return []
+    at = (*at, "also")
+    _known(sheet, own, _DERIVED, *at)
+    if kind not in ("mark", "listwise"):
+        raise sheet.fault("only marks and ranks are rescaled", *at)
+    name = _name(sheet, own, *at)
+    low, high = _scale(sheet, own, *at)
+    if kind == "listwise" and (low, high) != (0, 1):
+        raise sheet.fault("the share of the others that stand behind has scale: [0, 1]", *at)
+    least = _positive(sheet, own, "smallest_difference", *at)
+    whole = of.criterion
+    if least is None and whole.smallest_difference and None not in (high, whole.high):
+        least = whole.smallest_difference * ((high or 0) - low) / ((whole.high or 0) - (whole.low or 0))
+    criterion = Criterion(
+        criterion=name,
+        low=low,
+        high=high,
+        direction="higher" if kind == "listwise" else whole.direction,
+        if_unanswered=whole.if_unanswered,
+        smallest_difference=least,
+    )
+    return [RubricCriterion(criterion=criterion, of=of.name)]
+
+
+def _fixed(
+    sheet: Sheet, kind: Kind, low: float, high: float | None, direction: Direction, at: tuple[str | int, ...]
+) -> None:
+    """Points and contests have the scale that their values have."""
+    if kind in ("points", "pairwise") and ((low, high) != (0, 1) or direction != "higher"):
+        raise sheet.fault(f"a rubric of kind {kind} has scale: [0, 1], higher is better", *at)
+    if kind == "listwise" and (low != 1 or high is not None or direction != "lower"):
+        raise sheet.fault("ranks have scale: [1, null] and direction: lower", *at)
+
+
+def _known(sheet: Sheet, stated: Any, known: Sequence[str], *at: str | int) -> None:
+    if not isinstance(stated, dict):
+        raise sheet.fault("here stands a mapping of names to values", *at)
+    for key in stated:
+        if key not in known:
+            hint = suggest(str(key), tuple(known)).rstrip(".")
+            raise sheet.fault(f"{key} is no setting here.{hint}", *at, str(key))
+
+
+def _stated(sheet: Sheet, name: str, *at: str | int) -> Any:
+    value: Any = sheet.settings
+    for step in at:
+        value = value[step]
+    return value.get(name)
+
+
+def _text(sheet: Sheet, name: str, default: str | None = None, *at: str | int) -> str:
+    value = _stated(sheet, name, *at)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str) or not value.strip():
+        raise sheet.fault(f"{name}: needs a text", *at, name)
+    return " ".join(value.split())
+
+
+def _version(sheet: Sheet) -> int:
+    value = sheet.settings.get("version")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise sheet.fault("version: is a whole number from 1", "version")
+    return value
+
+
+def _yes_or_no(sheet: Sheet, name: str) -> bool:
+    value = sheet.settings.get(name)
+    if not isinstance(value, bool):
+        raise sheet.fault(f"{name}: is true or false", name)
+    return value
+
+
+def _one_of(sheet: Sheet, name: str, known: tuple[Any, ...], default: str, *at: str | int) -> Any:
+    value = _stated(sheet, name, *at)
+    if value is None:
+        return default
+    if value not in known:
+        raise sheet.fault(f"{name}: is {value!r}, not one of {', '.join(known)}", *at, name)
+    return value
+
+
+def _name(sheet: Sheet, stated: Any, *at: str | int) -> str:
+    name = stated.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise sheet.fault(f"a criterion's name is of the letters a to z and _, not {name!r}", *at, "name")
+    return name
+
+
+def _number(value: Any) -> float | None:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good else None
+
+
+def _scale(sheet: Sheet, stated: Any, *at: str | int, open_end: bool = False) -> tuple[float, float | None]:
+    scale = stated.get("scale")
+    if isinstance(scale, list) and len(scale) == 2 and (low := _number(scale[0])) is not None:
+        high = _number(scale[1])
+        if (high is not None and low < high) or (open_end and scale[1] is None):
+            return low, high
+    raise sheet.fault("scale: is [low, high] with low below high", *at, "scale")
+
+
+def _positive(
+    sheet: Sheet, stated: Any, name: Literal["step", "smallest_difference"], *at: str | int
+) -> float | None:
+    value = stated.get(name)
+    if value is None:
+        return None
+    number = _number(value)
+    if number is None or number <= 0:
+        raise sheet.fault(f"{name}: is a number above 0", *at, name)
+    return number
+
+
+def _levels(sheet: Sheet, stated: Any, low: float, high: float | None, *at: str | int) -> dict[float, str]:
+    levels = stated.get("levels")
+    if levels is None:
+        return {}
+    if not isinstance(levels, dict):
+        raise sheet.fault("levels: is a mapping of values to what they mean", *at, "levels")
+    found: dict[float, str] = {}
+    for value, text in levels.items():
+        number = _number(value)
+        here = (*at, "levels", str(value) if number is None else f"{number:g}")
+        if number is None or number < low or (high is not None and number > high):
+            raise sheet.fault(f"the level {value!r} is outside the scale", *here)
+        if not isinstance(text, str) or not text.strip():
+            raise sheet.fault(f"the level {value!r} needs a text", *here)
+        found[number] = " ".join(text.split())
+    return found
