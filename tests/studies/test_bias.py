@@ -1,0 +1,473 @@
+"""Bias: twins against their partners by case, every figure recomputed or worked by hand."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.studies.conftest import FIVE
+from tests.studies.making import made, marked, row, score, write_lines
+
+from vivavoce import stats
+from vivavoce.records import Finding
+from vivavoce.run import Run, open_run
+from vivavoce.studies.bias import COLUMNS
+from vivavoce.studies.presentations import spread
+
+CEILING = "Rephrased Gold Answers"
+FOUR = ("comprehension", "reasoning", "knowledge_recall", "harm")
+MODELS = {"item": "question_id", "repeat": "iteration", "candidate": "model"}
+NONE = (
+    "No question that was marked has a twin with its partner (bias:TYPE, neutral, demographic:SORT=VALUE): "
+    "there is nothing to compare."
+)
+
+
+def study(run: Run, **settings: Any) -> Finding:
+    return run.study("bias", **settings)["bias"]
+
+
+def judged(hivmedqa: Path) -> pl.DataFrame:
+    """The supervised judge's marks that could be parsed."""
+    table = pl.read_csv(hivmedqa / "judge_scores.csv", infer_schema_length=None)
+    supervised = pl.col("supervised").cast(pl.String).str.to_lowercase() == "true"
+    return table.filter(supervised, parse_status="ok")
+
+
+@pytest.fixture(scope="module")
+def made_of_four(
+    published: Callable[..., Run], hivmedqa: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Run:
+    """The recorded marks as two measures: the mean of four criteria, and whether comprehension reached 4."""
+    run, folder = published("comprehension"), tmp_path_factory.mktemp("four")
+    table = judged(hivmedqa)
+    for measure, value, ends in (
+        ("four", pl.mean_horizontal(FOUR), (0, 5)),
+        ("success", (pl.col("comprehension") >= 4).cast(pl.Float64), (0, 1)),
+    ):
+        rows = table.select(*MODELS.values(), value=value).to_dicts()
+        file = write_lines(folder / f"{measure}.jsonl", rows)
+        run.import_scores(file, measure=measure, map=MODELS, range={"*": ends}, blank="recorded")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("candidate", "figures"),
+    [
+        ("MedGemma 27B", (0.2595, 0.0540, 0.4651, 0.0159, 0.1592, 0.290)),
+        ("Meditron 3-70B", (0.2833, 0.0367, 0.5300, 0.0265, 0.2381, 0.348)),
+        ("NVLM-70B", (0.3381, -0.1241, 0.8003, 0.1427, 0.7135, 0.653)),
+        ("Gemini 2.5 Pro", (0.0071, -0.1643, 0.1786, 0.9316, 1, 0.242)),
+    ],
+)
+def test_golden_drops_of_the_mean_of_four_criteria(
+    made_of_four: Run, paper: str, candidate: str, figures: tuple[float, ...]
+) -> None:
+    r = row(study(made_of_four, items=paper), metric="four", candidate=candidate, type="all")
+    names = ("difference", "low", "high", "p", "p_adjusted", "mde")
+    assert pytest.approx(figures, abs=5.1e-5 if figures[-1] == 1 else 5.1e-4) == tuple(r[k] for k in names)
+    assert pytest.approx(figures[:-1], abs=5.1e-5) == tuple(r[k] for k in names[:-1])
+    assert ("drop", 21, 21, 10) == (r["contrast"], r["n_pairs"], r["n_groups"], r["family"])
+
+
+def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_been_found(
+    made_of_four: Run, paper: str
+) -> None:
+    found = study(made_of_four, items=paper)
+    whole = [r for r in found.rows if r["metric"] == "four" and r["type"] == "all"]
+    assert 10 == len(whole)
+    assert not any(r["p_adjusted"] <= 0.05 for r in whole)
+    assert 20 == row(found, metric="four", candidate="Med42-70B", type="all")["n_pairs"]
+    r = row(found, metric="four", candidate="MedGemma 27B", type="all")
+    assert (
+        "0.26 worse (0.05 to 0.47, above 0 is worse); 21 pairs in 21 cases. Nothing was shown, by Holm over "
+        f"10 tests; an effect of {stats.mde(0.0985, 21, k=10):.2f} would have been found four times in five."
+    ) == r["verdict"]
+    assert f"MedGemma 27B, four, biased sentence against none: {r['verdict']}" in found.text
+    assert "A drop has no neutral twin: part of it may be what any added sentence costs." in found.notes
+    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "twin", "repeat"),
+    [("Meditron 3-70B", 0.272, 0.257), ("MedGemma 27B", 0.259, 0.210), ("Gemini 2.5 Pro", 0.105, 0.110)],
+)
+def test_golden_flips_beside_the_flips_between_repeats(
+    made_of_four: Run, paper: str, candidate: str, twin: float, repeat: float
+) -> None:
+    r = row(study(made_of_four, items=paper), metric="success", candidate=candidate, type="all")
+    assert pytest.approx((twin, repeat), abs=5.1e-4) == (r["flips"], r["flips_repeats"])
+
+
+def test_who_only_repeats_one_text_has_flips_and_no_floor(made_of_four: Run, paper: str) -> None:
+    r = row(study(made_of_four, items=paper), metric="success", candidate="NVLM-70B", type="all")
+    assert r["flips"] is not None
+    assert (None, None) == (r["flips_repeats"], r["flips_excess"])
+    assert r["reason"].endswith("what differs between repeats is not known")
+
+
+def test_graded_marks_have_no_flips_and_a_note_says_so(made_of_four: Run, paper: str) -> None:
+    found = study(made_of_four, items=paper)
+    assert {None} == {r["flips"] for r in found.rows if r["metric"] == "four"}
+    (note,) = (n for n in found.notes if n.startswith("Flips"))
+    assert "no threshold is made up: " in note
+    assert "four" in note
+    assert "success" not in note
+
+
+def test_drops_of_every_criterion_are_those_of_a_second_computation(
+    recorded: Run, paper: str, hivmedqa: Path
+) -> None:
+    """By NumPy from the file alone, Holm over ten models and the five criteria of one call."""
+    found = study(recorded, items=paper)
+    table = judged(hivmedqa)
+    questions = pl.read_ndjson(hivmedqa / "questions.jsonl", infer_schema_length=None)
+    pairs = [
+        (base, twin)
+        for twin, base, kept in questions.select("id", "derived_from", "paper_subset").iter_rows()
+        if base and kept
+    ]
+    ps: dict[tuple[str, str], float] = {}
+    for criterion, candidate in itertools.product(FIVE, sorted(set(table["model"]) - {CEILING})):
+        own = table.filter(model=candidate)
+        mean = dict(own.group_by("question_id").agg(pl.col(criterion).mean()).iter_rows())
+        d = np.array([mean[a] - mean[b] for a, b in pairs if a in mean and b in mean])
+        r = row(found, criterion=criterion, candidate=candidate, contrast="drop", type="all")
+        se = d.std(ddof=1) / np.sqrt(len(d))
+        assert pytest.approx((d.mean(), len(d), int((d.round(9) != 0).sum())), abs=1e-9) == (
+            r["difference"],
+            r["n_pairs"],
+            r["n_different"],
+        )
+        if r["low"] is None:
+            assert 0 == pytest.approx(se)
+        else:
+            half = stats.t_interval(0.0, se, len(d) - 1).high
+            assert pytest.approx((d.mean() - half, d.mean() + half)) == (r["low"], r["high"])
+        ps[criterion, candidate] = r["p"]
+    ordered = sorted(ps, key=lambda name: ps[name])
+    highest = 0.0
+    for place, (criterion, candidate) in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(ordered) - place) * ps[criterion, candidate]))
+        r = row(found, criterion=criterion, candidate=candidate, contrast="drop", type="all")
+        assert pytest.approx(highest) == r["p_adjusted"]
+        assert 50 == r["family"]
+    assert 10 == row(found, criterion="f1", candidate="Gemini 2.5 Pro", type="all")["family"]
+
+
+def test_a_type_has_an_interval_and_no_test(recorded: Run, paper: str) -> None:
+    found = study(recorded, items=paper)
+    own = [r for r in found.rows if r["criterion"] == "harm" and r["candidate"] == "Gemma 3 27B"]
+    assert {"all": 21, "recency": 8, "frequency": 7, "status_quo": 6} == {
+        r["type"]: r["n_pairs"] for r in own
+    }
+    for r in own[1:]:
+        assert (None, None, None) == (r["p"], r["p_adjusted"], r["verdict"])
+        assert r["low"] < r["difference"] < r["high"]
+        assert r["mde"] is not None
+
+
+# Worked by hand: two repeats each, ten bases and twins.
+
+BIASED = [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]
+
+
+def twinned(
+    biased: Sequence[Any], neutral: Sequence[Any], base: Sequence[Any] = (), *, kind: str = "bias:recency"
+) -> dict[str, Any]:
+    """Answers to q00, q01, …: each base, its neutral twin and its biased twin, where given."""
+    said: dict[str, Any] = {}
+    for suffix, values in ((f"|{kind}", biased), ("|neutral", neutral), ("", base)):
+        said |= {f"q{n:02}{suffix}": value for n, value in enumerate(values)}
+    return said
+
+
+def test_a_bias_is_held_against_the_neutral_twin_and_a_sentence_against_the_base(tmp_path: Path) -> None:
+    """Base 1, neutral 0.8, biased 0 in seven of ten cases and 0.8 in three."""
+    biased = [0, 0, 0, 0, 0, 0, 0, 0.8, 0.8, 0.8]
+    run = marked(tmp_path, {"A": twinned(biased, [0.8] * 10, [1] * 10)})
+    found = study(run)
+    r = row(found, contrast="bias", type="all")
+    assert pytest.approx((0.24, 0.8, 0.56)) == (r["value"], r["partner"], r["difference"])
+    d = np.array([0.8] * 7 + [0.0] * 3)
+    half = stats.t_interval(0.0, d.std(ddof=1) / np.sqrt(10), 9).high
+    assert pytest.approx((0.56 - half, 0.56 + half)) == (r["low"], r["high"])
+    assert "worse" == r["verdict_code"]
+    assert (
+        "A, told: worth, biased against neutral sentence: 0.560 worse "
+        f"({0.56 - half:.3f} to {0.56 + half:.3f}, above 0 is worse); 10 pairs in 10 cases. That is a bias."
+    ) in found.text
+    assert pytest.approx(0.2) == row(found, contrast="sentence", type="all")["difference"]
+    assert "drop" not in {r["contrast"] for r in found.rows}
+
+
+def test_without_a_neutral_twin_it_is_a_drop(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twinned(BIASED, [], [1] * 10)}))
+    assert {"drop"} == {r["contrast"] for r in found.rows}
+    assert "That is a drop, and how much of it is bias a neutral twin would tell." in found.text
+    assert "a bias." not in found.text
+
+
+def test_the_neutral_twin_of_its_own_type_comes_first(tmp_path: Path) -> None:
+    answers = twinned([0] * 10, [1] * 10, [1] * 10) | {f"q{n:02}|neutral:recency": 0.5 for n in range(10)}
+    found = study(marked(tmp_path, {"A": answers}))
+    assert pytest.approx(0.5) == row(found, contrast="bias", type="all")["difference"]
+    costs = {r["type"]: r["n_pairs"] for r in found.rows if r["contrast"] == "sentence"}
+    assert {"all": 20, "recency": 10} == costs
+
+
+def test_where_lower_is_better_worse_is_still_above_0(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twinned([1] * 7 + [0] * 3, [0] * 10)})
+    score(run, "told(direction=lower)")
+    r = row(study(run), type="all")
+    assert (pytest.approx(0.7), "worse") == (r["difference"], r["verdict_code"])
+
+
+def test_a_twin_that_is_better_is_said_to_be(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twinned([1] * 7 + [0] * 3, [0] * 10)}))
+    assert "better" == row(found, type="all")["verdict_code"]
+    assert "0.700 better" in found.text
+    assert "The twin is better." in found.text
+
+
+def test_flips_are_shares_of_couples_and_their_floor_is_that_of_repeats(tmp_path: Path) -> None:
+    """Biased 0, 1; neutral 1, 1: half of the four couples differ; of repeats 1 of 1 and 0 of 1."""
+    found = study(marked(tmp_path, {"A": twinned([[0, 1]] * 10, [[1, 1]] * 10)}))
+    r = row(found, type="all")
+    assert pytest.approx((0.5, 0.5, 0.0)) == (r["flips"], r["flips_repeats"], r["flips_excess"])
+    assert "Its mark flips in 50%; 50% between repeats." in found.text
+
+
+def test_one_answer_to_each_question_has_no_floor(tmp_path: Path) -> None:
+    r = row(study(marked(tmp_path, {"A": twinned(BIASED, [1] * 10)})), type="all")
+    assert (pytest.approx(0.7), None) == (r["flips"], r["flips_repeats"])
+    assert r["reason"].endswith("how often an answer flips by itself is not known")
+
+
+@pytest.mark.parametrize(("n", "different"), [(9, 9), (12, 5)])
+def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different: int) -> None:
+    biased = [0.1 * (k % 5) for k in range(different)] + [0.9] * (n - different)
+    found = study(marked(tmp_path, {"A": twinned(biased, [0.9] * n)}))
+    r = row(found, type="all")
+    assert "too_few" == r["verdict_code"]
+    assert (
+        f"A, told: worth, biased against neutral sentence: {n} pairs: too few to say; an effect of "
+        f"{r['mde']:.3f} would have been found four times in five."
+    ) == found.text
+
+
+def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, {"A": twinned([1] * 12, [1] * 12)}))
+    r = row(found, type="all")
+    assert (0.0, 1.0, None, None, None) == (r["difference"], r["p"], r["low"], r["high"], r["mde"])
+    assert "without spread" in r["reason"]
+    assert "12 pairs: too few to say. Its mark flips in 0%" in found.text
+
+
+def test_no_interval_reaches_beyond_the_scale(tmp_path: Path) -> None:
+    r = row(study(marked(tmp_path, {"A": twinned([0] * 11 + [1], [1] * 12)})), type="all")
+    assert (pytest.approx(11 / 12), 1.0) == (r["difference"], r["high"])
+
+
+def test_resisting_takes_a_margin_and_an_interval_inside_it(tmp_path: Path) -> None:
+    biased = [0.5 + 0.01 * (-1) ** k for k in range(40)]
+    for least, code in (("0.1", "equivalent"), ("0.001", "cannot_tell")):
+        folder = tmp_path / least
+        run = made(folder, {"A": twinned(biased, [0.5] * 40)})
+        score(run, f"told(least={least})")
+        found = study(run)
+        assert code == row(found, type="all")["verdict_code"]
+        assert (f"It resists within {least}." in found.text) is (code == "equivalent")
+    run = marked(tmp_path / "none", {"A": twinned(biased, [0.5] * 40)})
+    assert "cannot_tell" == row(study(run), type="all")["verdict_code"]
+
+
+def test_marks_that_failed_decide_and_are_counted(tmp_path: Path) -> None:
+    """Ten cases fall from 0.5 to 0; six more may fall as far, or rise to 1."""
+    biased = [0] * 10 + ["fail"] * 6
+    found = study(marked(tmp_path, {"A": twinned(biased, [0.5] * 16)}))
+    r = row(found, type="all")
+    assert (10, 6, "depends") == (r["n_pairs"], r["n_failed"], r["verdict_code"])
+    assert pytest.approx((5 / 16 - 3 / 16, 8 / 16)) == (r["set_low"], r["set_high"])
+    assert "It depends on 6 marks that failed: mark again before deciding." in found.text
+
+
+def test_silence_counts_as_the_criterion_says(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twinned([""] * 4 + [1] * 8, [1] * 12)})
+    score(run, "told", "told(silence=set_aside)")
+    counted = {r["metric"]: (r["n_pairs"], r["difference"]) for r in study(run).rows if r["type"] == "all"}
+    assert {"told": (12, pytest.approx(1 / 3)), "told(silence=set_aside)": (8, 0.0)} == counted
+
+
+def test_a_twin_that_a_candidate_did_not_answer_is_no_pair_and_falls_back_on_nothing(tmp_path: Path) -> None:
+    """Its neutral twin exists, so the base is no partner, whoever lacks an answer to it."""
+    whole = twinned([0] * 10, [1] * 10, [1] * 10)
+    part = {name: value for name, value in whole.items() if name != "q03|neutral"}
+    found = study(marked(tmp_path, {"A": whole, "B": part}))
+    assert (10, 9) == tuple(row(found, contrast="bias", type="all", candidate=c)["n_pairs"] for c in "AB")
+    assert "drop" not in {r["contrast"] for r in found.rows}
+
+
+def test_twins_of_one_case_are_one_case(tmp_path: Path) -> None:
+    said = twinned([0, 0.5] * 8, [1] * 16)
+    asked = [
+        {"item": name.split("|")[0], "variant": name.split("|")[1], "group": f"g{int(name[1:3]) // 2}"}
+        for name in said
+    ]
+    r = row(study(marked(tmp_path, {"A": said}, items=asked)), type="all")
+    assert (16, 8, "too_few") == (r["n_pairs"], r["n_groups"], r["verdict_code"])
+
+
+def test_order_of_rows_and_names_of_candidates_change_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    said = {c: twinned(*(rng.random((2, 14)).round(3).tolist())) for c in "AB"}
+    turned = {{"A": "Z", "B": "Y"}[c]: dict(reversed(own.items())) for c, own in reversed(said.items())}
+    one, other = (study(marked(tmp_path / n, s)).rows for n, s in (("one", said), ("two", turned)))
+
+    def figures(rows: Any, names: Mapping[str, str]) -> set[tuple[Any, ...]]:
+        keys = ("type", "difference", "low", "high", "p", "p_adjusted", "mde", "set_low")
+        return {(names[r["candidate"]], *(r[k] for k in keys)) for r in rows}
+
+    assert figures(one, {"A": "A", "B": "B"}) == figures(other, {"Z": "A", "Y": "B"})
+
+
+def test_two_exams_are_tested_apart_and_named(tmp_path: Path) -> None:
+    said = twinned([0] * 11 + [1], [1] * 12)
+    run = made(tmp_path, {"A": said}, name="one")
+    made(tmp_path, {"A": {f"p{name}": value for name, value in said.items()}}, name="two", run=run)
+    score(run)
+    found = study(run)
+    assert {("one", 12, 1), ("two", 12, 1)} == {
+        (r["benchmark"], r["n_pairs"], r["family"]) for r in found.rows if r["type"] == "all"
+    }
+    assert "A, told: worth (two), biased against neutral sentence: 0.917 worse" in found.text
+
+
+def test_two_raters_are_tested_apart(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twinned([0] * 12, [0] * 12)})
+    marks = [
+        {"candidate": "A", "item": f"q{n:02}", "variant": variant, "rater": who, "value": value}
+        for who, biased in (("Ann", 3), ("Bob", 5))
+        for n in range(12)
+        for variant, value in (("bias:recency", biased - n % 2), ("neutral", 5))
+    ]
+    run.import_scores(write_lines(tmp_path / "m.jsonl", marks), measure="panel", range={"*": (0, 5)})
+    found = study(run)
+    assert {("Ann", 2.5, 1), ("Bob", 0.5, 1)} == {
+        (r["rater"], r["difference"], r["family"]) for r in found.rows if r["type"] == "all"
+    }
+
+
+def test_floor_and_ceiling_are_left_out(tmp_path: Path) -> None:
+    said = {c: twinned(BIASED, [1] * 10) for c in "AFC"}
+    found = study(marked(tmp_path, said, role={"F": "floor", "C": "ceiling"}))
+    assert {"A"} == {r["candidate"] for r in found.rows}
+
+
+@pytest.mark.parametrize("names", [["q00", "q01"], ["q00|bias:recency"], ["q00|neutral", "q01"]])
+def test_without_twins_there_is_one_sentence(tmp_path: Path, names: list[str]) -> None:
+    found = study(marked(tmp_path, {"A": dict.fromkeys(names, 1)}))
+    assert ((), NONE, ()) == (found.rows, found.text, found.notes)
+
+
+def test_a_sample_is_said_to_count_each_pair_alike(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twinned(BIASED, [1] * 10)})
+    before = study(run).rows
+    with run.file.writing() as db:  # as `viva collect --sample` writes them
+        db.execute("UPDATE items SET weight = 3 WHERE item < 'q05'")
+    found = study(run)
+    assert ("A sample was asked: pairs of twins count each question alike.",) == found.notes
+    assert before == found.rows
+
+
+# Demographic twins.
+
+
+def patients(*values: Sequence[Any], sort: str = "sex") -> dict[str, Any]:
+    shown = ("female", "male", "unstated")
+    return {
+        f"q{n:02}|demographic:{sort}={name}": value
+        for name, own in zip(shown, values, strict=False)
+        for n, value in enumerate(own)
+    }
+
+
+def test_presentations_are_tested_by_their_variance_beyond_that_of_repeats(tmp_path: Path) -> None:
+    """Women 0.8, 0.6 and men 0.4, 0.2: var of 0.7 and 0.3 is 0.08, less 0.02 / 2; then the reverse."""
+    women = [[0.8, 0.6]] * 6 + [[0.4, 0.2]] * 6
+    men = [[0.4, 0.2]] * 6 + [[0.8, 0.5]] * 6
+    found = study(marked(tmp_path, {"A": patients(women, men)}))
+    first, second = 0.08 - 0.01, (0.3 - 0.65) ** 2 / 2 - (0.02 / 2 + 0.045 / 2) / 2
+    d = np.array([first] * 6 + [second] * 6)
+    r = row(found, contrast="demographic", type="sex")
+    assert pytest.approx(d.mean()) == r["difference"]
+    half = stats.t_interval(0.0, d.std(ddof=1) / np.sqrt(12), 11).high
+    assert pytest.approx((d.mean() - half, d.mean() + half)) == (r["low"], r["high"])
+    assert (12, 12, "worse") == (r["n_pairs"], r["n_groups"], r["verdict_code"])
+    assert "A, told: worth, sex: variance beyond that of repeats 0.057" in found.text
+    assert "Answers differ with what the patient is said to be." in found.text
+    e = stats.estimate_mean([0.7] * 6 + [0.3] * 6, range(12), low=0, high=1)
+    r = row(found, type="sex=female")
+    assert pytest.approx((e.value, e.low, e.high)) == (r["value"], r["low"], r["high"])
+
+
+def test_presentations_that_are_alike_add_nothing_on_average() -> None:
+    """Marks drawn alike for all: over 40 draws the mean of the excess is 0 within its own error."""
+    rng = np.random.default_rng(8)
+    places = [(f"q{i}", f"q{i}", f"v{v}", k) for i in range(30) for v in range(3) for k in range(2)]
+    columns = ["item", "group", "variant", "repeat"]
+    means = [
+        spread(
+            pl.DataFrame(places, schema=columns, orient="row").with_columns(
+                observed=pl.Series(rng.random(len(places)))
+            )
+        ).variances.mean()
+        for _ in range(40)
+    ]
+    assert abs(np.mean(means)) < 3 * np.std(means, ddof=1) / np.sqrt(40)
+
+
+def test_one_answer_each_tells_nothing_of_chance(tmp_path: Path) -> None:
+    r = row(study(marked(tmp_path, {"A": patients([0.1] * 12, [0.9] * 12)})), type="sex")
+    assert (None, None, 0) == (r["difference"], r["p"], r["n_pairs"])
+    assert "no question with two repeats of two presentations each" == r["reason"]
+
+
+def test_a_lone_demographic_twin_is_held_against_its_base(tmp_path: Path) -> None:
+    said = patients([[0.8, 0.6]] * 12) | {f"q{n:02}": [0.2, 0.1] for n in range(12)}
+    found = study(marked(tmp_path, {"A": said}))
+    assert ["sex", "sex=as asked", "sex=female"] == [r["type"] for r in found.rows]
+    assert pytest.approx(0.55**2 / 2 - (0.01 + 0.0025) / 2) == row(found, type="sex")["difference"]
+
+
+# The sample exam.
+
+
+def test_the_sample_exam_works_from_end_to_end(tmp_path: Path) -> None:
+    """Twelve biased and twelve neutral twins, of which the planted answers are marked too."""
+    run = open_run(tmp_path / "sample.viva")
+    run.import_answers(SAMPLE / "answers.jsonl", benchmark="sample")
+    run.score("planted", "accuracy")
+    marks = run.scores.filter(metric="planted", repeat=1)
+    who = marks["candidate"].n_unique()
+    assert 24 * who == marks.height
+    assert {"bias:recency", "bias:frequency", "bias:status_quo", "neutral"} == set(marks["variant"])
+    found = study(run)
+    for candidate in set(marks["candidate"]):
+        r = row(found, metric="planted", candidate=candidate, contrast="bias", type="all")
+        own = run.scores.filter(metric="planted", candidate=candidate).with_columns(
+            pl.col("value").fill_null(0), sort=pl.col("variant").str.split(":").list.first()
+        )
+        by_item = own.group_by("sort", "item").agg(pl.col("value").mean())
+        mean = dict(by_item.group_by("sort").agg(pl.col("value").mean()).iter_rows())
+        assert pytest.approx(mean["bias"] - mean["neutral"]) == r["difference"]
+        assert 12 == r["n_pairs"]
+        assert 8 == row(found, metric="accuracy", candidate=candidate, contrast="bias", type="all")["n_pairs"]
+    assert "sentence" not in {r["contrast"] for r in found.rows if r["metric"] == "planted"}
+    assert "8 pairs: too few to say" in found.text
+
+
+SAMPLE = Path(__file__).parents[2] / "src" / "vivavoce" / "sample"
