@@ -10,12 +10,13 @@ from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.boards import names_of
 from vivavoce.report.contents import Contents
-from vivavoce.report.examiners import examiners
 from vivavoce.report.standing import _scale
 from vivavoce.report.variables import rows
 from vivavoce.run import Run
 from vivavoce.store import read
+from vivavoce.store.write import put_finding
 from vivavoce.studies import STUDIES
+from vivavoce.studies.stamps import weakest
 
 
 def of(run: Run, section: str) -> list[dict[str, Any]]:
@@ -113,27 +114,119 @@ def test_examiners_say_where_marks_come_from_and_what_they_left(tmp_path: Path) 
     assert ("given elsewhere", "recorded", 4, 1.0) == tuple(
         judge[k] for k in ("origin", "version", "n_marks", "coverage")
     )
-    assert [None, None] == [told["checked"], judge["checked"]]
+    assert ["unvalidated", "unvalidated"] == [told["stamp"], judge["stamp"]]
     page = run.report().read_text(encoding="utf-8")
     section = page.split('id="examiners"')[1].split("</section>")[0]
     assert 3 == section.count(">unvalidated<")  # in words once, and on each
 
 
-def test_an_examiner_is_checked_only_by_its_own_raters(tmp_path: Path) -> None:
-    run = marked(tmp_path, {"A": twins([1, 0])})
+def judged(folder: Path) -> Run:
+    """A rule's marks, and a judge's marks on one criterion that is always 5 and one that is not."""
+    run = marked(folder, {name: twins([1] * 12) for name in "AB"})
+    answers = [
+        {"item": f"q{n:02}", "candidate": name, "criterion": criterion, "value": value}
+        for n in range(12)
+        for name in "AB"
+        for criterion, value in (("harm", 5), ("worth", n % 3 + (name == "A")))
+    ]
+    file = folder / "marks.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
+    run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
+    return run
+
+
+def stamp(run: Run, said: str | None, **other: Any) -> dict[str, Any]:
+    """A stored row of the examiner's card that stamps the judge's `worth`, but for what is other."""
+    measure = next(m for m in run.measures if m.metric.startswith("judge"))
+    place = {"signature": measure.signature, "rater": measure.rater, "criterion": "worth"}
+    return {"part": "stamp", "benchmark": "exam", "stamp": said, "saturated": None, **place, **other}
+
+
+def keep(run: Run, *rows: dict[str, Any]) -> None:
+    with run.file.writing() as db:
+        put_finding(db, "examiners", {"items": None, "text": ""}, rows)
+
+
+def told(run: Run) -> dict[str, Any]:
+    """What the page is made of, with the findings that were kept of the examiners."""
     with run.file.reading() as db:
-        scores, measures = read.scores(db, details=True), {m.key: m.measure for m in read.measures(db)}
-    row = {"metric": "told", "criterion": "worth", "contrast": "raters", "coefficient": "alpha_ordinal",
-           "value": 0.61, "low": 0.5, "high": 0.7}  # fmt: skip
+        contents = Contents(
+            name="run",
+            items=read.items(db),
+            responses=read.responses(db),
+            scores=read.scores(db, details=True),
+            measures={m.key: m.measure for m in read.measures(db)},
+            estimates=[row for metric in ("judge", "told") for row in run.estimates(metric).rows],
+            comparisons=[
+                {"rows": run.compare("A", "B", metric=metric).rows, "settings": {}, "made_at": "2026"}
+                for metric in ("judge", "told")
+            ],
+            benchmarks=read.benchmarks(db),
+            provenance=(),
+            selection=None,
+            studies={"examiners": tuple(read.findings(db, "examiners"))},
+        )
+    return rows(contents)
 
-    def checked(**other: Any) -> str | None:
-        (found,) = examiners(scores, measures, [{"rows": [row | other]}])
-        said: str | None = found["checked"]
-        return said
 
-    assert checked() == "Krippendorff's alpha between its raters: 0.61 (0.50 to 0.70)"
-    for other in ({"metric": "judge"}, {"contrast": "passes"}, {"criterion": "harm"}, {"value": None}):
-        assert checked(**other) is None
+def test_a_judges_stamp_stands_wherever_its_marks_do(tmp_path: Path) -> None:
+    run = judged(tmp_path)
+    shown = "shown within 0.1 on 60 labels"
+    keep(run, stamp(run, shown), stamp(run, "unvalidated", criterion="harm"))
+    page = told(run)
+    stamps = {("told", "worth"): None, ("judge", "worth"): shown, ("judge", "harm"): "unvalidated"}
+    assert stamps == {(b.metric.split("(")[0], b.criterion): b.stamp for b in page["boards"]}
+    assert stamps == {(r["metric"].split("(")[0], r["criterion"]): r["stamp"] for r in page["comparisons"]}
+    assert [None, shown, "unvalidated"] == sorted(
+        (lead["stamp"] for lead in page["leads"]), key=lambda s: s or ""
+    )
+    by_rule = {("told", "worth"): "unvalidated"}  # a rule was held against nobody either
+    assert stamps | by_rule == {
+        (r["metric"].split("(")[0], r["criterion"]): r["stamp"] for r in page["examiners"]
+    }
+    (measures,) = [p for p in page["methods"] if p.startswith("Answers were marked")]
+    assert f"{shown}: worth by judge(model=m)" in measures
+    assert "unvalidated: harm by judge(model=m)" in measures
+    assert "told: worth" not in measures.split("Held against")[1]
+
+
+@pytest.mark.parametrize(
+    "other", [{"signature": "judge(model=m)@2"}, {"criterion": "harm"}, {"rater": "x"}, {"benchmark": "b"}]
+)
+def test_a_stamp_is_tied_to_signature_rater_criterion_and_benchmark(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    run = judged(tmp_path)
+    keep(run, stamp(run, "checked, not shown", **other))
+    (board,) = [b for b in told(run)["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"]
+    assert "unvalidated" == board.stamp
+
+
+def test_the_newest_check_counts_and_a_look_without_labels_takes_nothing_away(tmp_path: Path) -> None:
+    run = judged(tmp_path)
+    keep(run, stamp(run, "shown within 0.3 on 60 labels"))
+    keep(run, stamp(run, "checked, not shown"))
+    keep(run, stamp(run, "unvalidated"))
+    page = told(run)
+    (board,) = [b for b in page["boards"] if b.metric == "judge(model=m)" and b.criterion == "worth"]
+    assert "checked, not shown" == board.stamp
+    assert not any("No examiner in this run has been checked" in line for line in page["limitations"])
+
+
+def test_a_saturated_criterion_is_marked_on_its_board(tmp_path: Path) -> None:
+    run = judged(tmp_path)
+    keep(run, stamp(run, None, part="saturation", saturated=True, criterion="harm"),
+         stamp(run, None, part="saturation", saturated=False))  # fmt: skip
+    page = told(run)
+    own = {b.criterion: b.saturated for b in page["boards"] if b.metric == "judge(model=m)"}
+    assert {"harm": True, "worth": False} == own
+    assert {True, False} == {r["saturated"] for r in page["examiners"]}
+
+
+def test_of_two_versions_a_comparison_bears_the_weaker_stamp() -> None:
+    assert "unvalidated" == weakest(["shown within 1 on 9 labels", "unvalidated", "checked, not shown"])
+    assert "checked, not shown" == weakest(["shown within 1 on 9 labels", None, "checked, not shown"])
+    assert weakest([None, None]) is None
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def limitations(
         "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
         "show clinical benefit, and nothing here is for clinical use.",
     ]
-    if not c.raters_compared:
+    if not (c.raters_compared or c.stamps):
         said.append("No examiner in this run has been checked against people's marks.")
     said.extend(_few_cases(boards))
     for benchmark in c.benchmarks:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.records import Measure
 from vivavoce.store.read import Benchmark
+from vivavoce.studies.stamps import Stamped, saturated, stamped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +28,16 @@ class Contents(NamedTuple):
     selection: str | None
     studies: Mapping[str, Sequence[Mapping[str, Any]]]
     redact: bool = False
+
+    @property
+    def stamps(self) -> dict[Stamped, str]:
+        """What was found of judges that were held against people; the others are unvalidated."""
+        return stamped(self.studies.get("examiners", ()))
+
+    @property
+    def saturated(self) -> frozenset[Stamped]:
+        """Criteria of which nearly all marks are the same."""
+        return saturated(self.studies.get("examiners", ()))
 
     @property
     def raters_compared(self) -> bool:

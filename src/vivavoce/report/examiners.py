@@ -1,11 +1,12 @@
-"""Who marked: every examiner of a run, what it left unmarked, and whether it was checked."""
+"""Who marked: every examiner of a run, what it left unmarked, and how far it was checked."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Measure
 from vivavoce.specs import signed
+from vivavoce.studies.stamps import UNVALIDATED, Stamped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,15 +18,18 @@ _STATUSES = ("ok", "unanswered", "unreadable", "failed")
 
 
 def examiners(
-    scores: "pl.DataFrame", measures: Mapping[int, Measure], agreements: Sequence[Mapping[str, Any]]
+    scores: "pl.DataFrame",
+    measures: Mapping[int, Measure],
+    stamps: Mapping[Stamped, str],
+    saturated: Collection[Stamped] = (),
 ) -> list[dict[str, Any]]:
     """A row per criterion of each examiner, in the order they came.
 
-    `origin` is `computed` (a rule of this program) or `given elsewhere` (marks that were imported). `checked`
-    is a sentence on its agreement with other raters, the newest of `agreements` (findings of the study of
-    that name), null where there is none: then the examiner is unvalidated. `coverage` is the share of its
-    marks that are ok; `n_set_aside` counts silences that enter no mean. `causes` are the commonest reasons
-    of failures. Marks of edited answers do not count.
+    `origin` is `computed` (a rule of this program) or `given elsewhere` (marks that were imported). `stamp`
+    says how far it was held against people, by benchmark where that differs; what is not among `stamps` is
+    unvalidated. `saturated`: on some benchmark nearly all its marks are the same. `coverage` is the share of
+    its marks that are ok; `n_set_aside` counts silences that enter no mean. `causes` are the commonest
+    reasons of failures. Marks of edited answers do not count.
     """
     import polars as pl
 
@@ -42,8 +46,11 @@ def examiners(
     causes: dict[int, Counter[str]] = {}
     for key, note, n in failed.iter_rows():
         causes.setdefault(key, Counter())[note] = n
+    benchmarks = scores.group_by("measure_id").agg(pl.col("benchmark").unique().sort())
+    where = dict(benchmarks.iter_rows())
     made = []
     for key, m in measures.items():
+        own = [Stamped(b, m.signature, m.rater, m.criterion.criterion) for b in where.get(key, ())]
         c, mark = m.criterion, signed(m.signature)
         n = {status: counts.get((key, status), 0) for status in _STATUSES}
         silent = n["unanswered"] + n["unreadable"]
@@ -66,20 +73,16 @@ def examiners(
                 "n_set_aside": silent if c.if_unanswered == "set_aside" else 0,
                 "coverage": n["ok"] / total if total else None,
                 "causes": dict(reasons[:MOST_CAUSES]),
-                "checked": _checked(m, agreements),
+                "stamp": _stamp({place.benchmark: stamps.get(place, UNVALIDATED) for place in own}),
+                "saturated": any(place in saturated for place in own),
                 "reason": None if total else "no marks on these items",
             }
         )
     return made
 
 
-def _checked(measure: Measure, agreements: Sequence[Mapping[str, Any]]) -> str | None:
-    """What was found of this criterion's raters, whoever they are; the run does not say who is a person."""
-    for row in agreements[-1]["rows"] if agreements else ():
-        same = (row["metric"], row["criterion"]) == (measure.metric, measure.criterion.criterion)
-        if same and row["contrast"] == "raters" and row["coefficient"] == "alpha_ordinal":
-            if row["value"] is None:
-                return None
-            ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-            return f"Krippendorff's alpha between its raters: {row['value']:.2f}{ends}"
-    return None
+def _stamp(by_benchmark: Mapping[str, str]) -> str:
+    """One stamp where all benchmarks have the same, else each with its benchmark."""
+    if len(set(by_benchmark.values())) < 2:
+        return next(iter(by_benchmark.values()), UNVALIDATED)
+    return "; ".join(f"{benchmark}: {stamp}" for benchmark, stamp in by_benchmark.items())

@@ -1,7 +1,7 @@
 """The methods of a run as paragraphs for a paper: only what is true of this run, filled from its tables."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from vivavoce.report.wording import and_so, percent
 from vivavoce.specs import signed
 from vivavoce.studies import identical_repeats
 from vivavoce.studies.grids import PLAIN
+from vivavoce.studies.stamps import stamp_of, weakest
 from vivavoce.studies.words import count, sampled
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ STUDIED = {
     "examiner.",
     "agreement": "Agreement of marks on the same answer was measured by Krippendorff's alpha and other "
     "coefficients, with intervals from leaving out one case at a time.",
+    "examiners": "Judges and raters were examined themselves: repeated marks, marks of other judges and of "
+    "people on the same answers (Krippendorff's alpha, with intervals from leaving out one case at a time), "
+    "shares of marks at one value, and what marks follow besides quality.",
+    "rubrics": "Rubrics were compared by their agreement with people, on cases that had no part in choosing.",
     "size": "In a family each model was compared with those of the next smaller size, and a medical model "
     "with its base, in pairs as candidates are, p values corrected by Holm over all pairs of the study; "
     "means were fitted on the logarithm of parameters with the model as unit.",
@@ -205,7 +210,19 @@ def _measures(c: "Contents") -> str:
         raters = and_so(dict.fromkeys(m.rater for m in own if m.rater))
         source = ", recorded elsewhere" if signed(signature).recorded else ""
         told.append(f"{own[0].metric} [{signature}{f'; by {raters}' if raters else ''}{source}]")
-    return f"Answers were marked by {and_so(told)}; signatures state every setting and the version."
+    said = f"Answers were marked by {and_so(told)}; signatures state every setting and the version."
+    return " ".join((said, *_stamps(c)))
+
+
+def _stamps(c: "Contents") -> Iterator[str]:
+    """What is known of the judges: the criteria by stamp, each with the weakest that it has on any exam."""
+    by: dict[str, list[str]] = {}
+    for measure in c.measures.values():
+        if stamp := weakest(stamp_of(c.stamps, b.benchmark, measure) for b in c.benchmarks):
+            by.setdefault(stamp, []).append(f"{measure.criterion.criterion} by {measure.metric}")
+    if by:
+        told = "; ".join(f"{stamp}: {and_so(dict.fromkeys(names))}" for stamp, names in by.items())
+        yield f"Held against people's marks, the marks of judges are {told}."
 
 
 def bounded(measures: Iterable[Measure]) -> tuple[list[str], list[str]]:

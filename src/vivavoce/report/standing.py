@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from vivavoce.report.drawing import Figure, figure
 from vivavoce.report.plots import forest
 from vivavoce.report.studied import Ranks
 from vivavoce.report.wording import and_so
+from vivavoce.studies.stamps import Stamped, stamp_of
 from vivavoce.studies.status import status
 from vivavoce.studies.words import by_view, count
 
@@ -34,7 +35,8 @@ class Leaderboard(NamedTuple):
     """The candidates by one measure in one view on one benchmark: by estimate, bounds of the exam last.
 
     `size` is questions and cases where all rows rest on as many. `notes` are what a reason says of an
-    estimate that is there all the same.
+    estimate that is there all the same. `stamp` says what is known of the judge that marked, null where none
+    did; a `saturated` criterion has nearly all its marks at one value.
     """
 
     benchmark: str
@@ -49,6 +51,8 @@ class Leaderboard(NamedTuple):
     rows: Rows
     ranks: Ranks | None
     notes: list[str]
+    stamp: str | None = None
+    saturated: bool = False
 
     @property
     def any_failed(self) -> bool:
@@ -57,10 +61,14 @@ class Leaderboard(NamedTuple):
 
 
 def boards(
-    estimates: Rows, measures: Mapping[int, Measure], ranks: Mapping[Board, Ranks]
+    estimates: Rows,
+    measures: Mapping[int, Measure],
+    ranks: Mapping[Board, Ranks],
+    stamps: Mapping[Stamped, str],
+    saturated: Collection[Stamped],
 ) -> list[Leaderboard]:
     """A leaderboard per measure, view and benchmark."""
-    declared_by = {(m.signature, m.criterion.criterion, m.rater): m.criterion for m in measures.values()}
+    declared_by = {(m.signature, m.criterion.criterion, m.rater): m for m in measures.values()}
     versions = Counter(m for m, _ in {(m.metric, m.signature) for m in measures.values()})
     made = []
     key = ("signature", "benchmark", "metric", "criterion", "rater", "view")
@@ -69,7 +77,9 @@ def boards(
     ):
         lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
         alone = versions[metric] == 1  # ranks know no versions
-        declared = declared_by[signature, criterion.removesuffix(f", {view}"), rater]
+        measure = declared_by[signature, criterion.removesuffix(f", {view}"), rater]
+        declared = measure.criterion
+        place = Stamped(benchmark, signature, rater, declared.criterion)
         several = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
         sizes = {(r["n_items"], r["n_groups"]) for r in lines}
         made.append(
@@ -92,6 +102,8 @@ def boards(
                     for r in lines
                     if r["estimate"] is not None and r["reason"]
                 ],
+                stamp=stamp_of(stamps, benchmark, measure),
+                saturated=place in saturated,
             )
         )
     return made
@@ -149,7 +161,7 @@ def leads(made: Sequence[Leaderboard]) -> list[dict[str, Any]]:
             elif first and len(own) > 1:
                 words += f" Paired tests leave the first place open to {_listed(first, of=len(own))}."
         name = " · ".join(dict.fromkeys((board.metric, board.criterion)))
-        found.append({"measure": name, "benchmark": board.benchmark, "words": words})
+        found.append({"measure": name, "benchmark": board.benchmark, "words": words, "stamp": board.stamp})
     return found
 
 

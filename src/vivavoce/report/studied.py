@@ -12,6 +12,7 @@ from vivavoce.report.boards import Board, Rows, by_board, names_of
 from vivavoce.report.drawing import Figure, figure
 from vivavoce.report.wording import number
 from vivavoce.studies import STUDIES
+from vivavoce.studies.stamps import Stamped, stamp_of, weakest
 
 __all__ = ["Ranks", "drawn", "overtaken", "ranks_of", "sections"]
 
@@ -28,6 +29,9 @@ ABOUT = {
     "agreement": "Whether the same answer gets the same mark again.",
     "gaps": "Whether a candidate's profile differs between categories; only where it was shown to differ may "
     "its categories be read.",
+    "examiners": "What a run can tell of each judge and rater: whether it marks alike again and as others "
+    "do, what it favours, and how it stands against people. A judge's stamp follows from that last alone.",
+    "rubrics": "Which version of a rubric agrees best with people, on cases that had no part in choosing it.",
     "size": "What more parameters bring within a family, and what training for medicine brings.",
 }
 
@@ -184,8 +188,13 @@ _DRAWN = {
 }
 
 
-def drawn(comparisons: Rows, measures: Mapping[int, Measure]) -> list[dict[str, Any]]:
-    """The comparisons, the first of each call that compared several on one scale with its `figure`."""
+def drawn(
+    comparisons: Rows, measures: Mapping[int, Measure], stamps: Mapping[Stamped, str]
+) -> list[dict[str, Any]]:
+    """The comparisons with their `stamp`, the first of each call on several on one scale with its `figure`.
+
+    A comparison bears no signature: of several versions of its metric the weakest stamp stands.
+    """
     criteria = {(m.metric, m.criterion.criterion): m.criterion for m in measures.values()}
 
     def scale(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -199,7 +208,11 @@ def drawn(comparisons: Rows, measures: Mapping[int, Measure]) -> list[dict[str, 
         if sum(row["difference"] is not None for row in own) > 1:
             title = f"{own[0]['metric']} on {own[0]['benchmark']}"
             shown = figure(f"Differences in {title}", plots.forest(own), "differences", title)
-        made += [{**row, "figure": shown if n == 0 else None} for n, row in enumerate(own)]
+        for n, row in enumerate(own):
+            key = (row["metric"], row["criterion"], row.get("rater") or "")
+            marked = [m for m in measures.values() if (m.metric, m.criterion.criterion, m.rater) == key]
+            stamp = weakest(stamp_of(stamps, row["benchmark"], m) for m in marked)
+            made.append({**row, "figure": shown if n == 0 else None, "stamp": stamp})
     return made
 
 

@@ -29,7 +29,8 @@ def _rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     for board in v["boards"]:
         low, high = board.range
         shared = {"direction": board.direction, "if_unanswered": board.if_unanswered,
-                  "range_low": low, "range_high": high}  # fmt: skip
+                  "range_low": low, "range_high": high, "stamp": board.stamp,
+                  "saturated": board.saturated}  # fmt: skip
         places, stale = board.ranks or ({}, None)
         for row in board.rows:
             rank = places.get(row["candidate"])

@@ -30,7 +30,11 @@ def rows(contents: Contents) -> dict[str, Any]:
     c = contents
     shown = _redacted(c) if c.redact else c
     standing = boards(
-        c.estimates, c.measures, ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection)
+        c.estimates,
+        c.measures,
+        ranks_of(c.studies.get("ranking", ()), c.provenance, selection=c.selection),
+        c.stamps,
+        c.saturated,
     )
     identical = sorted(identical_repeats(c.responses))
     comparisons = _comparisons(c)
@@ -43,12 +47,12 @@ def rows(contents: Contents) -> dict[str, Any]:
         "leads": leads(standing),
         "boards": standing,
         "coverage": coverage(shown.responses, shown.scores, c.measures),
-        "comparisons": drawn(comparisons, c.measures),
+        "comparisons": drawn(comparisons, c.measures, c.stamps),
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
         "distributions": distributions(c.scores, c.measures),
         "sections": _studies(c),
-        "examiners": examiners(shown.scores, c.measures, c.studies.get("agreement", ())),
+        "examiners": examiners(shown.scores, c.measures, c.stamps, c.saturated),
         "compliance": _compliance(c),
         "identical": identical,
         "explorer": explorer(shown.items, shown.responses, shown.scores, c.measures),

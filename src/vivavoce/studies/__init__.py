@@ -21,6 +21,7 @@ __all__ = [
     "FILLED",
     "ITEM",
     "NO_LIMIT",
+    "PARTICULAR",
     "SAMPLED",
     "STUDIES",
     "Marks",
@@ -43,8 +44,12 @@ NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they
 """Why a side of the identified set is null."""
 
 
-STUDIES = ("agreement", "consistency", "correlation", "gaps", "ranking", "size")
+STUDIES = (
+    *("agreement", "bias", "consistency", "correlation", "examiners", "gaps", "ranking", "rubrics", "size"),
+)
 """The studies; each is the module of that name with a function `findings`. Size needs cards as well."""
+PARTICULAR = ("bias", "examiners", "rubrics")
+"""Studies of what not every run has: twins, judges, versions of a rubric. Unasked, they are left out then."""
 
 
 class Marks(NamedTuple):
@@ -53,12 +58,24 @@ class Marks(NamedTuple):
     `identical` names candidates whose repeats of every item are the same text: what differs between their
     repeats is the examiner's doing. `cards` are what is known of the candidates, by label. `scores` has a
     column `weight` where a sample of an exam was asked: how many of its questions each item stands for.
+    `answers` is the table of responses, for studies of texts. `people` are the measures whose raters are
+    people. `only` names for measures that mark not every item of their formats those that they mark.
     """
 
     scores: "pl.DataFrame"
     measures: Mapping[int, Measure]
     identical: frozenset[str] = frozenset()
     cards: "Mapping[str, ModelCard] | None" = None
+    answers: "pl.DataFrame | None" = None
+    people: frozenset[int] = frozenset()
+    only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
+
+    def joined(self, more: "Marks") -> "Marks":
+        """These marks and others of the same run."""
+        import polars as pl
+
+        scores = pl.concat([self.scores, more.scores.select(self.scores.columns)])
+        return self._replace(scores=scores, measures={**self.measures, **more.measures})
 
 
 SAMPLED = "A sample was asked: means weigh each question by how many of the exam it stands for."

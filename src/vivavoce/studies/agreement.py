@@ -1,9 +1,9 @@
 """Agreement: would the same answer get the same mark again, from the same examiner or from another?
 
 Three contrasts, each with its own rows: `passes` of one examiner over the same response; `identical text`,
-repeats that are word for word the same and so are passes in all but name; `raters`, several examiners on
-one criterion. The unit is the response (or the repeated text), the interval comes from leaving out one
-case at a time.
+repeats that are word for word the same and so are passes in all but name, of marks that were recorded (a
+judge that is asked here marks equal texts once); `raters`, several examiners on one criterion. The unit is
+the response (or the repeated text), the interval comes from leaving out one case at a time.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,24 +15,24 @@ from vivavoce import stats
 from vivavoce.records import Finding, Measure
 from vivavoce.specs import signed
 from vivavoce.studies import Marks, by_answer, unweighted
+from vivavoce.studies.examined import LEAST_GROUPS, examined
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "findings"]
+__all__ = ["COLUMNS", "Table", "coefficients", "findings", "retests"]
 
 COLUMNS = (
     *("benchmark", "metric", "criterion", "rater", "contrast", "candidate", "coefficient", "value"),
     *("low", "high"),
     *("n_units", "n_groups", "n_raters", "n_ratings", "n_dropped", "n_changed", "reason"),
 )
-LEAST_GROUPS = 10
 
 
-class _Table(NamedTuple):
-    """Units by raters, with what is missing."""
+class Table(NamedTuple):
+    """Units by raters (or passes, or repeats), with what is missing; of one group each unit."""
 
     benchmark: str
     metric: str
@@ -53,9 +53,13 @@ def findings(marks: Marks) -> Finding:
     `n_changed` units did not get the same mark from all. A coefficient is null where the marks do not
     vary: undefined, not perfect.
     """
+    import polars as pl
+
     single, notes = by_answer(marks.measures)
     marks = marks._replace(measures=single)
-    rows = [row for table in _tables(marks) for row in _rows(table)]
+    ok = marks.scores.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
+    tables = (*retests(ok, marks), *_raters(ok, marks.measures))
+    rows = [row for table in tables for row in coefficients(table)]
     short = labels(marks.measures)
     names = {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in marks.measures.values()}
     text = "\n".join(_sentences(rows, names)) or (
@@ -70,10 +74,13 @@ def findings(marks: Marks) -> Finding:
     )
 
 
-def _tables(marks: Marks) -> Iterator[_Table]:
+def retests(ok: "pl.DataFrame", marks: Marks) -> Iterator[Table]:
+    """By measure and benchmark its marks of the same response, and of a candidate's same text.
+
+    `ok` are score rows that are ok.
+    """
     import polars as pl
 
-    ok = marks.scores.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
     for key, measure in marks.measures.items():
         own = ok.filter(pl.col("measure_id") == key)
         for (benchmark,), part in own.group_by("benchmark", maintain_order=True):
@@ -81,22 +88,19 @@ def _tables(marks: Marks) -> Iterator[_Table]:
             if part["pass_no"].n_unique() > 1:
                 unit = ["item", "variant", "candidate", "repeat"]
                 yield _table(*place, "passes", "", part, unit, "pass_no")
+            # A rule gives the same text the same mark, and a judge asked here marks it once for all that
+            # share it: there is nothing to learn from either.
+            if not (examined(measure) and signed(measure.signature).recorded):
+                continue
             first = part.filter(pl.col("pass_no") == pl.col("pass_no").min())
             for (candidate,), said in first.group_by("candidate", maintain_order=True):
-                # A rule gives the same text the same mark: there is nothing to learn from it.
-                if candidate in marks.identical and said["repeat"].n_unique() > 1 and _examined(measure):
+                if candidate in marks.identical and said["repeat"].n_unique() > 1:
                     yield _table(
                         *place, "identical text", str(candidate), said, ["item", "variant"], "repeat"
                     )
-    yield from _raters(ok, marks.measures)
 
 
-def _examined(measure: Measure) -> bool:
-    """True if a judge or a person marked, not a rule."""
-    return measure.rater != "" or signed(measure.signature).spec.name in ("judge", "jury")
-
-
-def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[_Table]:
+def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[Table]:
     """Several raters on the criterion of one kind of measure."""
     import polars as pl
 
@@ -124,19 +128,19 @@ def _table(
     part: "pl.DataFrame",
     unit: list[str],
     across: str,
-) -> _Table:
+) -> Table:
     import polars as pl
 
     wide = part.pivot(on=across, index=[*unit, "group"], values="value", aggregate_function="mean").sort(unit)
     ratings = wide.drop([*unit, "group"])
     missing = ratings.select(pl.all().is_null()).to_numpy()
     values = ratings.fill_null(0.0).to_numpy().astype(np.float64)
-    return _Table(
+    return Table(
         benchmark, metric, criterion, rater, contrast, candidate, values, missing, wide["group"].to_numpy()
     )
 
 
-def _rows(t: _Table) -> Iterator[dict[str, Any]]:
+def coefficients(t: Table) -> Iterator[dict[str, Any]]:
     """Every coefficient of a table, with its jackknife interval by group."""
     # Only now and then has a unit one rating; it can agree with nothing and is dropped once, for all.
     kept = (~t.missing).sum(axis=1) > 1

@@ -14,6 +14,7 @@ from vivavoce.studies.pooling import counts
 from vivavoce.studies.vetoes import BadEnds, RedLine, overlaid, share_no_format
 from vivavoce.studies.views import mean_of, pooled_of, tail_of, worst_of
 from vivavoce.studies.words import HEADLINES, count, sampled
+from vivavoce.tables import within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +61,7 @@ def estimates(
         for (benchmark,), part in marked.group_by("benchmark", maintain_order=True):
             formats = part.get_column("format").unique().to_list()
             exam = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
+            exam = within(exam, marks.only.get(key))
             expected = _repeats_of(exam, part)
             better = -1 if measure.criterion.direction == "higher" else 1
             made = [{name: r[name] for name in COLUMNS} for r in _rows(part, measure, expected, asked)]
@@ -148,7 +150,9 @@ def _rows(
         found = {
             s: answers.filter(pl.col("status") == s).height for s in ("unanswered", "unreadable", "failed")
         }
-        n_ok = answers.filter(pl.col("status") == "ok").height
+        # An answer that was marked several times, in passes or on ballots, is covered as far as they are ok.
+        several = own.filter(pl.col("edit") == "").group_by("item", "variant", "repeat")
+        n_ok = float(several.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
         repeats = answers.get_column("repeat").n_unique()
         n_expected = int(expected.fill_null(repeats).clip(upper_bound=repeats).sum())
         nothing = "every mark failed" if found["failed"] else "nothing was answered, and silence is set aside"

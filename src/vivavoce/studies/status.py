@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Finding, Measure
 from vivavoce.studies.words import count
+from vivavoce.tables import within
 from vivavoce.text import is_blank
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def status(
     scores: "pl.DataFrame",
     measures: Mapping[int, Measure],
     calls: Sequence[Mapping[str, Any]] = (),
+    only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
 ) -> Finding:
     """What is here of marks, and what was asked; `about` tells the rows apart.
 
@@ -37,9 +39,10 @@ def status(
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
     before marking too; what else will count as no answer, marking tells. `responses` are those of the
-    formats that the measure marked: some may not have been marked yet, which is a cause of its own.
+    formats that the measure marked, and of those of its items that `only` names: some may not have been
+    marked yet, which is a cause of its own.
     """
-    rows = [_marked(key, part, responses) for key, part in _parts(scores, measures)]
+    rows = [_marked(key, part, responses, (only or {}).get(m)) for m, key, part in _parts(scores, measures)]
     marked = {(row["benchmark"], row["candidate"]) for row in rows}
     for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
         if key not in marked:
@@ -83,11 +86,16 @@ def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Any:
     parts = scores.group_by("benchmark", "candidate", "measure_id", maintain_order=True)
     for (benchmark, candidate, measure), part in parts:
         m = measures[measure]
-        yield (benchmark, candidate, m.metric, m.criterion.criterion, m.rater), part
+        yield measure, (benchmark, candidate, m.metric, m.criterion.criterion, m.rater), part
 
 
-def _marked(key: tuple[Any, ...], part: "pl.DataFrame", responses: "pl.DataFrame") -> dict[str, Any]:
-    """The row of one measure, with what it has yet to mark."""
+def _marked(
+    key: tuple[Any, ...],
+    part: "pl.DataFrame",
+    responses: "pl.DataFrame",
+    only: "frozenset[tuple[str, str, str]] | None",
+) -> dict[str, Any]:
+    """The row of one measure, with what it has yet to mark; `only` are the items it marks, null for all."""
     import polars as pl
 
     row = _row(key, part, "note")
@@ -96,6 +104,7 @@ def _marked(key: tuple[Any, ...], part: "pl.DataFrame", responses: "pl.DataFrame
         & (pl.col("candidate") == key[1])
         & pl.col("format").is_in(part.get_column("format").unique().to_list())
     )
+    there = within(there, only)
     thing = ("item", "variant", "repeat", "edit")
     unmarked = there.height - part.select(thing).n_unique()
     if unmarked > 0:

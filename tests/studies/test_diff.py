@@ -1,0 +1,426 @@
+"""Diff: published marks with and without the reference, and small panels worked by hand."""
+
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.studies.making import row, write_lines
+
+from vivavoce.errors import SelectionError
+from vivavoce.records import Finding
+from vivavoce.run import Run
+from vivavoce.selection import items_of
+from vivavoce.stats import cluster_mean, holm, t_interval
+from vivavoce.studies.diff import PARTS, diff
+
+Panel = Callable[..., Run]
+Marks = Sequence[tuple[Any, ...]]
+OLD, NEW = "medgpt", "medgpt_free"
+CLAUDE, NVLM, MED42 = "Claude 3.5 Sonnet", "NVLM-70B", "Med42-70B"
+CASES = 12
+
+
+def held(run: Run, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
+    """The diff of the two rubrics of these names."""
+    marks = run._marks(None, items_of(run.file, items))
+    named = {m.metric.split("rubric=")[1].split(",")[0].rstrip(")"): m.signature for m in run.measures}
+    return diff(marks, named[one], named[other], margin=margin)
+
+
+@pytest.fixture(scope="module")
+def found(published: Callable[..., Run], hivmedqa: Path, paper: str) -> Finding:
+    """Comprehension, with the reference and without, on the paper's 63 questions."""
+    run = published("comprehension", "harm")
+    run.import_scores(
+        hivmedqa / "judge_scores.csv",
+        measure=f"judge(rubric={NEW}, model=gpt-4o-2024-08-06)",
+        map={"item": "question_id", "repeat": "iteration", "candidate": "model"},
+        criteria=["comprehension"],
+        where={"supervised": "False"},
+        status="parse_status",
+        range={"comprehension": (0, 5)},
+        blank="recorded",
+    )
+    return held(run, OLD, NEW, items=paper)
+
+
+@pytest.fixture(scope="module")
+def shifts(hivmedqa: Path) -> dict[str, dict[str, float]]:
+    """New minus old by candidate and question, straight from the published file."""
+    marks: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    with (hivmedqa / "judge_scores.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            if line["parse_status"] == "ok":
+                key = line["model"], line["question_id"], line["iteration"]
+                marks[key][line["supervised"]] = float(line["comprehension"])
+    by_item: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for (model, question, _), two in marks.items():
+        if len(two) == 2:
+            by_item[model, question].append(two["False"] - two["True"])
+    shifts: dict[str, dict[str, float]] = defaultdict(dict)
+    for (model, question), moves in by_item.items():
+        shifts[model][question] = float(np.mean(moves))
+    return shifts
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "value"),
+    [
+        ("alpha_nominal", "0.0270"),
+        ("alpha_ordinal", "0.0254"),
+        ("alpha_interval", "-0.0145"),
+        ("quadratic_kappa", "0.1688"),
+        ("percent", "0.4222"),
+    ],
+)
+def test_with_against_without_the_reference(found: Finding, coefficient: str, value: str) -> None:
+    """Section 6 of docs/statistics.md: 315 rows, correlation hides a shift of level."""
+    r = row(found, part="agreement", candidate=CLAUDE, coefficient=coefficient)
+    assert (value, 315, 42) == (f"{r['value']:.4f}", r["n_answers"], r["n_groups"])
+    assert r["low"] < r["value"] < r["high"]
+
+
+def test_what_one_could_not_read_is_counted_and_not_compared(found: Finding) -> None:
+    overlap = row(found, part="overlap")
+    assert (3135, 1, 0, 14) == tuple(overlap[k] for k in PARTS["overlap"])
+    assert [("ok", "ok", 3135), ("failed", "failed", 14), ("ok", "failed", 1)] == [
+        tuple(r[k] for k in PARTS["status"]) for r in found.rows if r["part"] == "status"
+    ]
+
+
+def test_the_shift_of_level_is_that_of_the_file(
+    found: Finding, shifts: dict[str, dict[str, float]], hivmedqa: Path, paper: str
+) -> None:
+    """Recomputed with NumPy; the questions of a case are told by the run's own items."""
+    from vivavoce.benchmarks import load
+
+    groups = {item.alias or item.item: item.group for item in load(paper).items}
+    for name in (CLAUDE, NVLM, MED42):
+        there = {question: d for question, d in shifts[name].items() if question in groups}
+        mean = cluster_mean(list(there.values()), [groups[q] for q in there])
+        r = row(found, part="level", candidate=name)
+        assert (len(there), mean.n_groups) == (r["n_items"], r["n_groups"])
+        assert mean.se is not None
+        assert pytest.approx((mean.value, *t_interval(mean.value, mean.se, mean.n_groups - 1))) == (
+            r["difference"], r["low"], r["high"],
+        )  # fmt: skip
+    assert "0.6889" == f"{row(found, part='level', candidate=CLAUDE)['difference']:.4f}"
+
+
+def test_a_shift_beyond_the_others_is_paired_on_questions_that_all_have(
+    found: Finding, shifts: dict[str, dict[str, float]], paper: str
+) -> None:
+    from vivavoce.benchmarks import load
+
+    names = [i.alias or i.item for i in load(paper).items]
+    shared = [q for q in names if all(q in shifts[name] for name in shifts)]
+    table = np.array([[shifts[name][q] for q in shared] for name in shifts])
+    assert (10, 60) == table.shape
+    for k, name in enumerate(shifts):
+        others = np.delete(table, k, axis=0).mean(axis=0)
+        r = row(found, part="beyond", candidate=name)
+        assert pytest.approx(float((table[k] - others).mean()), abs=1e-8) == r["difference"]
+        assert 60 == r["n_items"]
+
+
+def test_every_p_belongs_to_one_family(found: Finding) -> None:
+    tested = [r for r in found.rows if r.get("p") is not None]
+    assert {("level", ""), *(("beyond", r["candidate"]) for r in found.rows if r["part"] == "beyond")} == {
+        (r["part"], r["candidate"]) for r in tested
+    }
+    assert {11} == {r["family"] for r in tested}
+    assert pytest.approx(holm([r["p"] for r in tested]).tolist()) == [r["p_adjusted"] for r in tested]
+    assert "11 tests of shifts made together: p by Holm." in found.notes
+
+
+def test_order_is_compared_pair_by_pair(found: Finding) -> None:
+    r = row(found, part="order")
+    assert (10, 60, 40, 45) == tuple(r[k] for k in ("n_candidates", "n_items", "n_groups", "n_pairs"))
+    assert 45 == r["n_same"] + r["n_swapped"] + r["n_tied"]
+    pairs = [p for p in found.rows if p["part"] == "pair"]
+    assert r["n_swapped"] == sum(p["swapped"] for p in pairs)
+    assert r["n_verdicts_changed"] == sum(p["better_one"] != p["better_other"] for p in pairs)
+    told = r["n_told_apart_one"] + r["n_told_apart_other"] - 2 * r["n_told_apart_alike"]
+    assert told == r["n_verdicts_changed"]  # none of them is turned round
+    ranks = {p["candidate"]: p for p in found.rows if p["part"] == "rank"}
+    assert (1, 10) == (ranks["Gemini 2.5 Pro"]["rank_one"], ranks["Llama 3.2-1B-Instruct"]["rank_other"])
+
+
+def test_the_items_that_moved_most_come_first(found: Finding) -> None:
+    moves = [r for r in found.rows if r["part"] == "item"]
+    sizes = [abs(r["difference"]) for r in moves]
+    assert 10 == len(moves)
+    assert sorted(sizes, reverse=True) == sizes
+    assert all(pytest.approx(r["other"] - r["one"]) == r["difference"] for r in moves)
+
+
+def test_the_mean_of_the_old_marks_is_carried_to_the_mean_of_the_new(found: Finding) -> None:
+    level = row(found, part="level", candidate="")
+    for method in ("mean", "mean_sigma"):
+        r = row(found, part="carried", method=method, point="mean")
+        assert pytest.approx((level["one"], level["other"])) == (r["one"], r["other"])
+        assert r["low"] < r["other"] < r["high"]
+
+
+def test_the_sentences_name_units_and_numbers(found: Finding) -> None:
+    assert "3,135 answers marked by both, 1 by the old one only, 0 by the new one only, 14 by neither." in (
+        found.text
+    )
+    assert "on 63 of 63 questions (42 cases). Agreement: alpha (ordinal) 0.39 (0.26 to 0.50)" in found.text
+    assert "A mean of old marks of 3.55 corresponds to 4.28 (4.18 to 4.39)." in found.text
+    assert not {"significant", "substantial"} & set(str(found).split())
+
+
+def test_a_criterion_of_one_only_and_the_ceiling_are_named(found: Finding) -> None:
+    assert any(note.startswith("Only judge(") and note.endswith("has: harm.") for note in found.notes)
+    assert "Floor and ceiling are no candidates and were left out: Rephrased Gold Answers." in found.notes
+    assert {"comprehension"} == {r["criterion"] for r in found.rows}
+
+
+def test_rows_have_the_columns_of_their_part(found: Finding) -> None:
+    place = ("part", "benchmark", "criterion", "rater_one", "rater_other")
+    for r in found.rows:
+        assert (*place, *PARTS[r["part"]], "reason") == tuple(r)
+
+
+def marks(name: str, values: Sequence[Any], *, rater: str = "Ann") -> list[tuple[Any, ...]]:
+    """One mark of a candidate for each case."""
+    return [(name, f"q{n:02}", rater, 1, value) for n, value in enumerate(values)]
+
+
+def second(run: Run, folder: Path, rows: Marks, *, measure: str = "panel(rubric=s)", **settings: Any) -> Run:
+    """The same answers marked again; a null mark failed."""
+    lines = [
+        {"candidate": candidate, "item": item, "rater": rater, "pass_no": n, "value": value,
+         "criterion": criterion[0] if criterion else "worth", "read": "ok" if value is not None else "no"}
+        for candidate, item, rater, n, value, *criterion in rows
+    ]  # fmt: skip
+    file = write_lines(folder / "second.jsonl", lines)
+    run.import_scores(file, measure=measure, status="read", **{"range": {"*": (0, 5)}} | settings)
+    return run
+
+
+A = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 2, 3]
+B = [1, 1, 2, 2, 3, 4, 0, 1, 2, 3, 1, 2]
+
+
+@pytest.fixture
+def two(panel: Panel, tmp_path: Path) -> Callable[..., Finding]:
+    """`two(new, …)`: the diff of A and B, marked 12 times each, against these new marks."""
+
+    def made(
+        new: Marks, *, old: Marks | None = None, margin: float | None = None, **settings: Any
+    ) -> Finding:
+        run = panel(old or [*marks("A", A), *marks("B", B)])
+        return held(second(run, tmp_path, new, **settings), "r", "s", margin=margin)
+
+    return made
+
+
+def test_marks_that_did_not_move_are_said_not_to_have(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", A), *marks("B", B)])
+    moved, level = row(found, part="moved"), row(found, part="level", candidate="")
+    assert (24, 0, 0, 0, 12, 0, 12) == tuple(moved[k] for k in PARTS["moved"][:7])
+    assert (0, None, None, 1) == tuple(level[k] for k in ("difference", "low", "high", "p"))
+    assert "all cases moved alike: without spread there is no interval" == level["reason"]
+    assert (1, 1, 0, 0) == tuple(
+        row(found, part="order")[k] for k in ("kendall", "n_same", "n_swapped", "n_verdicts_changed")
+    )
+    assert {"no mark moved: old marks stand as they are"} == {
+        r["reason"] for r in found.rows if r["part"] == "bridge"
+    }
+    assert "No mark moved." in found.text
+    assert not [r for r in found.rows if r["part"] in ("item", "pair", "carried")]
+
+
+def test_moves_are_counted_by_hand(two: Callable[..., Finding]) -> None:
+    """A gains 1 in five cases and loses 0.5 in one; B stays."""
+    new = [v + 1 if n < 5 else v - 0.5 if n == 5 else v for n, v in enumerate(A)]
+    found = two([*marks("A", new), *marks("B", B)], margin=1)
+    moved = row(found, part="moved")
+    assert (24, 6, 5, 1, 12, 6, 12, 1, 5) == tuple(moved[k] for k in PARTS["moved"])
+    assert pytest.approx(4.5 / 24) == row(found, part="level", candidate="")["difference"]
+    assert pytest.approx(4.5 / 12) == row(found, part="beyond", candidate="A")["difference"]
+    assert pytest.approx(-4.5 / 12) == row(found, part="beyond", candidate="B")["difference"]
+    assert ["q00", "q01", "q02", "q03", "q04", "q05"] == [
+        r["item"] for r in found.rows if r["part"] == "item"
+    ]
+    assert (
+        "6 of 24 marks moved, 5 up and 1 down, on 6 of 12 questions (12 cases); 5 by 1 or more." in found.text
+    )
+
+
+def test_a_judge_who_turns_the_order_swaps_the_pair(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", B), *marks("B", A)])
+    r, pair = row(found, part="order"), row(found, part="pair")
+    assert (-1, 1, 0, 1) == tuple(r[k] for k in ("kendall", "n_swapped", "n_same", "n_pairs"))
+    assert ("A", "B", True) == (pair["candidate"], pair["against"], pair["swapped"])
+    assert (pair["difference_one"], pair["better_one"]) == (-pair["difference_other"], "A")
+    assert "B" == pair["better_other"]
+    assert (1, 1) == (r["n_swapped_told_apart"], r["n_verdicts_changed"])
+    assert ["B", "A"] == [p["candidate"] for p in found.rows if p["part"] == "rank"]
+
+
+def test_swapping_the_signatures_turns_the_signs(panel: Panel, tmp_path: Path) -> None:
+    run = second(
+        panel([*marks("A", A), *marks("B", B)]), tmp_path, [*marks("A", B), *marks("B", [5] * CASES)]
+    )
+    there, back = held(run, "r", "s"), held(run, "s", "r")
+    for part in ("level", "beyond"):
+        for r in (r for r in there.rows if r["part"] == part):
+            other = row(back, part=part, candidate=r["candidate"])
+            assert pytest.approx(r["difference"]) == -other["difference"]
+            assert r["p"] == other["p"]
+    for name in ("alpha_ordinal", "quadratic_kappa", "percent"):
+        values = [row(f, part="agreement", candidate="", coefficient=name)["value"] for f in (there, back)]
+        assert pytest.approx(values[0]) == values[1]
+
+
+def test_an_affine_judge_is_linked_and_an_old_candidate_is_carried(panel: Panel, tmp_path: Path) -> None:
+    """new = 1 + old / 2; C had the old judge only."""
+    halved = [marks(name, [1 + v / 2 for v in old]) for name, old in (("A", A), ("B", B))]
+    run = panel([*marks("A", A), *marks("B", B), *marks("C", [5] * CASES)])
+    found = held(second(run, tmp_path, [*halved[0], *halved[1]]), "r", "s")
+    line = row(found, part="bridge", method="mean_sigma")
+    assert pytest.approx((1, 0.5, 0), abs=1e-9) == (line["intercept"], line["slope"], line["residual"])
+    carried = row(found, part="carried", method="mean_sigma", candidate="C")
+    assert pytest.approx((5, 3.5)) == (carried["one"], carried["other"])
+    assert [
+        "outside the means that were linked, 1.83 to 2.5: the line is extended",
+        "all lie on the line: no interval",
+    ] == carried["reason"].split("; ")
+    assert (None, None) == (carried["low"], carried["high"])
+    assert 12 == row(found, part="overlap")["n_only_one"]
+    assert ("ok", None, 12) == tuple(row(found, part="status", status_other=None)[k] for k in PARTS["status"])
+
+
+def test_what_leaves_the_scale_is_clipped_and_said(panel: Panel, tmp_path: Path) -> None:
+    run = panel([*marks("A", A), *marks("B", B), *marks("C", [5] * CASES)])
+    higher = [min(5, v + 1.5) for v in A]
+    found = held(second(run, tmp_path, [*marks("A", higher), *marks("B", [v + 1 for v in B])]), "r", "s")
+    r = row(found, part="carried", method="mean", candidate="C")
+    assert (5, 5, True) == (r["other"], r["high"], r["clipped"])
+
+
+@pytest.mark.parametrize(
+    ("new", "why"),
+    [
+        ([*marks("A", [3] * CASES), *marks("B", [3] * CASES)], "the marks of one of them do not vary"),
+        (
+            [*marks("A", [5 - v for v in A]), *marks("B", [5 - v for v in B])],
+            "the two do not rise together: a line between them means nothing",
+        ),
+        ([*marks("A", B[:9]), *marks("B", A[:9])], "both marked 9 cases: too few for a bridge"),
+    ],
+)
+def test_a_bridge_is_refused_where_it_would_not_bear(
+    two: Callable[..., Finding], new: Marks, why: str
+) -> None:
+    found = two(new)
+    line = row(found, part="bridge", method="mean_sigma")
+    assert (None, None, why) == (line["intercept"], line["slope"], line["reason"])
+    assert f"No bridge: {why}." in found.text
+    assert not [r for r in found.rows if r["part"] == "carried"]
+
+
+def test_few_cases_are_described_and_not_judged(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", B[:3]), *marks("B", A[:3])])
+    assert {"3 cases: too few to tell"} == {r["reason"] for r in found.rows if r["part"] == "agreement"}
+    order = row(found, part="order")
+    assert ("3 cases: too few to tell pairs apart", None) == (order["reason"], order["n_verdicts_changed"])
+    assert 3 == row(found, part="moved")["n_items"]
+
+
+def test_one_case_has_a_shift_and_nothing_more(two: Callable[..., Finding]) -> None:
+    r = row(two([*marks("A", [2]), *marks("B", [2])]), part="level", candidate="")
+    assert (1.5, None, None, None) == tuple(r[k] for k in ("difference", "low", "high", "p"))
+    assert "all that both marked is one case, and one case says nothing about the next" == r["reason"]
+
+
+def test_a_judge_who_failed_throughout_leaves_nothing_to_compare(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", [None] * CASES), *marks("B", [None] * CASES)])
+    overlap = row(found, part="overlap")
+    assert (0, 24, 0, 0, "no answer was marked by both") == tuple(
+        overlap[k] for k in (*PARTS["overlap"], "reason")
+    )
+    assert ("ok", "failed", 24) == tuple(row(found, part="status")[k] for k in PARTS["status"])
+    for part in ("moved", "agreement", "level", "order"):
+        r = row(found, part=part)
+        assert "no answer was marked by both" == r["reason"], part
+    assert "there is nothing to compare." in found.text
+
+
+def test_marks_on_other_scales_are_ordered_and_bridged_and_not_subtracted(
+    two: Callable[..., Finding],
+) -> None:
+    found = two([*marks("A", [20 * v for v in A]), *marks("B", [20 * v for v in B])], range={"*": (0, 100)})
+    why = "the scales differ (0 to 5, then 0 to 100): only the order is compared"
+    for part in ("moved", "agreement", "level"):
+        assert why == row(found, part=part)["reason"]
+    assert 1 == row(found, part="order")["kendall"]
+    line = row(found, part="bridge", method="mean_sigma")
+    assert pytest.approx((0, 20), abs=1e-9) == (line["intercept"], line["slope"])
+    assert (
+        "the scales differ: a shift of the level is no bridge"
+        == (row(found, part="bridge", method="mean")["reason"])
+    )
+
+
+def test_a_direction_that_was_turned_is_turned_back_for_the_order(two: Callable[..., Finding]) -> None:
+    new = [*marks("A", [5 - v for v in A]), *marks("B", [5 - v for v in B])]
+    found = two(new, direction={"*": "lower"})
+    why = "higher was better and lower is now"
+    assert f"{why}: only the order is compared" == row(found, part="level")["reason"]
+    assert why == row(found, part="bridge", method="mean_sigma")["reason"]
+    assert 1 == row(found, part="order")["kendall"]
+
+
+def test_passes_are_averaged_and_a_failed_one_is_left_out(two: Callable[..., Finding]) -> None:
+    again = [("A", f"q{n:02}", "Ann", 2, None if n == 0 else min(5, v + 1)) for n, v in enumerate(A)]
+    found = two([*marks("A", A), *again, *marks("B", B)])
+    moved = row(found, part="moved")
+    assert (10, 10) == (moved["n_moved"], moved["n_up"])
+    assert pytest.approx(5 / 12) == row(found, part="level", candidate="A")["difference"]
+
+
+def test_one_rater_each_is_paired_whatever_the_name(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", A, rater="Bob"), *marks("B", B, rater="Bob")])
+    assert {("Ann", "Bob")} == {(r["rater_one"], r["rater_other"]) for r in found.rows}
+
+
+def test_several_raters_are_paired_by_name_and_the_rest_named(two: Callable[..., Finding]) -> None:
+    old = [*marks("A", A), *marks("A", B, rater="Bob"), *marks("A", B, rater="Cy")]
+    found = two([*marks("A", A), *marks("A", A, rater="Bob")], old=old)
+    assert {("Ann", "Ann"), ("Bob", "Bob")} == {(r["rater_one"], r["rater_other"]) for r in found.rows}
+    assert "Left out of worth, having marked under one only: Cy." in found.notes
+    assert "\n\nworth by Bob on " in found.text
+
+
+def test_silence_that_counts_otherwise_is_named(two: Callable[..., Finding]) -> None:
+    found = two([*marks("A", A), *marks("B", B)], if_unanswered={"*": "set_aside"})
+    assert any("silence was worst and is set_aside" in note for note in found.notes)
+
+
+def test_the_order_of_the_rows_does_not_matter(panel: Panel, tmp_path: Path) -> None:
+    run = second(panel([*marks("A", A), *marks("B", B)]), tmp_path, [*marks("A", B), *marks("B", A[::-1])])
+    own = run._marks(None, None)
+    one, other = sorted({m.signature for m in run.measures})
+    straight = diff(own, one, other)
+    for seed in (1, 2):
+        shuffled = own._replace(scores=own.scores.sample(fraction=1, shuffle=True, seed=seed))
+        assert straight.rows == diff(shuffled, one, other).rows
+
+
+def test_what_cannot_be_held_beside_each_other_is_refused(panel: Panel, tmp_path: Path) -> None:
+    old = [*marks("A", A), *marks("B", B)]
+    run = second(panel(old), tmp_path, [(*mark, "tone") for mark in old])
+    with pytest.raises(SelectionError, match="no criterion in common: worth and tone"):
+        held(run, "r", "s")
+    with pytest.raises(SelectionError, match="named twice"):
+        held(run, "r", "r")
+    with pytest.raises(SelectionError, match="above 0"):
+        held(run, "r", "s", margin=0)
