@@ -9,7 +9,9 @@ import vivavoce as viva
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 
 folder = Path("viva-demo")
-metrics = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy")
+metrics = (
+    *("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy", "planted"),
+)
 
 
 def main() -> None:
@@ -19,7 +21,7 @@ def main() -> None:
         print(run.import_answers(answers, benchmark="sample"))
     print(run.score(*metrics))
     print(run.compare(*CANDIDATES, metric="accuracy"))
-    print(run.study()["ranking"])  # agreement, consistency, correlation and gaps are in the report
+    print(run.study()["bias"])  # the others are in the report
     print(f"Open the report: {run.report()}")
 
 

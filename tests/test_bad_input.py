@@ -281,7 +281,7 @@ def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
         (("compare", "r.viva", "A", "--margn", "1"), "compare has no option --margn. Did you mean --margin?"),
         (("report", "r.viva", "--plot", "x"), "report has no option --plot. Did you mean --plots?"),
         (("score", "r.viva", "--metirc", "x"), "Metrics stand after RUN: `viva score exam.viva accuracy`."),
-        (("score", "r.viva", "x", "--margin", "1"), "--margin. It belongs to `viva compare`."),
+        (("score", "r.viva", "x", "--margin", "1"), "--margin. It belongs to `viva compare` and"),
         (("status", "r.viva", "--xyzzy"), "has no option --xyzzy. `viva status --help` lists those it has."),
         (("--metric", "x"), "Options stand after the verb: `viva compare … --metric`."),
         (("--xyzzy",), "viva has no option --xyzzy. `viva --help` lists those it has."),

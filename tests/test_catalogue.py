@@ -88,7 +88,7 @@ def test_paths_and_lists_can_be_defaults(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("rogue", "no metric or benchmark named 'rogue'. Did you mean 'rouge'?"),
+        ("rogue", "no metric, benchmark or variation named 'rogue'. Did you mean 'rouge'?"),
         ("rouge(n=5)", "rouge(n=5): n takes 1|2|L"),
         ("rouge(", "cannot read the spec 'rouge('"),
     ],

@@ -21,8 +21,8 @@ from vivavoce.studies.compare import COLUMNS as COMPARED
 from vivavoce.studies.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.status import COLUMNS as COUNTED
 
-BOTH = ("score", "compare", "study", "merge", "status", "report", "export", "copy")
-VERBS = ("collect", "run", "demo", "list", "show", "import", *BOTH)
+BOTH = ("score", "compare", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
+VERBS = ("collect", "run", "demo", "list", "show", "import", "reproduce", *BOTH)
 METHODS = {
     "collect": Run.collect,
     "import": Run.import_answers,

@@ -10,20 +10,44 @@ from vivavoce.errors import SelectionError, SpecError, suggest
 from vivavoce.metrics import Metric
 from vivavoce.records import Measure
 from vivavoce.registry import Entry
+from vivavoce.rubrics import load, shipped
 
 __all__ = ["describe", "fitting", "listing", "metrics_of", "unnamed"]
 
 
-def listing(kind: Literal["metrics", "benchmarks", "formats"]) -> list[dict[str, Any]]:
-    """One row per name: metrics and benchmarks with version and origin, formats with the fields they use."""
+Listed = Literal["metrics", "benchmarks", "formats", "rubrics", "variations"]
+_KINDS: dict[str, registry.Kind] = {
+    "metrics": "metric",
+    "benchmarks": "benchmark",
+    "variations": "variation",
+}
+
+
+def listing(
+    kind: Literal["metrics", "benchmarks", "formats", "rubrics", "variations"],
+) -> list[dict[str, Any]]:
+    """One row per name: metrics, benchmarks and variations with version and origin, formats with the fields
+    they use, rubrics with what they mark.
+    """
     if kind == "formats":
         return [
             {"name": f.name, "fields": list(f.fields), "answered": f.answered, "read as": f.read_as}
             for f in formats.FORMATS.values()
         ]
+    if kind == "rubrics":
+        return [
+            {
+                "name": name,
+                "version": r.version,
+                "marks": [c.criterion for c in r.columns],
+                "source": r.source,
+            }
+            for name in shipped()
+            for r in [load(name)]
+        ]
     return [
         {"name": entry.name, "version": entry.version, "origin": entry.origin, "what": _summary(entry.cls)}
-        for entry in registry.entries("metric" if kind == "metrics" else "benchmark")
+        for entry in registry.entries(_KINDS[kind])
     ]
 
 
@@ -33,9 +57,11 @@ def describe(spec: str) -> dict[str, Any]:
     Raises `SpecError` for a name that is neither, or settings it does not take.
     """
     parsed = specs.parse(spec)
-    named = {e.name: e for kind in ("metric", "benchmark") for e in registry.entries(kind)}
+    named = {e.name: e for kind in ("metric", "benchmark", "variation") for e in registry.entries(kind)}
     if parsed.name not in named:
-        raise SpecError(f"no metric or benchmark named {parsed.name!r}.{suggest(parsed.name, list(named))}")
+        raise SpecError(
+            f"no metric, benchmark or variation named {parsed.name!r}.{suggest(parsed.name, list(named))}"
+        )
     entry = named[parsed.name]
     row: dict[str, Any] = {
         "kind": entry.kind,
@@ -50,6 +76,8 @@ def describe(spec: str) -> dict[str, Any]:
         return row | {"needs": open_settings}
     made = registry.build(entry.kind, parsed)
     row |= {"spec": str(made), "signature": registry.signature(made)}
+    if entry.kind == "variation":
+        return row
     if entry.kind == "benchmark":
         return row | {"card": {k: v for k, v in asdict(made.card).items() if v}}
     return row | {
@@ -62,13 +90,13 @@ def describe(spec: str) -> dict[str, Any]:
 def fitting(shapes: Iterable[str]) -> list[str]:
     """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
 
-    A metric whose formats depend on its settings is left out.
+    A metric whose formats depend on its settings is left out, and so is one that marks only some items.
     """
     wanted = set(shapes)
     found = []
     for entry in registry.entries("metric"):
         marks = getattr(entry.cls, "formats", ())
-        if isinstance(marks, tuple) and wanted & set(marks):
+        if isinstance(marks, tuple) and wanted & set(marks) and not hasattr(entry.cls, "marks"):
             stated, hints = registry.defaults(entry), registry.settings(entry)
             open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in stated)
             found.append(f"{entry.name}({open_})" if open_ else entry.name)

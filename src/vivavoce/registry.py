@@ -1,8 +1,8 @@
 """Names to objects: what can be written in a spec, and what a spec becomes.
 
-Benchmarks and metrics register themselves with a decorator when their module is imported. Modules are found
-in this package, through the entry point group `vivavoce`, and by `load_plugin(path)`. Registering imports
-nothing heavy, and a registered class holds settings only, never results.
+Benchmarks, metrics and variations register themselves with a decorator when their module is imported. Modules
+are found in this package, through the entry point group `vivavoce`, and by `load_plugin(path)`. Registering
+imports nothing heavy, and a registered class holds settings only, never results.
 """
 
 import hashlib
@@ -38,19 +38,29 @@ __all__ = [
     "defaults",
     "entries",
     "find",
+    "known",
     "load_plugin",
     "metric",
     "plugins",
     "settings",
     "signature",
+    "variation",
     "whole",
 ]
 
-Kind = Literal["benchmark", "metric"]
+Kind = Literal["benchmark", "metric", "variation"]
 T = TypeVar("T")
 
-_HOMES = {"benchmark": "vivavoce.benchmarks", "metric": "vivavoce.metrics"}
-_OFFERS = {"benchmark": ("card", "items"), "metric": ("criteria", "formats", "needs", "values")}
+_HOMES: dict[Kind, str] = {
+    "benchmark": "vivavoce.benchmarks",
+    "metric": "vivavoce.metrics",
+    "variation": "vivavoce.vary",
+}
+_OFFERS = {
+    "benchmark": ("card", "items"),
+    "metric": ("criteria", "formats", "needs", "values"),
+    "variation": ("makes",),
+}
 
 
 class Entry(NamedTuple):
@@ -102,6 +112,15 @@ def metric(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
     return _register("metric", name, version)
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def variation(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a class with `makes(stock, desk)` as the variation `name` of items or answers.
+
+    It becomes a frozen dataclass, its fields are the settings a spec may hold.
+    """
+    return _register("variation", name, version)
+
+
 @cache
 def _load_home(kind: Kind) -> None:
     package = importlib.import_module(_HOMES[kind])
@@ -137,7 +156,8 @@ def load_plugin(path: str | Path) -> None:
         raise SpecError(f"no plugin file at {str(path)!r}.")
     if str(file) in _plugins:
         return
-    _load_home("benchmark"), _load_home("metric")  # so that a name taken twice is noticed here
+    for kind in _HOMES:  # so that a name taken twice is noticed here
+        _load_home(kind)
     name = f"vivavoce_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -168,6 +188,11 @@ def entries(kind: Kind) -> list[Entry]:
     _load_home(kind)
     _load_entry_points()
     return sorted((e for e in _entries.values() if e.kind == kind), key=lambda e: e.name)
+
+
+def known(kind: Kind) -> dict[str, type]:
+    """The classes registered of a kind, by name."""
+    return {entry.name: entry.cls for entry in entries(kind)}
 
 
 def find(kind: Kind, name: str) -> Entry:
@@ -300,12 +325,14 @@ def whole(thing: Any) -> Spec:
 def signature(thing: Any) -> str:
     """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
 
-    Two things with one signature give the same numbers; it is the cache key.
+    `hashed` holds files that the thing reads without naming them, such as a rubric that ships with us. Two
+    things with one signature give the same numbers; it is the cache key.
     """
     entry = next(e for e in _entries.values() if e.cls is type(thing))
     spec = whole(thing)
     text = str(spec) if spec.settings else f"{spec.name}()"
     paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
+    paths += [path for path in getattr(thing, "hashed", ()) if path not in paths]
     return f"{text}@{entry.version}" + "".join(f"#{file_hash(path)}" for path in paths if _there(path))
 
 

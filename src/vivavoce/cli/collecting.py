@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, opened
+from vivavoce.cli.options import (
+    Allow,
+    AllowPhi,
+    Json,
+    MaxCost,
+    Offline,
+    Plugin,
+    Providers,
+    Quiet,
+    RunPath,
+    opened,
+)
 from vivavoce.cli.output import asking, figure, print_json, print_table
 from vivavoce.text import printable
 
@@ -51,20 +62,14 @@ def collect(
     sample: Annotated[
         str | None, typer.Option(help="Ask only a share such as 10%, or so many questions, by category.")
     ] = None,
-    providers: Annotated[
-        Path | None, typer.Option(help="A YAML file of endpoints, limits and prices; adds to the known ones.")
-    ] = None,
+    providers: Providers = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost, and what could be seen.")
     ] = False,
-    max_cost: Annotated[float | None, typer.Option(help="Stop before more than this is spent.")] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Reach nothing but this machine.")] = False,
-    allow: Annotated[
-        list[str], typer.Option(help="A host that a credentialed benchmark may go to; repeatable.")
-    ] = [],  # noqa: B006
-    allow_phi: Annotated[
-        bool, typer.Option("--allow-phi", help="Send items even if they look like patient data.")
-    ] = False,
+    max_cost: MaxCost = None,
+    offline: Offline = False,
+    allow: Allow = [],  # noqa: B006
+    allow_phi: AllowPhi = False,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,
     json: Json = False,

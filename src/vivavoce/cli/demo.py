@@ -1,7 +1,7 @@
 """`viva demo`: the sample exam from its answers to its report, in eight lines."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-METRICS = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy")
+METRICS = (
+    *("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy", "planted"),
+)
 
 
 class Step(NamedTuple):
@@ -89,9 +91,10 @@ def _steps(to: Path) -> Iterator[Step]:
         f"viva compare {name} {best} {quote(CANDIDATES[1])} --metric accuracy",
     )
 
-    yield Step("bias", _biased(run, CANDIDATES), None)
+    studied = run.study()
+    yield Step("bias", _biased(studied["bias"]), f"viva study {name} bias")
 
-    yield Step("studied", _studied(run.study()), f"viva study {name} ranking")
+    yield Step("studied", _studied(studied), f"viva study {name} ranking")
 
     yield Step("missing", _missing(run), f"viva status {name}")
 
@@ -163,33 +166,35 @@ def _verdict(row: Any) -> str:
     return f"{first} and {second}: {row['verdict_code'].replace('_', ' ')}"
 
 
-def _biased(run: "Run", candidates: Sequence[str]) -> str:
-    """How many twins each candidate gets right with the bias planted, and in neutral words."""
-    import polars as pl
+def _biased(found: "Finding") -> str:
+    """How often each candidate takes up the wrong answer that a sentence suggests, and what is made of it."""
+    from vivavoce.benchmarks.sample import CANDIDATES
 
-    marks = run.scores.filter((pl.col("metric") == "accuracy") & (pl.col("repeat") == 1))
-    pairs = marks.filter(pl.col("variant").str.starts_with("bias:")).join(
-        marks.filter(pl.col("variant") == "neutral"), on=("benchmark", "item", "candidate"), suffix="_neutral"
+    told = {
+        row["candidate"]: row
+        for row in found.rows
+        if (row["metric"], row["contrast"], row["type"]) == ("planted", "bias", "all")
+    }
+    rates = "; ".join(
+        f"{_short(name)} {told[name]['value']:.0%}, {told[name]['partner']:.0%} beside a neutral sentence"
+        for name in CANDIDATES
     )
-    told = []
-    for candidate in candidates:
-        own = pairs.filter(pl.col("candidate") == candidate)
-        with_it, without = (own.filter(pl.col(c) == 1).height for c in ("value", "value_neutral"))
-        told.append(f"{_short(candidate)} {with_it} and {without}")
-    n = pairs.select("item", "variant").unique().height
-    of = run.items.filter(pl.col("variant").str.starts_with("bias:")).height
-    return (
-        f"right with a bias planted, and without it, on {n} of {of} twins (closed questions): "
-        f"{'; '.join(told)}"
-    )
+    swayed = [_short(name) for name in CANDIDATES if told[name]["verdict_code"] == "worse"]
+    shown = f": a bias of {', '.join(swayed)}" if swayed else ""
+    return f"a suggested wrong answer is taken up by {rates}{shown}"
 
 
 def _studied(found: "Mapping[str, Finding]") -> str:
     """The studies that found something, then those that had too little for any figure."""
-    telling = [name for name, finding in found.items() if any(not row["reason"] for row in finding.rows)]
+    telling = [name for name, finding in found.items() if any(map(_tells, finding.rows))]
     silent = [name for name in found if name not in telling]
     parts = [", ".join(telling), f"too little to tell: {', '.join(silent)}" if silent else ""]
     return "; ".join(filter(None, parts))
+
+
+def _tells(row: "Mapping[str, Any]") -> bool:
+    """Whether a row of a study has its figure; a bias may be shown though something beside it is unknown."""
+    return not row["reason"] or row.get("verdict_code") == "worse"
 
 
 def _missing(run: "Run") -> str:

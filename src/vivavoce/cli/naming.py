@@ -11,11 +11,14 @@ __all__ = ["list_", "show"]
 
 
 def list_(
-    kind: Annotated[Literal["metrics", "benchmarks", "formats"], typer.Argument(help="What to list.")],
+    kind: Annotated[
+        Literal["metrics", "benchmarks", "formats", "rubrics", "variations"],
+        typer.Argument(help="What to list."),
+    ],
     plugin: Plugin = [],  # noqa: B006 - typer reads the default, nothing changes it
     json: Json = False,
 ) -> None:
-    """List what can be named: metrics, benchmarks, formats.
+    """List what can be named: metrics, benchmarks, formats, rubrics of judges, variations of items.
 
     Example: `viva list metrics`
     """
@@ -36,7 +39,7 @@ def show(
     plugin: Plugin = [],  # noqa: B006
     json: Json = False,
 ) -> None:
-    """Show a metric or benchmark: its settings, signature, criteria or card.
+    """Show a metric, benchmark or variation: its settings, signature, criteria or card.
 
     Example: `viva show "rouge(n=L)"`
     """

@@ -14,19 +14,8 @@ if TYPE_CHECKING:
     from vivavoce.run import Run
 
 __all__ = [
-    *(
-        "Direction",
-        "FailIf",
-        "IfUnanswered",
-        "Items",
-        "Json",
-        "Map",
-        "Plugin",
-        "Quiet",
-        "Range",
-        "Role",
-        "RunPath",
-    ),
+    *("Allow", "AllowPhi", "Direction", "FailIf", "IfUnanswered", "Items", "Json", "Map", "MaxCost"),
+    *("Offline", "Plugin", "Providers", "Quiet", "Range", "Role", "RunPath"),
     *("Set", "Where", "declared", "exam", "opened", "pairs", "place", "ranges"),
 ]
 
@@ -41,6 +30,15 @@ class FailIf(StrEnum):
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")]
+Providers = Annotated[
+    Path | None, typer.Option(help="A YAML file of endpoints, limits and prices; adds to the known ones.")
+]
+MaxCost = Annotated[float | None, typer.Option(help="Stop before more than this is spent.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Reach nothing but this machine.")]
+Allow = Annotated[list[str], typer.Option(help="A host that a credentialed benchmark may go to; repeatable.")]
+AllowPhi = Annotated[
+    bool, typer.Option("--allow-phi", help="Send items even if they look like patient data.")
+]
 Plugin = Annotated[list[Path], typer.Option(help="A Python file with metrics or benchmarks; repeatable.")]
 
 

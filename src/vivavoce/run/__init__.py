@@ -1,26 +1,22 @@
 """A run in Python: the verbs of the command line with the same names and defaults, and the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from vivavoce import catalogue, registry, specs
+from vivavoce import registry
 from vivavoce.errors import SelectionError, StoreError, suggest
 from vivavoce.interchange import Exported, Imported, ImportedScores, Layout, import_answers, import_scores
 from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Role
-from vivavoce.run.opened import Opened
-from vivavoce.score import Marked, measures_of, score
-from vivavoce.selection import candidate_of, candidates_of, items_of, signatures_of, within
+from vivavoce.run.asking import Asking, one_by_one
+from vivavoce.selection import ItemKey, candidate_of, candidates_of, items_of, signatures_of
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
-from vivavoce.studies import STUDIES, identical_repeats
+from vivavoce.studies import PARTICULAR, STUDIES, identical_repeats
 from vivavoce.studies.vetoes import bad_ends
-
-if TYPE_CHECKING:
-    from vivavoce.ask import Tally
+from vivavoce.tables import within
 
 __all__ = ["Run", "open_run"]
 
@@ -42,56 +38,8 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
     return run
 
 
-class Run(Opened):
+class Run(Asking):
     """One run file: answers, marks and findings. Verbs write to it, tables read from it."""
-
-    def collect(
-        self,
-        benchmark: str,
-        *,
-        models: Sequence[str],
-        repeats: int | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
-        max_tokens: int | None = None,
-        seed: int | None = None,
-        system: str | None = None,
-        prompt: str | Path | None = None,
-        shots: int | None = None,
-        chat_template: bool | None = None,
-        preset: Literal["published"] | None = None,
-        sample: str | int | None = None,
-        providers: str | Path | None = None,
-        dry_run: bool = False,
-        max_cost: float | None = None,
-        offline: bool = False,
-        allow: Sequence[str] = (),
-        allow_phi: bool = False,
-        progress: "Callable[[Tally, int], None] | None" = None,
-    ) -> Finding:
-        """Ask models every question, and store each answer as it comes; again, it goes on from there.
-
-        Settings from `temperature` to `chat_template` are for every model whose spec does not state them;
-        `preset` fills in those that the benchmark was published with. `sample` asks a share ("10%") or a
-        number of questions, by category, and estimates weigh them. `dry_run` asks nobody and says what would
-        be asked. `offline` reaches nothing but this machine; a credentialed benchmark goes to the hosts of
-        `allow` only; items that look like patient data leave this machine only with `allow_phi`.
-        """
-        from vivavoce.collect import Privacy, collect, order, plan
-        from vivavoce.collect.told import done, planned
-
-        _one_by_one("models", models)
-        wanted = order(
-            benchmark, models, repeats=repeats, preset=preset, sample=None if sample is None else str(sample),
-            providers=None if providers is None else Path(providers), temperature=temperature, top_p=top_p,
-            max_tokens=max_tokens, seed=seed, system=system, prompt=None if prompt is None else str(prompt),
-            shots=shots, chat_template=chat_template,
-        )  # fmt: skip
-        if dry_run:
-            return planned(wanted, plan(self.file, wanted))
-        privacy = Privacy(offline, allow_phi, tuple(allow))
-        found = collect(self.file, wanted, privacy=privacy, max_cost=max_cost, progress=progress)
-        return done(found.tally, str(self.file.path), look=found.look)
 
     def import_answers(
         self,
@@ -155,28 +103,6 @@ class Run(Opened):
             self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
         )
 
-    def score(
-        self, *metrics: str, items: str | None = None, worst_at: int | None = None,
-        tail: float | None = None, veto: Sequence[str] = (), progress: Progress | None = None,
-    ) -> Finding:  # fmt: skip
-        """Mark every answer not marked yet and return the estimates of these metrics.
-
-        `items` is a benchmark's spec that restricts what is marked and estimated. `worst_at`, `tail` and
-        `veto` are as in `estimates`.
-        """
-        bad = bad_ends(worst_at, tail, veto)
-        if not metrics:
-            raise catalogue.unnamed(self.items["format"].unique() if self.file.exists else ())
-        _one_by_one("metrics", metrics)
-        made = catalogue.metrics_of(metrics, self.measures)
-        candidates_of(self.file)
-        chosen = items_of(self.file, items)
-        marked = score(self.file, made, items=chosen, progress=progress)
-        marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
-        finding = self._estimates(marks, chosen, bad)
-        notes = (*filter(None, map(_left_out, marked)), *finding.notes)
-        return replace(finding, study="score", notes=notes)
-
     def estimates(
         self, metric: str | None = None, *, items: str | None = None, worst_at: int | None = None,
         tail: float | None = None, veto: Sequence[str] = (),
@@ -188,7 +114,7 @@ class Run(Opened):
         over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
         """
         bad, chosen = bad_ends(worst_at, tail, veto), items_of(self.file, items)
-        return self._estimates(self._marks(signatures_of(self.file, metric), chosen), chosen, bad)
+        return self._estimates(self._by(metric, chosen), chosen, bad)
 
     def compare(
         self,
@@ -207,7 +133,7 @@ class Run(Opened):
         """
         from vivavoce.studies.compare import compare
 
-        _one_by_one("candidates", candidates)
+        one_by_one("candidates", candidates)
         known = candidates_of(self.file)
         reference = None if against is None else candidate_of(against, known)
         names = [candidate_of(name, known) for name in candidates]
@@ -216,7 +142,7 @@ class Run(Opened):
             raise SelectionError(
                 f"compare takes two or more different candidates. Known: {', '.join(known)}."
             )
-        marks = self._marks(signatures_of(self.file, metric), items_of(self.file, items), candidates=names)
+        marks = self._by(metric, items_of(self.file, items), candidates=names)
         if not marks.scores.height:
             there = "" if items is None else f" on the items of {items}"
             raise SelectionError(
@@ -230,35 +156,82 @@ class Run(Opened):
         return self._keep("compare", settings, finding)
 
     def study(
-        self, *studies: str, items: str | None = None, cards: str | Path | None = None
-    ) -> dict[str, Finding]:
-        """What studies find in the marks of this run, by name; without a name, all of them.
+        self, *studies: str, items: str | None = None, cards: str | Path | None = None,
+        labels: str | None = None, margin: float | None = None,
+    ) -> dict[str, Finding]:  # fmt: skip
+        """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
 
-        agreement, consistency, correlation, gaps, ranking, size. Findings are kept in the run. Size needs to
-        know the candidates' parameters and bases: `cards` is a YAML file that adds to the cards we have, and
-        without a name it is left out where no candidate has a card.
+        agreement, bias, consistency, correlation, examiners, gaps, ranking, rubrics, size. Findings are kept
+        in the run. Size needs to know the candidates' parameters and bases: `cards` is a YAML file that adds
+        to the cards we have. Examiners and rubrics are held against people: `labels` is the metric that holds
+        their marks here, and a `margin` says how much less agreement than theirs would matter.
         """
-        _one_by_one("studies", studies)
+        one_by_one("studies", studies)
         for name in studies:
             if name not in STUDIES:
                 raise SelectionError(f"no study named {name!r}.{suggest(name, list(STUDIES))}")
+        for option, given, readers in (("models' cards (--cards)", cards, ("size", "examiners")),
+                                       ("labels (--labels)", labels, ("examiners", "rubrics")),
+                                       ("a margin (--margin)", margin, ("examiners",))):  # fmt: skip
+            if given is not None and studies and not {*readers} & {*studies}:
+                raise SelectionError(f"{option} are for the study of {' and '.join(readers)} alone.")
         chosen = items_of(self.file, items)
         marks = self._marks(None, chosen)
         if not marks.scores.height:
             raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
-        marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
-        if cards is not None and studies and "size" not in studies:
-            raise SelectionError("models' cards (--cards) are read by the study of size alone.")
+        answers = within(self.responses, chosen)
+        people = signatures_of(self.file, labels) or ()
+        marks = marks._replace(
+            identical=identical_repeats(answers),
+            answers=answers,
+            people=frozenset(key for key, m in marks.measures.items() if labels and m.signature in people),
+        )
         wanted = list(studies or STUDIES)
-        if "size" in wanted:
+        if {"size", "examiners"} & {*wanted}:
             marks = self._carded(marks, None if cards is None else Path(cards))
             if not (studies or marks.cards):
                 wanted.remove("size")
-        found = {name: import_module(f"vivavoce.studies.{name}").findings(marks) for name in wanted}
-        return {
-            name: self._keep(name, {"items": items, "text": str(finding)}, finding)
-            for name, finding in found.items()
-        }
+        found = {}
+        for name in wanted:
+            study = import_module(f"vivavoce.studies.{name}").findings
+            if name == "bias":
+                twins = self._marks(None, self._with_made(chosen), made=True)
+                finding = study(marks._replace(scores=twins.scores))
+            else:
+                finding = study(marks, margin) if name == "examiners" else study(marks)
+            if studies or finding.rows or name not in PARTICULAR:
+                settings = {"items": items, "labels": labels, "margin": margin, "text": str(finding)}
+                found[name] = self._keep(name, settings, finding)
+        return found
+
+    def _with_made(self, chosen: "set[ItemKey] | None") -> "set[ItemKey] | None":
+        """The chosen items and what was made of them in this run."""
+        if chosen is None:
+            return None
+        bases, items = {key[:2] for key in chosen}, self.items
+        made = items.filter(items["origin"].is_not_null()).select("benchmark", "item", "variant")
+        return chosen | {key for key in made.iter_rows() if key[:2] in bases}
+
+    def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
+        """What a new judge, rubric or metric version changes, on the answers that both marked.
+
+        `one` is the old measure, `other` the new one: a signature, or a metric if it has one signature here.
+        `margin` is the least move of a mark that matters. What is found is kept in the run.
+        """
+        from vivavoce.studies.diff import diff
+
+        sides: list[str] = []
+        for named in (one, other):
+            found = signatures_of(self.file, named) or []
+            if len(found) != 1:
+                raise SelectionError(
+                    f"{named} has several versions here: name one by its signature, {' or '.join(found)}."
+                )
+            sides += found
+        finding = diff(self._marks(sides, items_of(self.file, items)), *sides, margin=margin)
+        return self._keep(
+            "diff", {"one": sides[0], "other": sides[1], "items": items, "margin": margin}, finding
+        )
 
     def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
         """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
@@ -270,8 +243,8 @@ class Run(Opened):
         from vivavoce.studies.status import status
 
         responses = self.responses
-        marks = self._marks(None, None)
-        return status(responses, marks.scores, marks.measures, self._read(spent))
+        marks = self._marks(None, None, made=True)
+        return status(responses, marks.scores, marks.measures, self._read(spent), marks.only)
 
     def report(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
@@ -345,19 +318,3 @@ class Run(Opened):
         """Write a compact copy of the run to a path where nothing lies yet."""
         self.file.copy(Path(to))
         return Path(to)
-
-
-def _one_by_one(what: str, given: Sequence[object]) -> None:
-    """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
-    for one in given:
-        if not isinstance(one, str | specs.Spec):
-            raise SelectionError(
-                f"{what} are given one by one, as texts, not as {type(one).__name__}: {one!r}."
-            )
-
-
-def _left_out(marked: Marked) -> str:
-    """The line on items that a metric does not mark."""
-    n = sum(marked.not_marked.values())
-    forms = ", ".join(f"{count} {form}" for form, count in sorted(marked.not_marked.items()))
-    return f"{marked.metric} does not mark {n} of the items ({forms})." if n else ""

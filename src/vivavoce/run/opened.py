@@ -5,23 +5,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vivavoce.errors import StoreError
+from vivavoce import registry, specs
+from vivavoce.errors import StoreError, VivaError
 from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.records import Finding, Measure
-from vivavoce.selection import ItemKey, signatures_of, within
+from vivavoce.selection import ItemKey, signatures_of
 from vivavoce.store import RunFile, read
 from vivavoce.store.write import put_finding
 from vivavoce.studies import Marks, identical_repeats
+from vivavoce.studies.juries import consensus
 from vivavoce.studies.vetoes import BadEnds, red_lines
+from vivavoce.tables import within
 
 if TYPE_CHECKING:
     import sqlite3
 
     import polars as pl
 
+    from vivavoce.metrics.jury import Jury
+
 __all__ = ["Opened"]
 
 T = TypeVar("T")
+APART = ("rank", "unit")
+"""Pools of criteria that are read by themselves: means over ranks, or over points of several weights, are no
+value of anything.
+"""
 
 
 class Opened:
@@ -71,16 +80,61 @@ class Opened:
         signatures: Sequence[str] | None,
         chosen: "set[ItemKey] | None",
         candidates: Sequence[str] | None = None,
+        *,
+        made: bool = False,
     ) -> Marks:
-        """Score rows by these signatures (null: all), restricted to the chosen items."""
+        """Score rows by these signatures (null: all), restricted to the chosen items.
+
+        Ranks and the marks of single units are no values of an answer and stay out; so do items that were
+        made in the run, unless `made`.
+        """
         with self.file.reading() as db:
             measures = {
                 keyed.key: keyed.measure
                 for keyed in read.measures(db)
-                if signatures is None or keyed.measure.signature in signatures
+                if (signatures is None or keyed.measure.signature in signatures)
+                and keyed.measure.criterion.pool not in APART
             }
-            rows = read.scores(db, measures=list(measures), candidates=candidates, details=True)
-        return Marks(within(rows, chosen), measures)
+            rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=made)
+        return Marks(within(rows, chosen), measures, only=self._only(measures))
+
+    def _only(self, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
+        """By measure the items it marks, for those that do not mark every item of their formats."""
+        choosy: dict[str, list[int]] = {}
+        for key, m in measures.items():
+            mark = specs.signed(m.signature)
+            if not mark.recorded and hasattr(registry.known("metric").get(mark.spec.name), "marks"):
+                choosy.setdefault(m.signature, []).append(key)
+        items = list(self._read(read.stock).values()) if choosy else []
+        found: dict[int, frozenset[ItemKey]] = {}
+        for signature, keys in choosy.items():
+            try:
+                metric = registry.build("metric", specs.signed(signature).spec)
+            except VivaError:  # a file that it named is gone: what it would mark is not known any more
+                continue
+            own = frozenset((i.benchmark, i.item, i.variant) for i in items if metric.marks(i))
+            found |= dict.fromkeys(keys, own)
+        return found
+
+    def _by(
+        self,
+        metric: str | None,
+        chosen: "set[ItemKey] | None",
+        candidates: Sequence[str] | None = None,
+    ) -> Marks:
+        """Score rows by what a user names: a metric, a signature, a jury of judges; null for all."""
+        spec = _jury(metric)
+        if spec is None:
+            return self._marks(signatures_of(self.file, metric), chosen, candidates)
+        jury: Jury = registry.build("metric", spec)
+        judges = [one for member in jury.of for one in signatures_of(self.file, str(member)) or ()]
+        return consensus(
+            self._marks(judges, chosen, candidates),
+            metric=str(jury),
+            judges=judges,
+            rule=jury.rule,
+            quorum=jury.quorum,
+        )
 
     def _carded(self, marks: Marks, file: Path | None) -> Marks:
         """The marks with the cards of the candidates that have one; `file` adds to the cards we have."""
@@ -94,5 +148,14 @@ class Opened:
 
         if bad and bad.worst_at:
             marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
-        lines = red_lines(bad, lambda metric: self._marks(signatures_of(self.file, metric), chosen))
-        return estimates(marks, within(self.items, chosen), bad, lines)
+        lines = red_lines(bad, lambda metric: self._by(metric, chosen))
+        items = self.items
+        return estimates(marks, within(items.filter(items["origin"].is_null()), chosen), bad, lines)
+
+
+def _jury(metric: str | None) -> specs.Spec | None:
+    """The spec of a jury, if that is what was named; null for any other metric, and for a signature."""
+    if metric is None or not metric.lstrip().startswith("jury"):
+        return None
+    spec = specs.parse(metric)
+    return spec if spec.name == "jury" else None

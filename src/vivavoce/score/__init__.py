@@ -1,29 +1,32 @@
-"""Marking: every response of a format a metric marks becomes one row per criterion.
+"""Marking: every response of a format a metric marks becomes one row per criterion, pass and unit.
 
 What was not answered or cannot be read is settled here and never reaches a metric; a metric's value is
-checked against what it declared before it is stored.
+checked against what it declared before it is stored. Answers set side by side are marked in `contests`.
 """
 
 import itertools
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, NamedTuple, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from vivavoce import registry
+from vivavoce.ask import Desk
 from vivavoce.errors import MetricError, VivaError
-from vivavoce.metrics import Lab, Metric
-from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Measure, Row, ScoreStatus, Value
+from vivavoce.metrics import Lab, Metric, marks, rater, side_by_side
+from vivavoce.records import Item, Measure, Row, Value
+from vivavoce.score.checks import Marks, check_declared, check_needs, check_silence, checked, read
+from vivavoce.score.contests import lots, settle
 from vivavoce.store import RunFile
-from vivavoce.store.read import Pending, count_pending, pending, stock
+from vivavoce.store.read import Pending, candidates, count_pending, pending, stock
 from vivavoce.store.write import Mark, put_measures, put_provenance, put_scores
 
 __all__ = ["BATCH", "Marked", "measures_of", "score"]
 
-BATCH = 2_000
+BATCH, ASKED = 2_000, 500
+"""Rows stored at a time; fewer where a model marks, and each has taken a call."""
 ItemKey = tuple[str, str, str]
 """Benchmark, base id, variant."""
+Progress = Callable[[str, int, int], None]
 
 
 class Marked(NamedTuple):
@@ -37,7 +40,7 @@ class Marked(NamedTuple):
 def measures_of(metric: Metric) -> list[Measure]:
     """The measures a metric gives, one per criterion, under its canonical name and signature."""
     name, mark = str(registry.canonical(metric)), registry.signature(metric)
-    return [Measure(metric=name, signature=mark, criterion=c) for c in metric.criteria]
+    return [Measure(metric=name, signature=mark, rater=rater(metric), criterion=c) for c in metric.criteria]
 
 
 def score(
@@ -45,13 +48,16 @@ def score(
     metrics: Sequence[Metric],
     *,
     items: set[ItemKey] | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    passes: int = 1,
+    desk: Desk | None = None,
+    progress: Progress | None = None,
 ) -> list[Marked]:
     """Mark what is not marked yet; failed rows are tried again. `items` restricts to these.
 
-    Rows are stored 2,000 at a time, so a call that is cut short goes on where it stopped. `progress` hears
-    the metric, the rows done and the rows in all. Raises `MetricError` before anything is stored if an
-    item lacks a field that a metric needs.
+    Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
+    stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
+    rows done and the rows in all. Raises `MetricError` before anything is stored if an item lacks a field
+    that a metric needs, or a metric that compares finds one candidate only.
     """
     with run.reading() as db:
         stocked = {
@@ -59,44 +65,42 @@ def score(
             for key, item in stock(db).items()
             if items is None or (item.benchmark, item.item, item.variant) in items
         }
+        rivals = [one.candidate for one in candidates(db) if one.role == "candidate"]
     for metric in metrics:
-        _check_declared(metric)
-        _check_needs(metric, stocked)
-    lab = Lab()
-    return [_mark(run, metric, stocked, lab, progress) for metric in metrics]
-
-
-def _check_declared(metric: Metric) -> None:
-    """Raise `MetricError` if what a stranger's metric declares makes no sense."""
-    names = [c.criterion for c in metric.criteria]
-    if not names or len(set(names)) < len(names):
-        raise MetricError(f"the metric {metric} must declare criteria, each once, not {names}.")
-    known = {f.name for f in fields(Item)}
-    for need in metric.needs:
-        if need not in known:
-            raise MetricError(f"the metric {metric} needs {need!r}, which is no field of an item.")
-    for c in metric.criteria:
-        what = f"the metric {metric}, criterion {c.criterion!r}"
-        if c.direction not in get_args(Direction) or c.if_unanswered not in get_args(IfUnanswered):
+        check_declared(metric)
+        check_needs(metric, stocked)
+        if side_by_side(metric) and len(rivals) < 2:
             raise MetricError(
-                f"{what}: direction {c.direction!r} and if_unanswered {c.if_unanswered!r} must be of "
-                f"{', '.join(get_args(Direction))} and of {', '.join(get_args(IfUnanswered))}."
+                f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
+                f"{' and '.join(rivals) or 'none'}. Nothing was marked."
             )
-        if c.low is not None and c.high is not None and not c.low < c.high:
-            raise MetricError(f"{what}: its range must run upwards, not from {c.low} to {c.high}.")
+    lab = Lab(desk)
+    try:
+        return [
+            _mark(run, metric, stocked, lab, passes if rater(metric) else 1, progress) for metric in metrics
+        ]
+    finally:
+        if desk and desk.asked.traffic.requests:
+            _account(run, metrics, desk)
 
 
-def _check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
-    """Raise `MetricError` if an item lacks what the metric needs."""
-    marked = [item for item in stocked.values() if item.format in metric.formats]
-    for field in metric.needs:
-        lacking = [item.name for item in marked if not getattr(item, field)]
-        if lacking:
-            shown = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
-            raise MetricError(
-                f"{metric} needs {field}, and {len(lacking)} of the {len(marked)} items it would mark have "
-                f"none: {shown}. Add them, or restrict the items with --items. Nothing was marked."
-            )
+def _account(run: RunFile, metrics: Sequence[Metric], desk: Desk) -> None:
+    """Keep what the judges of a call were sent, and what they cost."""
+    t = desk.asked
+    sent = [
+        {"endpoint": endpoint, "requests": n, "characters": t.traffic.characters[endpoint]}
+        for endpoint, n in t.traffic.requests.items()
+    ]
+    told = {
+        "for": "score",
+        "metrics": [str(metric) for metric in metrics if rater(metric)],
+        "answered": t.answered,
+        "failed": t.failed,
+        "cost": None if t.unpriced else t.cost,
+        "sent": sent,
+    }
+    with run.writing() as db:
+        put_provenance(db, "ask", told, changed=0)
 
 
 def _mark(
@@ -104,60 +108,105 @@ def _mark(
     metric: Metric,
     stocked: Mapping[int, Item],
     lab: Lab,
-    progress: Callable[[str, int, int], None] | None,
+    passes: int,
+    progress: Progress | None,
 ) -> Marked:
-    marked = {key: item for key, item in stocked.items() if item.format in metric.formats}
+    own = {key: item for key, item in stocked.items() if marks(metric, item)}
     measures = measures_of(metric)
+    statuses: Counter[str] = Counter()
     with run.writing() as db:
         keys = put_measures(db, measures)
-        total = count_pending(db, marked, keys)
-        put_provenance(
-            db,
-            "score",
-            {"metric": str(metric), "signature": measures[0].signature, "rows": total},
-            changed=total,
-        )
-    statuses: Counter[str] = Counter()
-    with run.reading() as source:  # its view stays that of the start while batches are written beside it
-        todo = pending(source, marked, keys)
-        while batch := list(itertools.islice(todo, BATCH)):
-            values = _values(metric, batch, lab)
+    for pass_no in range(1, passes + 1):
+        lab.pass_no = pass_no
+        name = str(metric) if passes == 1 else f"{metric}, pass {pass_no}"
+        total, batches = _work(run, metric, own, keys, pass_no, lab)
+        told = {"metric": str(metric), "signature": measures[0].signature, "rows": total}
+        with run.writing() as db:
+            put_provenance(db, "score", told | ({"pass": pass_no} if passes > 1 else {}), changed=total)
+        done = 0
+        for n, rows in batches:
             with run.writing() as db:
                 for key, measure in zip(keys, measures, strict=True):
-                    name = measure.criterion.criterion
-                    put_scores(db, key, [Mark(p.key, v[name]) for p, v in zip(batch, values, strict=True)])
-            statuses.update(v[c.criterion].status for v in values for c in metric.criteria)
+                    put_scores(db, key, rows[measure.criterion.criterion])
+            statuses.update(mark.value.status for named in rows.values() for mark in named)
+            done += n
             if progress:
-                progress(str(metric), statuses.total() // len(metric.criteria), total)
-    elsewhere = Counter(item.format for item in stocked.values() if item.format not in metric.formats)
+                progress(name, done, total)
+    elsewhere = Counter(item.format for key, item in stocked.items() if key not in own)
     return Marked(str(metric), dict(statuses), dict(elsewhere))
 
 
-def _values(metric: Metric, batch: Sequence[Pending], lab: Lab) -> list[Mapping[str, Value]]:
-    """For each response of a batch the value of every criterion, silence settled and values checked."""
-    settled: list[Mapping[str, Value] | None] = []
+Batch = tuple[int, Mapping[str, Sequence[Mark]]]
+"""How many responses, or ballots, were marked, and their marks by criterion."""
+
+
+def _work(
+    run: RunFile, metric: Metric, items: Mapping[int, Item], keys: Sequence[int], pass_no: int, lab: Lab
+) -> tuple[int, Iterator[Batch]]:
+    """How much there is to mark in a pass, and the marks as they come."""
+    size = ASKED if rater(metric) else BATCH
+    if side_by_side(metric):
+        with run.reading() as db:
+            todo = lots(db, metric, items, keys, pass_no, lab)
+        parts = (todo[k : k + size] for k in range(0, len(todo), size))
+        return len(todo), ((len(part), settle(metric, part, pass_no, lab)) for part in parts)
+    with run.reading() as db:
+        total = count_pending(db, items, keys, pass_no)
+    return total, _by_answer(run, metric, items, keys, pass_no, lab, size)
+
+
+def _by_answer(
+    run: RunFile,
+    metric: Metric,
+    items: Mapping[int, Item],
+    keys: Sequence[int],
+    pass_no: int,
+    lab: Lab,
+    size: int,
+) -> Iterator[Batch]:
+    with run.reading() as source:  # its view stays that of the start while batches are written beside it
+        todo = pending(source, items, keys, pass_no)
+        while batch := list(itertools.islice(todo, size)):
+            values = _values(metric, batch, lab)
+            yield (
+                len(batch),
+                {
+                    c.criterion: [
+                        mark
+                        for p, said in zip(batch, values, strict=True)
+                        for mark in _marks(p.key, said[c.criterion], pass_no)
+                    ]
+                    for c in metric.criteria
+                },
+            )
+
+
+def _marks(response: int, said: Marks, pass_no: int) -> Iterator[Mark]:
+    if isinstance(said, Value):
+        yield Mark(response, said, pass_no)
+    else:
+        yield from (Mark(response, value, pass_no, unit=unit) for unit, value in said.items())
+
+
+def _values(metric: Metric, batch: Sequence[Pending], lab: Lab) -> list[Mapping[str, Marks]]:
+    """For each response of a batch the marks by every criterion, silence settled and values checked."""
+    settled: list[Mapping[str, Marks] | None] = []
     rows: list[Row] = []
     for p in batch:
-        silence = None
-        if p.response.status == "failed":
-            silence = Value(None, note=p.response.error or "no answer was recorded", status="failed")
-        elif p.response.status == "filtered":
-            silence = Value(None, note="withheld by the provider's content filter", status="unanswered")
-        else:
-            reading = lab.reading(p.item, p.response.text or "")
-            if reading.status == "ok":
-                rows.append(Row(p.item, p.response, reading))
-            else:
-                silence = Value(None, note=reading.reason, status=reading.status)
-        if silence and silence.status != "failed":
+        found = read(p, lab)
+        if isinstance(found, Row):
+            rows.append(found)
+            settled.append(None)
+            continue
+        if found.status != "failed":
             for c in metric.criteria:
-                _check_silence(metric, p, c)
-        settled.append({c.criterion: silence for c in metric.criteria} if silence else None)
-    marks = iter(_asked(metric, rows, lab))
-    return [done if done is not None else next(marks) for done in settled]
+                check_silence(metric, p, c)
+        settled.append({c.criterion: found for c in metric.criteria})
+    given = iter(_asked(metric, rows, lab))
+    return [done if done is not None else next(given) for done in settled]
 
 
-def _asked(metric: Metric, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+def _asked(metric: Metric, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Marks]]:
     if not rows:
         return []
     try:
@@ -172,62 +221,6 @@ def _asked(metric: Metric, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[st
     if len(values) != len(rows):
         raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")
     return [
-        {c.criterion: _checked(metric, row, value, c) for c in metric.criteria}
+        {c.criterion: checked(metric, row, value, c) for c in metric.criteria}
         for row, value in zip(rows, values, strict=True)
     ]
-
-
-def _wrong(metric: Metric, row: Row | Pending, why: str) -> MetricError:
-    said = row.response
-    return MetricError(
-        f"{metric} on {row.item.name}, answer of {said.candidate} (repeat {said.repeat}): {why}"
-    )
-
-
-def _check_silence(metric: Metric, row: Row | Pending, c: Criterion) -> None:
-    """Raise `MetricError` if silence counts as a limit that there is not: it would drop out of the mean."""
-    highest = (c.if_unanswered == "worst") == (c.direction == "lower")
-    if c.if_unanswered != "set_aside" and c.silence is None:
-        raise _wrong(
-            metric,
-            row,
-            f"it was not answered, which counts as {c.if_unanswered}, but {c.criterion} declares no "
-            f"{'highest' if highest else 'lowest'} value. Declare one, or if_unanswered='set_aside'.",
-        )
-
-
-def _checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Value:
-    """The criterion's value as plain numbers; `MetricError` if it is not what the criterion declares."""
-    if not isinstance(values, Mapping) or criterion.criterion not in values:
-        raise _wrong(metric, row, f"no value for its criterion {criterion.criterion!r}.")
-    value = values[criterion.criterion]
-    if not isinstance(value, Value) or value.status not in get_args(ScoreStatus):
-        known = ", ".join(get_args(ScoreStatus))
-        raise _wrong(metric, row, f"a Value with a status of {known} is needed, not {value!r}.")
-    try:  # a NumPy number is no number to the store
-        number = None if value.value is None else float(value.value)
-        parts = {str(k): float(v) for k, v in value.parts.items()} if value.parts else None
-    except (TypeError, ValueError, AttributeError):
-        why = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
-        raise _wrong(metric, row, why) from None
-    value = value._replace(value=number, parts=parts, note=value.note and str(value.note))
-    if (value.status == "ok") != (number is not None):
-        raise _wrong(metric, row, f"a value goes with status ok and with no other, not {value!r}.")
-    if not all(map(math.isfinite, (parts or {}).values())):
-        raise _wrong(metric, row, f"its parts must be finite, not {parts}.")
-    if number is None:
-        if value.status != "failed":
-            _check_silence(metric, row, criterion)
-        return value
-    low = -math.inf if criterion.low is None else criterion.low
-    high = math.inf if criterion.high is None else criterion.high
-    # 1.0000000000000002 is 1: rounding in the last digits is no mistake of the metric's.
-    inside = min(max(number, low), high)
-    if not math.isfinite(number) or abs(number - inside) > 1e-9 * max(1.0, abs(inside)):
-        raise _wrong(
-            metric,
-            row,
-            f"{criterion.criterion} = {number} lies outside its declared range {low:g} to {high:g}. "
-            "Mend the metric; nothing of this batch was stored.",
-        )
-    return value._replace(value=inside)

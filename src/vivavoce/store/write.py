@@ -65,13 +65,13 @@ def put_benchmark(
     )
     (key,) = db.execute("SELECT benchmark_id FROM benchmarks WHERE benchmark = ?", (name,)).fetchone()
     stored = {
-        (item, variant): (item_id, version, digest)
-        for item_id, item, variant, version, digest in db.execute(
-            "SELECT item_id, item, variant, version, hash FROM items WHERE benchmark_id = ? AND current = 1",
+        (item, variant): (item_id, digest)
+        for item_id, item, variant, digest in db.execute(
+            "SELECT item_id, item, variant, hash FROM items WHERE benchmark_id = ? AND current = 1",
             (key,),
         )
     }
-    changed = [i for i in items if (i.item, i.variant) in stored and stored[i.item, i.variant][2] != i.hash]
+    changed = [i for i in items if (i.item, i.variant) in stored and stored[i.item, i.variant][1] != i.hash]
     if changed and not new_version:
         names = ", ".join(i.name for i in changed[:5]) + (" …" if len(changed) > 5 else "")
         raise InputError(
@@ -85,10 +85,15 @@ def put_benchmark(
             "UPDATE benchmarks SET spec = ?, signature = ?, card = ? WHERE benchmark_id = ?",
             (spec, signature, _json(asdict(card)), key),
         )
-    keys = {names: item_id for names, (item_id, _, _) in stored.items()}
+        # What was made of an earlier wording is another question's.
+        db.executemany(
+            "UPDATE items SET current = 0 WHERE benchmark_id = ? AND item = ? AND origin IS NOT NULL",
+            [(key, item.item) for item in changed if not item.variant],
+        )
+    keys = {names: item_id for names, (item_id, _) in stored.items()}
     for item in items:
         there = stored.get((item.item, item.variant))
-        if there and there[2] == item.hash:
+        if there and there[1] == item.hash:
             beside = (item.alias, item.group, item.category, item.source, _json(dict(item.meta)))
             db.execute(
                 'UPDATE items SET (alias, "group", category, source, meta) = (?, ?, ?, ?, ?) '
@@ -98,11 +103,15 @@ def put_benchmark(
             continue
         if there:
             db.execute("UPDATE items SET current = 0 WHERE item_id = ?", there[:1])
-        keys[item.item, item.variant] = _put_item(db, key, item, there[1] + 1 if there else 1)
+        keys[item.item, item.variant] = _put_item(db, key, item)
     return keys
 
 
-def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) -> int:
+def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
+    (version,) = db.execute(
+        "SELECT coalesce(max(version), 0) + 1 FROM items WHERE (benchmark_id, item, variant) = (?, ?, ?)",
+        (benchmark, item.item, item.variant),
+    ).fetchone()
     row = {
         "benchmark_id": benchmark,
         "version": version,
