@@ -5,7 +5,6 @@ reply. A reply that could be used is never asked for twice; one that could not i
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -24,8 +23,6 @@ from vivavoce.store.calls import Call, put_call, told
 __all__ = ["Desk", "Heard", "Unreadable"]
 
 T = TypeVar("T")
-_GIVEN_UP = re.compile(r", after \d+ attempts?\Z")
-"""How the engine ends the reason of what it tried until its last attempt; a refusal it does not try again."""
 Again = Callable[[int, str, str], Request]
 """Makes of a request's number, the reply and what is wrong with it the second request."""
 
@@ -199,7 +196,7 @@ class Desk:
             sent = tally.traffic.characters[endpoint]
             t.traffic.characters[endpoint] = t.traffic.characters.get(endpoint, 0) + sent
         if self._left is not None:
-            self._left = max(0.0, self._left - tally.cost)
+            self._left = max(0.0, self._left - tally.cost - tally.guessed)
 
 
 def _drawn(stated: Sampling, wanted: Sampling) -> Sampling:
@@ -215,7 +212,7 @@ def _bare(request: Request) -> Request:
 def _read(answer: Answer, read: Callable[[str], Any]) -> _Said:
     if answer.reply is None:
         why = answer.error or "no reply"
-        return _Said(None, reason=why, taken=None if _GIVEN_UP.search(why) else False)
+        return _Said(None, reason=why, taken=False if answer.refused else None)
     text = answer.reply.text
     if text is None:
         return _Said(None, reason="the reply was withheld by the provider's content filter")

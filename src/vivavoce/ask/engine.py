@@ -86,7 +86,6 @@ class _Engine:
         self.heard: set[str] = set()
         self.failing: Counter[str] = Counter()
         self.paid: dict[str, tuple[int, float]] = {}
-        self.guessed = 0.0  # of replies that do not say their tokens: for the limit, never in the tally
         self.bookings: dict[object, float] = {}
         self.settled = asyncio.Event()
         self.stop = asyncio.Event()
@@ -182,10 +181,11 @@ class _Engine:
                 self.tally.stopped.setdefault(model.name, str(error))
                 return None
             except Exception as error:
-                why = str(error) if isinstance(error, Refused) else _stray(error)
+                refused = isinstance(error, Refused)
+                why = str(error) if refused else _stray(error)
                 if model.name not in self.heard:  # later refusals are the question's fault, not the model's
                     self._despair(model, why)
-                return Answer(None, why, attempt, time.monotonic() - sent, None)
+                return Answer(None, why, attempt, time.monotonic() - sent, None, refused)
             else:
                 gate.bore()
                 cost = self._pay(work, request, reply)
@@ -230,7 +230,7 @@ class _Engine:
             times, cost = self.paid.get(work.model.name, (0, 0.0))
             made = request.sampling.max_tokens or 0
             each = cost / times if times else _price(request.characters // 4, made, work.price)
-            if (spent := self.tally.cost + self.guessed) + sum(
+            if (spent := self.tally.cost + self.tally.guessed) + sum(
                 self.bookings.values()
             ) + each <= self.max_cost + 1e-9:
                 return each
@@ -269,7 +269,7 @@ class _Engine:
         cost = _price(sent, made if used.output is None else used.output, work.price)
         times, before = self.paid.get(name, (0, 0.0))
         self.paid[name] = times + 1, before + cost
-        self.guessed += cost if silent else 0.0
+        t.guessed += cost if silent else 0.0
         t.cost += 0.0 if silent else cost
         return None if silent else cost
 

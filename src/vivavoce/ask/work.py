@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     """What came of a job: a reply, or `error` says why there is none.
 
     `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
-    request had been asked already.
+    request had been asked already. `refused`: the endpoint would never answer this request.
     """
 
     reply: Reply | None
@@ -44,13 +44,15 @@ class Answer(NamedTuple):
     attempts: int
     seconds: float
     cost: float | None
+    refused: bool = False
 
 
 @dataclass
 class Tally:
     """What an `ask` did so far. `stopped` gives for a model why it was not asked everything.
 
-    `shared` counts the answers that were had without asking; tokens and cost are of what was asked.
+    `shared` counts the answers that were had without asking; tokens and cost are of what was asked. `guessed`
+    is what replies may have cost that did not say their tokens: it counts towards a limit, and in no total.
     """
 
     answered: int = 0
@@ -61,6 +63,7 @@ class Tally:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    guessed: float = 0.0
     unpriced: int = 0
     interrupted: bool = False
     stopped: dict[str, str] = field(default_factory=dict)

@@ -35,7 +35,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    heading = None if title is None else Text(printable(title))  # no markup: a jury's spec has [brackets]
+    table = Table(
+        box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold", pad_edge=False
+    )
     for name, cells in zip(columns, zip(*rows, strict=True) if rows else [()] * len(columns), strict=True):
         numbers = all(isinstance(c, int | float) or c is None for c in cells)
         table.add_column(name, justify="right" if numbers and rows else "left", overflow="fold")
@@ -62,7 +65,7 @@ def progress(show: bool) -> Iterator[Any]:
         def hear(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bars.add_task(what, total=total)
-            bars.update(tasks[what], completed=done)
+            bars.update(tasks[what], completed=done, total=total)
 
         yield hear
 

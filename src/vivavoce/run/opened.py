@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vivavoce import registry, specs
-from vivavoce.errors import StoreError, VivaError
+from vivavoce.errors import SelectionError, StoreError, VivaError
 from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.records import Finding, Measure
 from vivavoce.selection import ItemKey, signatures_of
@@ -127,7 +127,7 @@ class Opened:
         if spec is None:
             return self._marks(signatures_of(self.file, metric), chosen, candidates)
         jury: Jury = registry.build("metric", spec)
-        judges = [one for member in jury.of for one in signatures_of(self.file, str(member)) or ()]
+        judges = [self._voice(judge) for judge in jury.of]
         return consensus(
             self._marks(judges, chosen, candidates),
             metric=str(jury),
@@ -135,6 +135,18 @@ class Opened:
             rule=jury.rule,
             quorum=jury.quorum,
         )
+
+    def _voice(self, judge: specs.Spec) -> str:
+        """The signature of a judge's marks here: by the rubric of today, or else the only ones."""
+        found = signatures_of(self.file, str(judge)) or []
+        here = judge.name in registry.known("metric")  # else its marks were brought in
+        own = registry.signature(registry.build("metric", judge)) if here else None
+        if own not in found and len(found) > 1:
+            raise SelectionError(
+                f"{judge} marked this run under several rubrics or versions, none of which is today's: "
+                f"`viva score {self.file.path}` with it first."
+            )
+        return own if own is not None and own in found else found[0]
 
     def _carded(self, marks: Marks, file: Path | None) -> Marks:
         """The marks with the cards of the candidates that have one; `file` adds to the cards we have."""

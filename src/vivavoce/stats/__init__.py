@@ -21,6 +21,7 @@ from vivavoce.stats.allocation import (
 )
 from vivavoce.stats.bootstrap import FEW_GROUPS, Bootstrap, bootstrap, bootstrap_each
 from vivavoce.stats.bounds import Bounds, ImbensManski, bounds, imbens_manski
+from vivavoce.stats.bridging import Carried, Link, Linking, linear_link
 from vivavoce.stats.clustering import Clusters, average_linkage, cluster_measures
 from vivavoce.stats.concordance import Concordance, IntraclassCorrelation, icc_a1, kendall_w
 from vivavoce.stats.corpus import corpus_bleu, corpus_chrf, micro_f1, sum_ratio
@@ -108,6 +109,7 @@ __all__ = [
     "Agreement",
     "Bootstrap",
     "Bounds",
+    "Carried",
     "CategoryAgreement",
     "Clusters",
     "Coefficient",
@@ -130,6 +132,8 @@ __all__ = [
     "LeaveOneOut",
     "Level",
     "LevelCorrelation",
+    "Link",
+    "Linking",
     "Macro",
     "Margin",
     "McNemar",
@@ -207,6 +211,7 @@ __all__ = [
     "krippendorff_alpha",
     "labels_for_coefficient",
     "leave_one_out",
+    "linear_link",
     "lower_tail_mean",
     "macro_mean",
     "margin_interval",

@@ -6,6 +6,7 @@ first", and the unit is the case.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -310,14 +311,25 @@ def _sentences(
     """A sentence for each tested row, in the order of the rows; it is kept in the row too."""
     names = {(m.metric, m.criterion.criterion, m.rater): (short[key], m) for key, m in measures.items()}
     several = len({row["benchmark"] for row in rows}) > 1
-    for row in rows:
-        if row["verdict_code"] is None:
-            continue
-        name, measure = names[row["metric"], row["criterion"], row["rater"]]
-        place = f" ({row['benchmark']})" if several else ""
-        say = _demographics_said if row["contrast"] == "demographic" else _said
-        row["verdict"] = say(row, measure)
-        yield f"{row['candidate']}, {name}{place}, {_WHAT[row['contrast']].format(**row)}: {row['verdict']}"
+    told = [row for row in rows if row["verdict_code"] is not None]
+    about = ("benchmark", "metric", "criterion", "rater", "contrast", "type")
+    for place, same in groupby(told, key=lambda row: tuple(row[name] for name in about)):
+        name, measure = names[place[1:4]]
+        where = f" ({place[0]})" if several else ""
+        what = f"{name}{where}, {_WHAT[place[4]].format(type=place[5])}"
+        few: list[dict[str, Any]] = []
+        for row in same:
+            row["verdict"] = (_demographics_said if place[4] == "demographic" else _said)(row, measure)
+            if row["verdict_code"] == "too_few":
+                few.append(row)
+            else:
+                yield f"{row['candidate']}, {what}: {row['verdict']}"
+        if len(few) == 1:
+            yield f"{few[0]['candidate']}, {what}: {few[0]['verdict']}"
+        elif few:  # nothing is said of any of them, and once is enough
+            pairs = sorted({row["n_pairs"] for row in few})
+            n = count(pairs[0], "pair") if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]} pairs"
+            yield f"{what}: {n}: too few to say of {', '.join(row['candidate'] for row in few)}."
 
 
 _WHAT = {

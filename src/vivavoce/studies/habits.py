@@ -59,7 +59,8 @@ def saturation(marks: Marks) -> Part:
                 made.said.append(
                     f"{short[key_of(measure)]} on {benchmark}: saturated, {100 * modal['value']:.1f} % of "
                     f"{count(modal['n_units'], 'mark')} in {count(modal['n_groups'], 'case')} are "
-                    f"{modal['contrast']}; it hardly tells candidates apart and belongs in no mean over criteria."
+                    f"{modal['contrast']}; it hardly tells candidates apart and belongs in no mean over "
+                    "criteria."
                 )
     return made
 
