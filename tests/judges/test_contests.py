@@ -196,3 +196,44 @@ def test_passes_of_a_contest_are_calls_of_their_own(
     assert 4 == len(judge.sent)
     assert [1, 1, 1, 1, 2, 2, 2, 2] == sorted(run.scores["pass_no"])
     assert 1.0 == row(run.estimates(), candidate="A")["estimate"]
+
+
+def test_a_lost_answer_that_comes_later_takes_its_place_on_the_ballot(
+    tmp_path: Path, judge: FakeJudge, known: Known
+) -> None:
+    """And the others are placed anew: what they were worth without it is worth nothing now."""
+    answers = {"A": {"q1": "worth 3"}, "B": {"q1": "worth 2"}}
+    run = made(tmp_path, {**answers, "C": {"q1": None}})
+    run.score(LISTWISE, providers=known())
+    assert {"A": 1.0, "B": 0.0, "C": None} == means(run, "ahead")
+    made(tmp_path, {"C": {"q1": "worth 1"}}, run=run)
+    run.score(LISTWISE, providers=known())
+    assert {"A": 1.0, "B": 0.5, "C": 0.0} == means(run, "ahead")
+    assert {3} == set(run.scores.filter(criterion="ahead").group_by("ballot").len()["len"])
+
+
+def test_where_everybody_stands_does_not_depend_on_who_came_first(
+    tmp_path: Path, judge: FakeJudge, known: Known
+) -> None:
+    answers = {name: {"q1": f"worth {k}"} for k, name in enumerate("ABCD")}
+    late = made(tmp_path, {name: answers[name] for name in "BC"})
+    late.score(LISTWISE, providers=known())
+    made(tmp_path, answers, run=late)
+    late.score(LISTWISE, providers=known())
+    (tmp_path / "once").mkdir()
+    once = made(tmp_path / "once", answers)
+    once.score(LISTWISE, providers=known())
+    assert means(once, "ahead") == means(late, "ahead")
+    assert once.scores["ballot"].n_unique() == late.scores["ballot"].n_unique() == 2
+
+
+def test_one_order_of_a_pair_is_drawn_without_regard_to_the_others(
+    tmp_path: Path, judge: FakeJudge, known: Known
+) -> None:
+    single = "judge(rubric=pairwise, model=fake/j1, orders_shown=1)"
+    answers = {name: {"q1": f"worth {k}"} for k, name in enumerate("ABC")}
+    run = made(tmp_path, {name: answers[name] for name in "BC"})
+    run.score(single, providers=known())
+    made(tmp_path, answers, run=run)
+    run.score(single, providers=known())
+    assert 3 == len(judge.sent) == run.scores["ballot"].n_unique()

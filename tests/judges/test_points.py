@@ -105,3 +105,15 @@ def test_an_item_without_points_is_left_out_and_said(tmp_path: Path, judge: Fake
 def test_points_that_can_only_be_lost_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no point has a weight above 0, so there is nothing to reach"):
         examined(tmp_path, {"A": "p1"}, rubric=ITEM["rubric"][2:])
+
+
+def test_items_may_weigh_one_point_otherwise(tmp_path: Path, judge: FakeJudge, known: Known) -> None:
+    """Each item's own weight counts; the table of points then names none."""
+    other = ITEM | {"item": "q2", "rubric": [{"unit": "p1", "text": "Says p1.", "weight": 2},
+                                             {"unit": "p2", "text": "Says p2.", "weight": 2}]}  # fmt: skip
+    run = made(tmp_path, {"A": {"q1": "p1", "q2": "p1"}}, items=[ITEM, other])
+    run.score(HEALTHBENCH, providers=known())
+    scores = run.scores.filter(criterion="score").sort("item")["value"].to_list()
+    assert [5 / 8, 1 / 2] == scores
+    with run.file.reading() as db:
+        assert [(None,)] == db.execute("SELECT weight FROM units WHERE unit = 'p1'").fetchall()

@@ -296,3 +296,18 @@ def test_a_reply_of_another_model_is_refused_unless_it_is_accepted(
     assert 1 == run.score(CORRECTNESS, providers=known()).rows[0]["n_failed"]
     accepted = known(accept={"j1": ["another-model"]})
     assert 0 == run.score(CORRECTNESS, providers=accepted).rows[0]["n_failed"]
+
+
+def test_what_is_known_without_a_schema_is_not_asked_again_with_one(
+    tmp_path: Path, judge: FakeJudge, known: Known
+) -> None:
+    """Though the endpoint is down by now: nothing needs it."""
+    judge.takes_schema = False
+    run = made(tmp_path, {"A": {"q1": "worth 1", "q2": "worth 0.5"}})
+    run.score(CORRECTNESS, providers=known())
+    sent = len(judge.sent)
+    with run.file.writing() as db:
+        db.execute("DELETE FROM scores")
+    run.score(CORRECTNESS, providers=known())
+    assert sent == len(judge.sent)
+    assert [0.5, 1.0] == sorted(run.scores["value"])

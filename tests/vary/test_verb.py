@@ -12,6 +12,7 @@ from vivavoce.ask import Desk
 from vivavoce.errors import InputError
 from vivavoce.store import RunFile, read
 from vivavoce.store.made import made_items
+from vivavoce.store.merge import merge
 from vivavoce.vary import bring, vary
 
 TWINS = "bias(type=[recency, authority], seed=1)"
@@ -254,3 +255,15 @@ def test_a_plugins_variation_is_one_like_ours(some, holding, nobody, tmp_path):
             with pytest.raises(InputError, match=what):
                 vary(run, [f"shout(spoil={spoil})"], desk=nobody)
     assert "shout" not in {entry.name for entry in registry.entries("variation")}
+
+
+def test_a_run_with_new_twins_is_merged_into_one_whose_old_ones_are_nobodys(some, holding, nobody, tmp_path):
+    run = holding(some)
+    vary(run, [TWINS], desk=nobody)
+    changed = [replace(some[0], question="He takes 9 mg. What is it?"), *some[1:]]
+    holding(changed, new_version=True)
+    copy = tmp_path / "copy.viva"
+    run.copy(copy)
+    vary(RunFile(copy), [TWINS], desk=nobody)
+    assert 4 == merge(run, RunFile(copy)).items
+    assert 12 == len(made_items(run, "exam"))

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from vivavoce.ask.engine import ask
-from vivavoce.ask.work import Answer, Job, Tally, Work
+from vivavoce.ask.work import Answer, Job, Tally, Work, called
 from vivavoce.errors import InputError, ModelError, SpecError
 from vivavoce.models import Model, Reply, Request, Sampling
 from vivavoce.models.named import Named, named
@@ -124,19 +124,35 @@ class Desk:
         drawn = [replace(r, sampling=_drawn(who.sampling, r.sampling)) for r in requests]
         asked = list(zip(drawn, readers, strict=True))
         found: dict[str, _Said] = {}
-        endpoint = who.spec.name
-        if drawn[0].sampling.schema and endpoint not in self._schemas:
-            self._send(who, asked[:1], purpose, repeat, found)
-            if (taken := found[drawn[0].key].taken) is False:
-                bare = _bare(drawn[0])
-                self._send(who, [(bare, readers[0])], purpose, repeat, found)
-                taken = found[bare.key].taken is False  # it is not the schema that is refused
-            if taken is not None:
-                self._schemas[endpoint] = taken
-        if not self._schemas.get(endpoint, True):
+        if drawn[0].sampling.schema and not self._takes_schema(who, *asked[0], purpose, repeat, found):
             asked = [(_bare(request), read) for request, read in asked]
         self._send(who, asked, purpose, repeat, found)
         return [found[request.key] for request, _ in asked]
+
+    def _takes_schema(
+        self,
+        who: Named,
+        first: Request,
+        read: Callable[[str], Any],
+        purpose: str,
+        repeat: int,
+        found: dict[str, _Said],
+    ) -> bool:
+        """Whether the endpoint takes a schema; where that is not known, the first request finds it out."""
+        endpoint = who.spec.name
+        if endpoint not in self._schemas:
+            bare = _bare(first)
+            with self.run.reading() as db:
+                if told(db, purpose, bare.key, str(who.spec), repeat) is not None:
+                    return self._schemas.setdefault(endpoint, False)
+            self._send(who, [(first, read)], purpose, repeat, found)
+            taken = found[first.key].taken
+            if taken is False:
+                self._send(who, [(bare, read)], purpose, repeat, found)
+                taken = found[bare.key].taken is False  # it is not the schema that is refused
+            if taken is not None:
+                self._schemas[endpoint] = taken
+        return self._schemas.get(endpoint, True)
 
     def _send(
         self,
@@ -224,21 +240,13 @@ def _read(answer: Answer, read: Callable[[str], Any]) -> _Said:
 
 
 def _call(model: Model, job: Job, answer: Answer, said: _Said, purpose: str) -> Call:
+    """The call with its reply; one whose reply cannot be used has failed."""
     reply = answer.reply
     kept = reply and {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
-    return Call(
-        key=job.request.key,
-        model=model.name,
-        endpoint=model.endpoint,
-        repeat=job.repeat,
-        kind=job.request.kind,
+    return called(
+        *(model, job, answer),
         purpose=purpose,
         status="ok" if said.reason is None else "failed",
-        attempts=answer.attempts,
-        seconds=answer.seconds,
-        input_tokens=reply.usage.input if reply else None,
-        output_tokens=reply.usage.output if reply else None,
-        cost=answer.cost,
         error=said.reason,
         reply=json.dumps(kept, ensure_ascii=False) if kept else None,
     )

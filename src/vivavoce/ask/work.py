@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from vivavoce.models import Model, Reply, Request
 from vivavoce.models.gate import Limits
 from vivavoce.net import Traffic
+from vivavoce.store.calls import Call
 
-__all__ = ["Answer", "Job", "Tally", "Work"]
+__all__ = ["Answer", "Job", "Tally", "Work", "called"]
 
 
 class Job(NamedTuple):
@@ -45,6 +46,36 @@ class Answer(NamedTuple):
     seconds: float
     cost: float | None
     refused: bool = False
+
+
+def called(
+    model: Model,
+    job: Job,
+    answer: Answer,
+    *,
+    purpose: str,
+    status: str,
+    error: str | None,
+    reply: str | None = None,
+) -> Call:
+    """The row of `calls` for what came of a job."""
+    used = answer.reply.usage if answer.reply else None
+    return Call(
+        key=job.request.key,
+        model=model.name,
+        endpoint=model.endpoint,
+        repeat=job.repeat,
+        kind=job.request.kind,
+        purpose=purpose,
+        status=status,
+        attempts=answer.attempts,
+        seconds=answer.seconds,
+        input_tokens=used.input if used else None,
+        output_tokens=used.output if used else None,
+        cost=answer.cost,
+        error=error,
+        reply=reply,
+    )
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.ask import Answer, Job, Tally, Work, ask
 from vivavoce.ask.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
+from vivavoce.ask.work import called
 from vivavoce.collect.leases import leased
 from vivavoce.collect.orders import Order, Plan, order, plan
 from vivavoce.collect.requests import todo
@@ -20,7 +21,7 @@ from vivavoce.models.named import Named
 from vivavoce.net import is_offline, offline, permit
 from vivavoce.records import Response
 from vivavoce.store import RunFile
-from vivavoce.store.calls import Call, Ledger, answered, asked_last, known_items, ledger
+from vivavoce.store.calls import Ledger, answered, asked_last, known_items, ledger
 from vivavoce.store.write import put_benchmark, put_candidates, put_finding, put_provenance
 
 __all__ = ["Collected", "Order", "Plan", "Privacy", "collect", "order", "plan"]
@@ -78,7 +79,11 @@ def collect(
                     def keep(model: Model, job: Job, answer: Answer) -> None:
                         held.check()
                         response = _response(benchmark, model, job, answer)
-                        book.put(response, _call(model, job, answer, response))
+                        status = response.status
+                        book.put(
+                            response,
+                            called(model, job, answer, purpose="collect", status=status, error=answer.error),
+                        )
 
                     ask(works, keep, recall=_recalled(book), max_cost=max_cost, progress=heard, tally=tally)
             except BaseException:
@@ -190,26 +195,6 @@ def _response(benchmark: str, model: Model, job: Job, answer: Answer) -> Respons
         seconds=answer.seconds,
         cost=answer.cost,
         meta={key: value for key, value in told.items() if value},
-    )
-
-
-def _call(model: Model, job: Job, answer: Answer, response: Response) -> Call:
-    used = answer.reply.usage if answer.reply else None
-    return Call(
-        key=job.request.key,
-        model=model.name,
-        endpoint=model.endpoint,
-        repeat=job.repeat,
-        kind=job.request.kind,
-        purpose="collect",
-        status=response.status,
-        attempts=answer.attempts,
-        seconds=answer.seconds,
-        input_tokens=used.input if used else None,
-        output_tokens=used.output if used else None,
-        cost=answer.cost,
-        error=answer.error,
-        reply=None,
     )
 
 

@@ -18,7 +18,7 @@ from vivavoce.formats import (
     short_inverse,
     true_false,
 )
-from vivavoce.formats.base import Format
+from vivavoce.formats.base import Format, fault
 from vivavoce.formats.match import label
 from vivavoce.records import Item, Reading
 
@@ -66,6 +66,9 @@ def read(item: Item, text: str) -> Reading:
 
 def check(item: Item) -> Item:
     """The item in its format's normal form, or `InputError` with a sentence that names benchmark and item."""
+    points = [point.unit for point in item.rubric]
+    if len(set(points)) < len(points):
+        raise fault(item, "two points of its rubric bear one name")
     return _format(item).check(item)
 
 

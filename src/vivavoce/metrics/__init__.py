@@ -111,8 +111,12 @@ class Compares(Metric, Protocol):
         """True; a metric may be of this kind under some of its settings only."""
         ...
 
-    def orders(self, candidates: Sequence[str], rng: random.Random) -> Sequence[tuple[str, ...]]:
-        """Who stands on a ballot with whom, in the order shown; each set in each order once."""
+    def orders(self, candidates: Sequence[str], place: str) -> Sequence[tuple[str, ...]]:
+        """Who stands on a ballot with whom, in the order shown; each set in each order once.
+
+        What is drawn is drawn by `place`, the item and repeat, and the candidates' names: one that joins
+        later changes no order among the others.
+        """
         ...
 
     def compare(self, ballots: Sequence[Sequence[Row]], lab: Lab) -> Sequence[Sequence[Mapping[str, Value]]]:

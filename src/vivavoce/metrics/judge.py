@@ -104,14 +104,17 @@ class Judge:
             return [_points(row.item, met.criterion, told) for row, told in zip(rows, said, strict=True)]
         return [_marks(rubric, told) for told in said]
 
-    def orders(self, candidates: Sequence[str], rng: random.Random) -> Sequence[tuple[str, ...]]:
+    def orders(self, candidates: Sequence[str], place: str) -> Sequence[tuple[str, ...]]:
         """Every pair in both orders, or one drawn; or so many shuffles of all, each second one reversed."""
         if len(candidates) < 2:
             return ()
         if self.sheet.kind == "pairwise":
-            both = [(pair, pair[::-1]) for pair in combinations(candidates, 2)]
-            shown = both if self.orders_shown > 1 else [(rng.choice(orders),) for orders in both]
-            return [order for orders in shown for order in orders]
+            return [order for pair in combinations(candidates, 2) for order in self._shown(pair, place)]
+        return self._shown(candidates, place)
+
+    def _shown(self, candidates: Sequence[str], place: str) -> list[tuple[str, ...]]:
+        """The orders in which these stand on ballots."""
+        rng = random.Random("|".join((place, *candidates)))
         made: list[tuple[str, ...]] = []
         for k in range(self.orders_shown):
             shuffled = tuple(rng.sample(list(candidates), len(candidates)))

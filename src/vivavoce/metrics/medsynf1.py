@@ -18,6 +18,7 @@ their first appearance; SNOMED was searched for the best hit, here a term must b
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from itertools import chain
 from pathlib import Path
@@ -104,6 +105,11 @@ class MedSynF1:
         prompt = (written.PROMPT,) if self.synonyms == "model" else ()
         return (*prompt, *filter(None, map(_metadata, self._packages)))
 
+    @cached_property
+    def _alone(self) -> Lab:
+        """A lab for what is asked before anything is marked."""
+        return Lab()
+
     def marks(self, item: Item) -> bool:
         """False if no reference of the item has an entity, where the rules give such a comparison no value.
 
@@ -111,7 +117,7 @@ class MedSynF1:
         """
         if self._book.no_gold is not None:
             return True
-        key = self._key(item, Lab())
+        key = self._key(item, self._alone)
         return key.fault is not None or any(key.references)
 
     def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:

@@ -11,12 +11,11 @@ from vivavoce.interchange import Exported, Imported, ImportedScores, Layout, imp
 from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Role
 from vivavoce.run.asking import Asking, one_by_one
-from vivavoce.selection import ItemKey, candidate_of, candidates_of, items_of, signatures_of
+from vivavoce.selection import candidate_of, candidates_of, items_of, signatures_of
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
 from vivavoce.studies import PARTICULAR, STUDIES, identical_repeats
 from vivavoce.studies.vetoes import bad_ends
-from vivavoce.tables import within
 
 __all__ = ["Run", "open_run"]
 
@@ -179,7 +178,7 @@ class Run(Asking):
         marks = self._marks(None, chosen)
         if not marks.scores.height:
             raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
-        answers = within(self.responses, chosen)
+        _, answers = self._exam(chosen)
         people = signatures_of(self.file, labels) or ()
         marks = marks._replace(
             identical=identical_repeats(answers),
@@ -187,9 +186,9 @@ class Run(Asking):
             people=frozenset(key for key, m in marks.measures.items() if labels and m.signature in people),
         )
         wanted = list(studies or STUDIES)
-        if {"size", "examiners"} & {*wanted}:
+        if {"size", "examiners", "rubrics"} & {*wanted}:
             marks = self._carded(marks, None if cards is None else Path(cards))
-            if not (studies or marks.cards):
+            if not (studies or {*marks.scores["candidate"].unique()} & {*(marks.cards or ())}):
                 wanted.remove("size")
         found = {}
         for name in wanted:
@@ -203,14 +202,6 @@ class Run(Asking):
                 settings = {"items": items, "labels": labels, "margin": margin, "text": str(finding)}
                 found[name] = self._keep(name, settings, finding)
         return found
-
-    def _with_made(self, chosen: "set[ItemKey] | None") -> "set[ItemKey] | None":
-        """The chosen items and what was made of them in this run."""
-        if chosen is None:
-            return None
-        bases, items = {key[:2] for key in chosen}, self.items
-        made = items.filter(items["origin"].is_not_null()).select("benchmark", "item", "variant")
-        return chosen | {key for key in made.iter_rows() if key[:2] in bases}
 
     def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
         """What a new judge, rubric or metric version changes, on the answers that both marked.
@@ -272,11 +263,12 @@ class Run(Asking):
             raise StoreError(f"{path} is the run itself: give the report another path with --to.")
         chosen = items_of(self.file, items)
         marks = self._marks(None, chosen)
+        exam, answers = self._exam(chosen)
         with self.file.reading() as db:
             contents = Contents(
                 name=self.file.path.name,
-                items=within(read.items(db), chosen),
-                responses=within(read.responses(db), chosen),
+                items=exam,
+                responses=answers,
                 scores=marks.scores,
                 measures=marks.measures,
                 estimates=self._estimates(marks, chosen).rows,

@@ -103,8 +103,9 @@ class Asking(Opened):
         made = list({registry.signature(m): m for metric in named for m in _members(metric)}.values())
         candidates_of(self.file)
         chosen = items_of(self.file, items)
-        with self._desk(chosen, providers, max_cost, offline, allow, allow_phi, progress) as desk:
-            marked = score(self.file, made, items=chosen, passes=passes, desk=desk, progress=progress)
+        wanted = self._with_made(chosen)
+        with self._desk(wanted, providers, max_cost, offline, allow, allow_phi, progress) as desk:
+            marked = score(self.file, made, items=wanted, passes=passes, desk=desk, progress=progress)
         marks = self._marks([m.signature for metric in made for m in measures_of(metric)], chosen)
         for jury in juries:
             marks = marks.joined(self._by(str(jury), chosen))

@@ -31,6 +31,8 @@ APART = ("rank", "unit")
 """Pools of criteria that are read by themselves: means over ranks, or over points of several weights, are no
 value of anything.
 """
+_MARKED: dict[tuple[str, str], bool] = {}
+"""Whether the metric of a signature marks an item of a hash; asked once in a process, it may take a while."""
 
 
 class Opened:
@@ -110,9 +112,12 @@ class Opened:
         for signature, keys in choosy.items():
             try:
                 metric = registry.build("metric", specs.signed(signature).spec)
+                for item in items:
+                    if (signature, item.hash) not in _MARKED:
+                        _MARKED[signature, item.hash] = metric.marks(item)
             except VivaError:  # a file that it named is gone: what it would mark is not known any more
                 continue
-            own = frozenset((i.benchmark, i.item, i.variant) for i in items if metric.marks(i))
+            own = frozenset((i.benchmark, i.item, i.variant) for i in items if _MARKED[signature, i.hash])
             found |= dict.fromkeys(keys, own)
         return found
 
@@ -148,10 +153,26 @@ class Opened:
             )
         return own if own is not None and own in found else found[0]
 
+    def _exam(self, chosen: "set[ItemKey] | None") -> "tuple[pl.DataFrame, pl.DataFrame]":
+        """The chosen items of the exam, without what was made of them here, and the answers to them."""
+        items = self.items
+        exam = within(items.filter(items["origin"].is_null()), chosen)
+        key = ["benchmark", "item", "variant"]
+        return exam, self.responses.join(exam, on=key, how="semi", maintain_order="left")
+
+    def _with_made(self, chosen: "set[ItemKey] | None") -> "set[ItemKey] | None":
+        """The chosen items and what was made of them in this run."""
+        if chosen is None:
+            return None
+        bases, items = {key[:2] for key in chosen}, self.items
+        made = items.filter(items["origin"].is_not_null()).select("benchmark", "item", "variant")
+        return chosen | {key for key in made.iter_rows() if key[:2] in bases}
+
     def _carded(self, marks: Marks, file: Path | None) -> Marks:
-        """The marks with the cards of the candidates that have one; `file` adds to the cards we have."""
+        """The marks with the cards of candidates and judges that have one; `file` adds to those we have."""
         known = cards(file)
-        names = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"].unique().sort()
+        answered = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"].unique().sort()
+        names = [*answered, *sorted({m.rater for m in marks.measures.values() if m.rater})]
         found: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, known))}
         return marks._replace(cards=found)
 
@@ -159,10 +180,9 @@ class Opened:
         from vivavoce.studies.estimates import estimates
 
         if bad and bad.worst_at:
-            marks = marks._replace(identical=identical_repeats(within(self.responses, chosen)))
+            marks = marks._replace(identical=identical_repeats(self._exam(chosen)[1]))
         lines = red_lines(bad, lambda metric: self._by(metric, chosen))
-        items = self.items
-        return estimates(marks, within(items.filter(items["origin"].is_null()), chosen), bad, lines)
+        return estimates(marks, self._exam(chosen)[0], bad, lines)
 
 
 def _jury(metric: str | None) -> specs.Spec | None:

@@ -18,7 +18,7 @@ from vivavoce.score.checks import Marks, check_declared, check_needs, check_sile
 from vivavoce.score.contests import lots, settle
 from vivavoce.store import RunFile
 from vivavoce.store.read import Pending, candidates, count_pending, pending, stock
-from vivavoce.store.write import Mark, put_measures, put_provenance, put_scores
+from vivavoce.store.write import Mark, drop_ballots, put_measures, put_provenance, put_scores
 
 __all__ = ["BATCH", "Marked", "measures_of", "score"]
 
@@ -124,20 +124,25 @@ def _mark(
         with run.writing() as db:
             put_provenance(db, "score", told | ({"pass": pass_no} if passes > 1 else {}), changed=total)
         done = 0
-        for n, rows in batches:
+        for batch in batches:
             with run.writing() as db:
+                drop_ballots(db, keys, pass_no, batch.replaces)
                 for key, measure in zip(keys, measures, strict=True):
-                    put_scores(db, key, rows[measure.criterion.criterion])
-            statuses.update(mark.value.status for named in rows.values() for mark in named)
-            done += n
+                    put_scores(db, key, batch.marks[measure.criterion.criterion])
+            statuses.update(mark.value.status for named in batch.marks.values() for mark in named)
+            done += batch.size
             if progress:
                 progress(name, done, total)
     elsewhere = Counter(item.format for key, item in stocked.items() if key not in own)
     return Marked(str(metric), dict(statuses), dict(elsewhere))
 
 
-Batch = tuple[int, Mapping[str, Sequence[Mark]]]
-"""How many responses, or ballots, were marked, and their marks by criterion."""
+class Batch(NamedTuple):
+    """Responses, or ballots, that were marked: how many, their marks by criterion, and ballots that go."""
+
+    size: int
+    marks: Mapping[str, Sequence[Mark]]
+    replaces: Sequence[str] = ()
 
 
 def _work(
@@ -147,9 +152,16 @@ def _work(
     size = ASKED if rater(metric) else BATCH
     if side_by_side(metric):
         with run.reading() as db:
-            todo = lots(db, metric, items, keys, pass_no, lab)
+            todo = lots(db, metric, items, keys, pass_no)
         parts = (todo[k : k + size] for k in range(0, len(todo), size))
-        return len(todo), ((len(part), settle(metric, part, pass_no, lab)) for part in parts)
+        return len(todo), (
+            Batch(
+                len(part),
+                settle(metric, part, pass_no, lab),
+                [name for lot in part for name in lot.replaces],
+            )
+            for part in parts
+        )
     with run.reading() as db:
         total = count_pending(db, items, keys, pass_no)
     return total, _by_answer(run, metric, items, keys, pass_no, lab, size)
@@ -168,17 +180,15 @@ def _by_answer(
         todo = pending(source, items, keys, pass_no)
         while batch := list(itertools.islice(todo, size)):
             values = _values(metric, batch, lab)
-            yield (
-                len(batch),
-                {
-                    c.criterion: [
-                        mark
-                        for p, said in zip(batch, values, strict=True)
-                        for mark in _marks(p.key, said[c.criterion], pass_no)
-                    ]
-                    for c in metric.criteria
-                },
-            )
+            marks = {
+                c.criterion: [
+                    mark
+                    for p, said in zip(batch, values, strict=True)
+                    for mark in _marks(p.key, said[c.criterion], pass_no)
+                ]
+                for c in metric.criteria
+            }
+            yield Batch(len(batch), marks)
 
 
 def _marks(response: int, said: Marks, pass_no: int) -> Iterator[Mark]:

@@ -6,7 +6,6 @@ everybody who answered, without an examiner; whose answer we lost is on no ballo
 """
 
 import hashlib
-import random
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vivavoce.metrics import Compares, Lab
 from vivavoce.records import Criterion, Item, Row, Value
 from vivavoce.score.checks import check_silence, checked, read
-from vivavoce.store.read import Pending, ballots, contestants
+from vivavoce.store.read import Ballot, Pending, ballots, contestants
 from vivavoce.store.write import Mark
 
 if TYPE_CHECKING:
@@ -29,10 +28,15 @@ ballot that an answer beats, ties half.
 
 
 class Lot(NamedTuple):
-    """Answers to one item that stand on a ballot, in the order shown."""
+    """Answers to one item that stand on a ballot, in the order shown.
+
+    `replaces` are ballots there were of the same item and repeat: this one, with marks that are missing, and
+    those that fewer candidates stood on.
+    """
 
     ballot: str
     answers: tuple[Pending, ...]
+    replaces: tuple[str, ...]
 
 
 def lots(
@@ -41,19 +45,24 @@ def lots(
     items: Mapping[int, Item],
     measures: Sequence[int],
     pass_no: int,
-    lab: Lab,
 ) -> list[Lot]:
     """The ballots to be filled in a pass: every item and repeat that two candidates or more have answered."""
-    done = ballots(db, measures, pass_no)
+    keys = {(i.benchmark, i.item, i.variant): key for key, i in items.items()}
+    there: dict[tuple[int, int], dict[str, Ballot]] = {}
+    for ballot in ballots(db, measures, pass_no):
+        there.setdefault((ballot.item, ballot.repeat), {})[ballot.ballot] = ballot
     found = []
     answered = sorted(contestants(db, items), key=_place)
     for (benchmark, item, variant, repeat), said in groupby(answered, key=_place):
         here = {p.response.candidate: p for p in said}
-        rng = random.Random(f"{benchmark}|{item}|{variant}|{repeat}|ballots")
-        for names in metric.orders(sorted(here), rng):
-            name = _ballot(benchmark, item, variant, repeat, names)
-            if name not in done:
-                found.append(Lot(name, tuple(here[who] for who in names)))
+        place = f"{benchmark}|{item}|{variant}|{repeat}"
+        wanted = {_ballot(place, names): names for names in metric.orders(sorted(here), place)}
+        old = there.get((keys[benchmark, item, variant], repeat), {})
+        outdated = tuple(name for name in old if name not in wanted)
+        for name, names in wanted.items():
+            if name in old and old[name].whole and old[name].marks == len(names) * len(measures):
+                continue
+            found.append(Lot(name, tuple(here[who] for who in names), (name, *outdated)))
     return found
 
 
@@ -62,10 +71,9 @@ def _place(p: Pending) -> tuple[str, str, str, int]:
     return r.benchmark, r.item, r.variant, r.repeat
 
 
-def _ballot(benchmark: str, item: str, variant: str, repeat: int, names: Sequence[str]) -> str:
+def _ballot(place: str, names: Sequence[str]) -> str:
     """A name that the same answers in the same order always bear."""
-    text = "\n".join((benchmark, item, variant, str(repeat), *names))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\n".join((place, *names)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def settle(metric: Compares, todo: Sequence[Lot], pass_no: int, lab: Lab) -> Mapping[str, Sequence[Mark]]:
@@ -85,14 +93,14 @@ def settle(metric: Compares, todo: Sequence[Lot], pass_no: int, lab: Lab) -> Map
                     if one.status != "failed" and c.pool != RANK:  # nobody takes a mean over ranks
                         check_silence(metric, p, c)
                 elif len(rows) == 1:
-                    value = _alone(c, silent)
+                    value = _alone(silent)
                 else:
                     value = _among(metric, one, said, c, len(rows), silent)
                 marks[c.criterion].append(Mark(p.key, value, pass_no, lot.ballot, position))
     return marks
 
 
-def _alone(c: Criterion, silent: int) -> Value:
+def _alone(silent: int) -> Value:
     """The value of the only answer that can be read: before all who said nothing."""
     if not silent:
         return Value(None, note="there was no other answer to compare it with", status="failed")

@@ -174,10 +174,13 @@ _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "
     "SELECT benchmark, spec, signature, card FROM theirs.benchmarks WHERE true ON CONFLICT DO NOTHING",
     f"INSERT INTO main.items (benchmark_id, version, current, {_ITEM}) "
-    f"SELECT b.benchmark_id, 1, 1, {', '.join('ti.' + c.strip() for c in _ITEM.split(','))} "
+    "SELECT b.benchmark_id, (SELECT coalesce(max(v.version), 0) + 1 FROM main.items v WHERE "
+    "(v.benchmark_id, v.item, v.variant) = (b.benchmark_id, ti.item, ti.variant)), 1, "
+    f"{', '.join('ti.' + c.strip() for c in _ITEM.split(','))} "
     "FROM theirs.items ti JOIN theirs.benchmarks tb USING (benchmark_id) "
     "JOIN main.benchmarks b ON b.benchmark = tb.benchmark WHERE ti.current = 1 AND NOT EXISTS (SELECT 1 "
-    "FROM main.items i WHERE (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant))",
+    "FROM main.items i WHERE (i.benchmark_id, i.item, i.variant) = (b.benchmark_id, ti.item, ti.variant) "
+    "AND i.current = 1)",
     f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM}",
     *_dimension("candidates", "candidate", "candidate, role", "candidate"),
     *_dimension("edits", "edit", "edit", "edit"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Ballot",
     "Benchmark",
     "KeyedMeasure",
     "Pending",
@@ -286,13 +287,25 @@ def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[P
     )
 
 
-def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> set[str]:
-    """The ballots of these measures in a pass on which nothing failed."""
+class Ballot(NamedTuple):
+    """A ballot of a pass: its item and repeat, how many marks it bears, and whether none of them failed."""
+
+    ballot: str
+    item: int
+    repeat: int
+    marks: int
+    whole: bool
+
+
+def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> list[Ballot]:
+    """The ballots of these measures in a pass."""
     sql = (
-        "SELECT ballot FROM scores JOIN ballots USING (ballot_id) WHERE pass_no = ? AND ballot_id != 0 AND "
-        "measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot HAVING max(status_id) < 3"
+        "SELECT ballot, min(item_id), min(repeat), count(*), max(status_id) < 3 FROM scores "
+        "JOIN ballots USING (ballot_id) JOIN responses USING (response_id) WHERE pass_no = ? "
+        "AND ballot_id != 0 AND measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot"
     )
-    return {name for (name,) in db.execute(sql, (pass_no, json.dumps(list(measures))))}
+    rows = db.execute(sql, (pass_no, json.dumps(list(measures))))
+    return [Ballot(name, item, repeat, marks, bool(whole)) for name, item, repeat, marks, whole in rows]
 
 
 def _responses_to(

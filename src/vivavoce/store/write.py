@@ -18,6 +18,7 @@ __all__ = [
     "Mark",
     "Stored",
     "answer_of",
+    "drop_ballots",
     "put_benchmark",
     "put_candidates",
     "put_event",
@@ -269,18 +270,21 @@ class Mark(NamedTuple):
 
 def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
     """Store marks by a measure. Only a failed one is ever replaced."""
-    ballots = dict(db.execute("SELECT ballot, ballot_id FROM ballots"))
-
-    def ballot(name: str) -> int:
-        if name not in ballots:
-            ballots[name] = db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid
-        return int(ballots[name])
+    marks = list(marks)
+    names = {mark.ballot for mark in marks}
+    ballots = _ballots(db, names)
+    for name in names - ballots.keys():
+        ballots[name] = int(db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid or 0)
 
     def unit(one: Unit | None) -> int:
         if one is None:
             return 0
-        db.execute("INSERT INTO units (unit, text, weight) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                   (one.unit, one.text, one.weight))  # fmt: skip
+        # Items may weigh the same point otherwise; each item says how, and the table then says nothing.
+        db.execute(
+            "INSERT INTO units (unit, text, weight) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "weight = CASE WHEN weight IS excluded.weight THEN weight END",
+            (one.unit, one.text, one.weight),
+        )
         found = db.execute("SELECT unit_id FROM units WHERE (unit, text) = (?, ?)", (one.unit, one.text))
         return int(found.fetchone()[0])
 
@@ -299,7 +303,7 @@ def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> N
                 measure,
                 mark.response,
                 unit(mark.unit),
-                ballot(mark.ballot),
+                ballots[mark.ballot],
                 mark.pass_no,
                 mark.position,
                 mark.value.value,
@@ -310,6 +314,23 @@ def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> N
             for mark in marks
         ],
     )
+
+
+def _ballots(db: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:
+    """The keys of the ballots of these names that are there."""
+    sql = "SELECT ballot, ballot_id FROM ballots WHERE ballot IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(sql, (_json(sorted(names)),)))
+
+
+def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, names: Sequence[str]) -> None:
+    """Take the marks on these ballots away: they are to be filled again, or others hold more answers."""
+    keys = list(_ballots(db, names).values()) if names else []
+    if keys:
+        db.execute(
+            "DELETE FROM scores WHERE pass_no = ? AND ballot_id IN (SELECT value FROM json_each(?)) "
+            "AND measure_id IN (SELECT value FROM json_each(?))",
+            (pass_no, json.dumps(keys), json.dumps(list(measures))),
+        )
 
 
 def refuse_other_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
