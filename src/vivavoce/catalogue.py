@@ -58,10 +58,11 @@ def describe(spec: str) -> dict[str, Any]:
     """
     parsed = specs.parse(spec)
     named = {e.name: e for kind in ("metric", "benchmark", "variation") for e in registry.entries(kind)}
+    if parsed.name in shipped() and parsed.name not in named:
+        return _rubric(parsed.name)
     if parsed.name not in named:
-        raise SpecError(
-            f"no metric, benchmark or variation named {parsed.name!r}.{suggest(parsed.name, list(named))}"
-        )
+        near = suggest(parsed.name, [*named, *shipped()])
+        raise SpecError(f"no metric, benchmark or variation named {parsed.name!r}.{near}")
     entry = named[parsed.name]
     row: dict[str, Any] = {
         "kind": entry.kind,
@@ -142,6 +143,19 @@ def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
             )
     made: Metric = registry.build("metric", spec)
     return made
+
+
+def _rubric(name: str) -> dict[str, Any]:
+    """A shipped rubric: where its file lies, what it marks, and the file itself."""
+    rubric = load(name)
+    return {
+        "kind": "rubric",
+        "spec": f"judge(rubric={name}, model=PROVIDER/MODEL)",
+        "path": str(rubric.path),
+        "marks": [f"{c.criterion}: {c.low:g} to {'the number shown' if c.high is None else f'{c.high:g}'}"
+                  if c.low is not None else c.criterion for c in rubric.columns],
+        "file": rubric.path.read_text(encoding="utf-8"),
+    }  # fmt: skip
 
 
 def _settings(entry: Entry) -> list[str]:

@@ -259,7 +259,8 @@ def _wanted(hint: Any) -> str:
         return " or ".join(_wanted(a) for a in get_args(hint))
     if get_origin(hint) is tuple:
         return f"[{_wanted(get_args(hint)[0])}, …]"
-    words = {str: "text", int: "a whole number", float: "a number", bool: "true|false", Path: "a path"}
+    words = {Spec: "a spec", str: "text", int: "a whole number", float: "a number", bool: "true|false"}
+    words[Path] = "a path"
     return words.get(hint, "null" if hint is types.NoneType else getattr(hint, "__name__", str(hint)))
 
 

@@ -69,7 +69,8 @@ def within(rows: "pl.DataFrame", chosen: "Collection[tuple[str, str, str]] | Non
 
     if chosen is None:
         return rows
-    keys = pl.DataFrame(sorted(chosen), schema=["benchmark", "item", "variant"], orient="row")
+    schema = dict.fromkeys(["benchmark", "item", "variant"], pl.String)
+    keys = pl.DataFrame(sorted(chosen), schema=schema, orient="row")
     return rows.join(keys, on=["benchmark", "item", "variant"], how="semi", maintain_order="left")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins
+from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins, write_lines
 
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.boards import names_of
@@ -92,6 +92,23 @@ def test_coverage_counts_each_state_and_gives_reasons(tmp_path: Path) -> None:
     assert 1 == row["causes"]["the judge said nothing"]
 
 
+def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path) -> None:
+    run = marked(tmp_path, {name: twins([1] * 6) for name in "AB"})
+    few = [
+        {"item": f"q{n:02}", "candidate": name, "criterion": "worth", "value": n}
+        for name in "AB"
+        for n in range(2)
+    ]
+    file = write_lines(tmp_path / "marks.jsonl", few)
+    run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
+    (key,) = (k for k, m in run._marks(None, None).measures.items() if m.metric == "judge(model=m)")
+    only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
+    for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
+        coverage = told(run, only=bound)["coverage"]
+        judge = [row for row in coverage if row["measures"] == ["judge: worth"]]
+        assert [expected] * 2 == [(row["responses"], row["causes"]) for row in judge]
+
+
 def test_measures_of_the_same_coverage_share_a_row(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": twins([1, 0.5]), "B": twins([1, SILENT])})
     assert [[], []] == [row["measures"] for row in of(run, "coverage")]
@@ -118,6 +135,19 @@ def test_examiners_say_where_marks_come_from_and_what_they_left(tmp_path: Path) 
     page = run.report().read_text(encoding="utf-8")
     section = page.split('id="examiners"')[1].split("</section>")[0]
     assert 3 == section.count(">unvalidated<")  # in words once, and on each
+
+
+def test_a_judge_that_was_asked_here_is_no_rule(tmp_path: Path) -> None:
+    run = judged(tmp_path)
+    assert ["computed", "given elsewhere", "given elsewhere"] == [r["origin"] for r in of(run, "examiner")]
+    with run.file.writing() as db:  # as `viva score` writes them
+        db.execute("UPDATE measures SET signature = replace(signature, '@recorded', '@1'), rater = 'm' "
+                   "WHERE metric LIKE 'judge%'")  # fmt: skip
+    assert ["computed", "asked of a model", "asked of a model"] == [r["origin"] for r in of(run, "examiner")]
+    page = run.report().read_text(encoding="utf-8")
+    section = page.split('id="examiners"')[1].split("</section>")[0]
+    assert "<em>asked of a model</em> is a judge's and may come out otherwise" in section
+    assert "asked of a model by m" in section
 
 
 def judged(folder: Path) -> Run:
@@ -147,7 +177,7 @@ def keep(run: Run, *rows: dict[str, Any]) -> None:
         put_finding(db, "examiners", {"items": None, "text": ""}, rows)
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: Run, **more: Any) -> dict[str, Any]:
     """What the page is made of, with the findings that were kept of the examiners."""
     with run.file.reading() as db:
         contents = Contents(
@@ -165,6 +195,7 @@ def told(run: Run) -> dict[str, Any]:
             provenance=(),
             selection=None,
             studies={"examiners": tuple(read.findings(db, "examiners"))},
+            **more,
         )
     return rows(contents)
 

@@ -9,9 +9,11 @@ import pytest
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, draw, each, judged, some
 from tests.studies.making import row
 
+from vivavoce.models.cards import ModelCard
 from vivavoce.records import Finding
 from vivavoce.run import Run
-from vivavoce.studies.rubrics import COLUMNS
+from vivavoce.studies.circles import models_named
+from vivavoce.studies.rubrics import COLUMNS, findings
 
 N = 60
 TRUTH = draw("truth", N, 6)
@@ -145,6 +147,18 @@ def test_a_ceiling_of_the_judges_own_words_is_named(
     lines = [line for line in found.text.splitlines() if ceiling in line]
     assert said is None or said in lines[0]
     assert (said is not None) == bool(lines)
+
+
+def test_models_are_looked_up_by_judge_and_by_whatever_words_a_ceiling(tmp_path: Path) -> None:
+    ceiling = "Gold, reworded by kin-2"
+    marks = {m: [*each([3] * 12), *each([5] * 12, name=ceiling)] for m in (JUDGE, SECOND)}
+    own = judged(tmp_path, marks, role={ceiling: "ceiling"})._marks(None, None)
+    assert {"m1", "kin-2", "Gold", ceiling} < models_named(own)
+    known = {name: ModelCard(name=name, family="Kin") for name in ("m1", "kin-2")}
+    assert "own family (kin-2)" in findings(own._replace(cards=known)).text
+    other = known | {"kin-2": ModelCard(name="kin-2", family="Other")}
+    assert ceiling not in findings(own._replace(cards=other)).text
+    assert f"worded the ceiling {ceiling} is not known" in findings(own).text
 
 
 def test_versions_of_one_rubric_go_by_their_version(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def run(tmp_path):
 def test_it_prints_what_was_made_and_what_comes_next(viva, run):
     found = viva("vary", run, BIAS, "--items", "sample")
     assert "bias:authority" in found.stdout
-    assert "bias:recency: 4 questions: the exam has its own twins." in found.stdout
+    assert "bias:recency: 4 x the exam has its own twins." in found.stdout
     assert "viva collect" in found.stdout.splitlines()[-1]
     again = viva("vary", run, BIAS, "--items", "sample")
     assert "0 rows were made; 78 were there already" in again.stdout

@@ -64,7 +64,9 @@ class Desk:
         check: Callable[[Named, Model], None] | None = None,
     ) -> None:
         self.run, self._known = run, providers() if known is None else known
-        self._left, self._progress, self._check = max_cost, progress, check
+        if max_cost is not None and not max_cost >= 0:  # NaN is no number either
+            raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
+        self._max_cost, self._progress, self._check = max_cost, progress, check
         self._checked: set[str] = set()
         self._schemas: dict[str, bool] = {}
         """By model, whether its endpoint takes a schema; unknown until one was answered or refused."""
@@ -168,7 +170,7 @@ class Desk:
         if not jobs:
             return
         model, price = who.connect(), who.price
-        if self._left is not None and price is None:
+        if self._max_cost is not None and price is None:
             raise InputError(
                 f"--max-cost: the price of {who.spec} is not known, so the limit could not be kept: put its "
                 "price into a --providers file, or leave --max-cost out."
@@ -191,7 +193,13 @@ class Desk:
             works = [Work(model, jobs, who.limits, price)]
             tell = self._progress
             heard = None if tell is None else (lambda t: tell(t, len(jobs), purpose))
-            tally = ask(works, keep, recall=recall, max_cost=self._left, progress=heard)
+            tally = ask(
+                *(works, keep),
+                recall=recall,
+                max_cost=self._max_cost,
+                spent=self.asked.cost + self.asked.guessed,
+                progress=heard,
+            )
         self._count(tally)
         if tally.interrupted:
             raise KeyboardInterrupt
@@ -203,16 +211,14 @@ class Desk:
 
     def _count(self, tally: Tally) -> None:
         t = self.asked
-        for name in ("answered", "failed", "shared", "retries", "input_tokens", "output_tokens", "unpriced"):
+        for name in ("answered", "failed", "shared", "retries", "input_tokens", "output_tokens", "unpriced",
+                     "cost", "guessed"):  # fmt: skip
             setattr(t, name, getattr(t, name) + getattr(tally, name))
-        t.cost += tally.cost
         t.causes.update(tally.causes)
         for endpoint, n in tally.traffic.requests.items():
             t.traffic.requests[endpoint] = t.traffic.requests.get(endpoint, 0) + n
             sent = tally.traffic.characters[endpoint]
             t.traffic.characters[endpoint] = t.traffic.characters.get(endpoint, 0) + sent
-        if self._left is not None:
-            self._left = max(0.0, self._left - tally.cost - tally.guessed)
 
 
 def _drawn(stated: Sampling, wanted: Sampling) -> Sampling:

@@ -35,6 +35,7 @@ def ask(
     *,
     recall: Callable[[Model, Job], Answer | None] | None = None,
     max_cost: float | None = None,
+    spent: float = 0.0,
     progress: Callable[[Tally], None] | None = None,
     tally: Tally | None = None,
 ) -> Tally:
@@ -45,13 +46,13 @@ def ask(
     Ctrl-C lets what is on the wire finish, a second one drops it. A model that cannot be asked at all (no
     key, no host, offline) is left with its other jobs, not failed; so is one whose last 20 requests all
     failed; refusals count for that until its first answer. With `max_cost` nothing more is asked once that
-    would be passed, by what the model's requests have cost so far (before the first answer, by what is sent
-    and `max_tokens`); what is on the wire is still paid, and a reply that does not say its tokens counts by
-    its characters. Raises what `keep`, `recall` or a generator raises, when the wire is quiet; a `tally` that
-    is given then holds what was done until there. Where an event loop runs already, as in a notebook, all of
-    them are called in another thread, one at a time.
+    would be passed, what was `spent` before this call included, by what the model's requests have cost so far
+    (before the first answer, by what is sent and `max_tokens`); what is on the wire is still paid, and a
+    reply that does not say its tokens counts by its characters. Raises what `keep`, `recall` or a generator
+    raises, when the wire is quiet; a `tally` that is given then holds what was done until there. Where an
+    event loop runs already, as in a notebook, all of them are called in another thread, one at a time.
     """
-    engine = _Engine(keep, recall, max_cost, progress)
+    engine = _Engine(keep, recall, max_cost, spent, progress)
     engine.tally = engine.tally if tally is None else tally
     try:
         asyncio.get_running_loop()
@@ -77,9 +78,11 @@ class _Engine:
         keep: Callable[[Model, Job, Answer], None],
         recall: Callable[[Model, Job], Answer | None] | None,
         max_cost: float | None,
+        spent: float,
         progress: Callable[[Tally], None] | None,
     ) -> None:
-        self.keep, self.recall, self.max_cost, self.progress = keep, recall, max_cost, progress
+        self.keep, self.recall, self.progress = keep, recall, progress
+        self.max_cost, self.spent = max_cost, spent
         self.tally = Tally()
         self.gates: dict[str, Gate] = {}
         self.flying: dict[tuple[str, str, int], asyncio.Future[Answer | None]] = {}
@@ -230,7 +233,7 @@ class _Engine:
             times, cost = self.paid.get(work.model.name, (0, 0.0))
             made = request.sampling.max_tokens or 0
             each = cost / times if times else _price(request.characters // 4, made, work.price)
-            if (spent := self.tally.cost + self.tally.guessed) + sum(
+            if (spent := self.spent + self.tally.cost + self.tally.guessed) + sum(
                 self.bookings.values()
             ) + each <= self.max_cost + 1e-9:
                 return each

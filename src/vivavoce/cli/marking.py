@@ -95,7 +95,8 @@ def score(
     failed = sum(row["n_failed"] for row in found.rows if row["view"] in ("mean", "pooled"))
     if failed:
         lost = f"{counted(failed, 'mark')} failed"
-        print(f"viva: {lost}; `viva status {run}` tells why, the same command tries again.", file=sys.stderr)
+        again = "the same command tries again what was lost on our side"
+        print(f"viva: {lost}; `viva status {run}` tells why, {again}.", file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -219,7 +220,7 @@ def study(
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(help="Examiners: how much less agreement with people than theirs would matter."),
+        typer.Option(help="Examiners: how much less agreement (alpha, below 1) than people's would matter."),
     ] = None,
     plugin: Plugin = [],  # noqa: B006
     quiet: Quiet = False,

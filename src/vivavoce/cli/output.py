@@ -125,11 +125,13 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
         rows, key=lambda r: tuple(r[k] for k in key)
     ):
         shown = list(part)
+        lost = any(row["n_failed"] for row in shown)
         lines = [
             (
                 row["candidate"] + ("" if row["role"] == "candidate" else f" ({row['role']})"),
                 figure(row["estimate"]),
-                None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
+                _ends(row["low"], row["high"]),
+                *([_ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None] if lost else []),
                 row["n_items"],
                 row["n_groups"],
                 f"{row['coverage']:.1%}",
@@ -140,11 +142,20 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
             )
             for row in shown
         ]
-        columns = ("candidate", "estimate", "95% interval", "items", "groups", "coverage", "unanswered",
-                   "unreadable", "failed", *(["vetoed"] if view == "veto" else []))  # fmt: skip
+        columns = ("candidate", "estimate", "95% interval", *(["bounds"] if lost else []), "items", "groups",
+                   "coverage", "unanswered", "unreadable", "failed",
+                   *(["vetoed"] if view == "veto" else []))  # fmt: skip
         by = f" by {rater}" if rater else ""
         seen = "" if view in ("mean", "pooled") else f", {view}"
         print_table(columns, lines, f"{metric}: {criterion}{by} on {benchmark}{seen}")
         for row in shown:
             if row["reason"]:
                 print(printable(f"{row['candidate']}: {row['reason']}."))
+
+
+def _ends(low: float | None, high: float | None) -> str | None:
+    """Two ends; null where neither is known, a dash where one is not."""
+    if low is None and high is None:
+        return None
+    below, above = ("-" if end is None else f"{end:.3f}" for end in (low, high))
+    return f"{below} to {above}"

@@ -18,7 +18,7 @@ from vivavoce.cli.options import (
     RunPath,
     opened,
 )
-from vivavoce.cli.output import counted, print_json, print_table, progress
+from vivavoce.cli.output import print_json, print_table, progress
 from vivavoce.text import printable
 
 __all__ = ["vary"]
@@ -96,7 +96,7 @@ def vary(
     )
     for row in found.rows:
         for reason, n in row["reasons"].items():
-            print(printable(f"{row['what']}: {counted(n, 'question')}: {reason}."))
+            print(printable(f"{row['what']}: {n} x {reason}."))
     print(printable(str(found)))
     new = [row["what"] for row in found.rows if row["rows"]]
     if dry_run or not new:

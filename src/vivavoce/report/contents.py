@@ -14,7 +14,10 @@ __all__ = ["Contents"]
 
 
 class Contents(NamedTuple):
-    """Everything a report draws on: one run's tables, estimates, comparisons and findings by study."""
+    """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
+
+    `only` names for measures that mark not every item of their formats those that they mark.
+    """
 
     name: str
     items: "pl.DataFrame"
@@ -28,6 +31,7 @@ class Contents(NamedTuple):
     selection: str | None
     studies: Mapping[str, Sequence[Mapping[str, Any]]]
     redact: bool = False
+    only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
 
     @property
     def stamps(self) -> dict[Stamped, str]:

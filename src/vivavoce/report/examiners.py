@@ -25,11 +25,12 @@ def examiners(
 ) -> list[dict[str, Any]]:
     """A row per criterion of each examiner, in the order they came.
 
-    `origin` is `computed` (a rule of this program) or `given elsewhere` (marks that were imported). `stamp`
-    says how far it was held against people, by benchmark where that differs; what is not among `stamps` is
-    unvalidated. `saturated`: on some benchmark nearly all its marks are the same. `coverage` is the share of
-    its marks that are ok; `n_set_aside` counts silences that enter no mean. `causes` are the commonest
-    reasons of failures. Marks of edited answers do not count.
+    `origin` is `computed` (a rule of this program), `asked of a model` (a judge that was asked here) or
+    `given elsewhere` (marks that were imported). `stamp` says how far it was held against people, by
+    benchmark where that differs; what is not among `stamps` is unvalidated. `saturated`: on some benchmark
+    nearly all its marks are the same. `coverage` is the share of its marks that are ok; `n_set_aside` counts
+    silences that enter no mean. `causes` are the commonest reasons of failures. Marks of edited answers do
+    not count.
     """
     import polars as pl
 
@@ -63,7 +64,7 @@ def examiners(
                 "rater": m.rater,
                 "signature": m.signature,
                 "version": mark.version,
-                "origin": "given elsewhere" if mark.recorded else "computed",
+                "origin": _origin(m),
                 "low": c.low,
                 "high": c.high,
                 "direction": c.direction,
@@ -79,6 +80,12 @@ def examiners(
             }
         )
     return made
+
+
+def _origin(measure: Measure) -> str:
+    if signed(measure.signature).recorded:
+        return "given elsewhere"
+    return "asked of a model" if measure.rater else "computed"
 
 
 def _stamp(by_benchmark: Mapping[str, str]) -> str:

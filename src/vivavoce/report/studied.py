@@ -109,7 +109,7 @@ def sections(
                 "text_kept": text is not None,
                 "groups": groups,
                 "figures": [figure for group in groups for figure in group["figures"]],
-                "table": _table(study, finding["rows"]),
+                "table": _table(finding["rows"]),
             }
         )
     return made
@@ -216,7 +216,7 @@ def drawn(
     return made
 
 
-def _table(study: str, rows: Rows) -> dict[str, Any]:
+def _table(rows: Rows) -> dict[str, Any]:
     """The rows as texts, columns without any entry left out; of correlations only those over candidates."""
     shown = [row for row in rows if row.get("level", "system") == "system"][:MOST_ROWS]
     columns = [c for c in (shown[0] if shown else {}) if any(row[c] is not None for row in shown)]

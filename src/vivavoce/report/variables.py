@@ -46,7 +46,7 @@ def rows(contents: Contents) -> dict[str, Any]:
         "totals": _totals(c),
         "leads": leads(standing),
         "boards": standing,
-        "coverage": coverage(shown.responses, shown.scores, c.measures),
+        "coverage": coverage(shown.responses, shown.scores, c.measures, c.only),
         "comparisons": drawn(comparisons, c.measures, c.stamps),
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),

@@ -12,6 +12,7 @@ from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Role
 from vivavoce.run.asking import Asking, one_by_one
 from vivavoce.selection import candidate_of, candidates_of, items_of, signatures_of
+from vivavoce.specs import signed
 from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
 from vivavoce.studies import PARTICULAR, STUDIES, identical_repeats
@@ -180,6 +181,12 @@ class Run(Asking):
             raise SelectionError(f"nothing has been marked in {self.file.path} yet: `viva score` does that.")
         _, answers = self._exam(chosen)
         people = signatures_of(self.file, labels) or ()
+        for mark in map(signed, people if labels else ()):
+            if not mark.recorded or mark.spec.name in ("judge", "jury"):
+                raise SelectionError(
+                    f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
+                    "import --scores --measure NAME`, under a name that is not judge."
+                )
         marks = marks._replace(
             identical=identical_repeats(answers),
             answers=answers,
@@ -188,7 +195,8 @@ class Run(Asking):
         wanted = list(studies or STUDIES)
         if {"size", "examiners", "rubrics"} & {*wanted}:
             marks = self._carded(marks, None if cards is None else Path(cards))
-            if not (studies or {*marks.scores["candidate"].unique()} & {*(marks.cards or ())}):
+            answered = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"]
+            if not (studies or {*answered.unique()} & {*(marks.cards or ())}):
                 wanted.remove("size")
         found = {}
         for name in wanted:
@@ -271,6 +279,7 @@ class Run(Asking):
                 responses=answers,
                 scores=marks.scores,
                 measures=marks.measures,
+                only=marks.only,
                 estimates=self._estimates(marks, chosen).rows,
                 comparisons=tuple(read.findings(db, "compare")),
                 benchmarks=tuple(read.benchmarks(db)),

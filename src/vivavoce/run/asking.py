@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from vivavoce import catalogue, registry, specs
-from vivavoce.errors import InputError, SelectionError
-from vivavoce.metrics import Metric
+from vivavoce.errors import InputError, SelectionError, VivaError
+from vivavoce.metrics import Metric, rater
 from vivavoce.metrics.jury import Jury
 from vivavoce.records import Finding
 from vivavoce.run.opened import Opened
@@ -110,7 +110,8 @@ class Asking(Opened):
         for jury in juries:
             marks = marks.joined(self._by(str(jury), chosen))
         finding = self._estimates(marks, chosen, bad)
-        notes = (*filter(None, map(_left_out, marked)), *finding.notes)
+        answered = candidates_of(self.file)
+        notes = (*filter(None, map(_left_out, marked)), *_own_marks(made, answered), *finding.notes)
         return replace(finding, study="score", notes=notes)
 
     def vary(
@@ -207,4 +208,26 @@ def _left_out(marked: Marked) -> str:
     """The line on items that a metric does not mark."""
     n = sum(marked.not_marked.values())
     forms = ", ".join(f"{count} {form}" for form, count in sorted(marked.not_marked.items()))
-    return f"{marked.metric} does not mark {n} of the items ({forms})." if n else ""
+    lacks = " of its formats that lack what it shows or needs" if marked.lacking else ""
+    other = f", {marked.lacking}{lacks}" if 0 < marked.lacking < n else lacks
+    return f"{marked.metric} does not mark {n} of the items ({forms}){other}." if n else ""
+
+
+def _own_marks(metrics: Sequence[Metric], candidates: Sequence[str]) -> Iterator[str]:
+    """A line for each judge that marks its own answers."""
+    names = {specs.parse(c).name: c for c in candidates if "/" in c and "\n" not in c and _is_spec(c)}
+    for metric in metrics:
+        judge = rater(metric)
+        if judge and (own := names.get(specs.parse(judge).name)):
+            yield (
+                f"{judge} marks its own answers, as the candidate {own}: hold its marks against another "
+                "judge's, or people's."
+            )
+
+
+def _is_spec(text: str) -> bool:
+    try:
+        specs.parse(text)
+    except VivaError:
+        return False
+    return True

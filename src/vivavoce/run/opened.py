@@ -13,6 +13,7 @@ from vivavoce.selection import ItemKey, signatures_of
 from vivavoce.store import RunFile, read
 from vivavoce.store.write import put_finding
 from vivavoce.studies import Marks, identical_repeats
+from vivavoce.studies.circles import models_named
 from vivavoce.studies.juries import consensus
 from vivavoce.studies.vetoes import BadEnds, red_lines
 from vivavoce.tables import within
@@ -169,10 +170,10 @@ class Opened:
         return chosen | {key for key in made.iter_rows() if key[:2] in bases}
 
     def _carded(self, marks: Marks, file: Path | None) -> Marks:
-        """The marks with the cards of candidates and judges that have one; `file` adds to those we have."""
+        """The marks with what cards tell of candidates, judges and ceilings; `file` adds to those we have."""
         known = cards(file)
         answered = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"].unique().sort()
-        names = [*answered, *sorted({m.rater for m in marks.measures.values() if m.rater})]
+        names = [*answered, *sorted(models_named(marks))]
         found: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, known))}
         return marks._replace(cards=found)
 

@@ -30,11 +30,15 @@ Progress = Callable[[str, int, int], None]
 
 
 class Marked(NamedTuple):
-    """What a metric did in one call: rows by status, and the items it does not mark, by format."""
+    """What a metric did in one call: rows by status, and the items it does not mark, by format.
+
+    `lacking` of these are of its formats and lack what it needs.
+    """
 
     metric: str
     statuses: dict[str, int]
     not_marked: dict[str, int]
+    lacking: int = 0
 
 
 def measures_of(metric: Metric) -> list[Measure]:
@@ -134,7 +138,8 @@ def _mark(
             if progress:
                 progress(name, done, total)
     elsewhere = Counter(item.format for key, item in stocked.items() if key not in own)
-    return Marked(str(metric), dict(statuses), dict(elsewhere))
+    lacking = sum(n for form, n in elsewhere.items() if form in metric.formats)
+    return Marked(str(metric), dict(statuses), dict(elsewhere), lacking)
 
 
 class Batch(NamedTuple):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FILLED",
     "ITEM",
+    "LEAST_GROUPS",
     "NO_LIMIT",
     "PARTICULAR",
     "SAMPLED",
@@ -40,6 +41,8 @@ __all__ = [
 ]
 
 ITEM = ("benchmark", "item", "variant", "group")
+LEAST_GROUPS = 10
+"""Of fewer independent cases no test and no interval of a study tells anything."""
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
 """Why a side of the identified set is null."""
 
@@ -56,10 +59,11 @@ class Marks(NamedTuple):
     """What studies work on: score rows with their `measure_id`, the measures, and who only repeats himself.
 
     `identical` names candidates whose repeats of every item are the same text: what differs between their
-    repeats is the examiner's doing. `cards` are what is known of the candidates, by label. `scores` has a
-    column `weight` where a sample of an exam was asked: how many of its questions each item stands for.
-    `answers` is the table of responses, for studies of texts. `people` are the measures whose raters are
-    people. `only` names for measures that mark not every item of their formats those that they mark.
+    repeats is the examiner's doing. `cards` are what is known of the candidates, by label, and where
+    examiners are studied, of the models in `circles.models_named`. `scores` has a column `weight` where a
+    sample of an exam was asked: how many of its questions each item stands for. `answers` is the table of
+    responses, for studies of texts. `people` are the measures whose raters are people. `only` names for
+    measures that mark not every item of their formats those that they mark.
     """
 
     scores: "pl.DataFrame"
@@ -75,7 +79,11 @@ class Marks(NamedTuple):
         import polars as pl
 
         scores = pl.concat([self.scores, more.scores.select(self.scores.columns)])
-        return self._replace(scores=scores, measures={**self.measures, **more.measures})
+        return self._replace(
+            scores=scores,
+            measures={**self.measures, **more.measures},
+            only={**self.only, **more.only},
+        )
 
 
 SAMPLED = "A sample was asked: means weigh each question by how many of the exam it stands for."

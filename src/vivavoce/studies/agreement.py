@@ -3,19 +3,20 @@
 Three contrasts, each with its own rows: `passes` of one examiner over the same response; `identical text`,
 repeats that are word for word the same and so are passes in all but name, of marks that were recorded (a
 judge that is asked here marks equal texts once); `raters`, several examiners on one criterion. The unit is
-the response (or the repeated text), the interval comes from leaving out one case at a time.
+the response (or the repeated text; of answers set side by side, the response on one ballot: what stood beside
+it is no noise), the interval comes from leaving out one case at a time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vivavoce import stats
 from vivavoce.records import Finding, Measure
 from vivavoce.specs import signed
 from vivavoce.studies import Marks, by_answer, unweighted
-from vivavoce.studies.examined import LEAST_GROUPS, examined
+from vivavoce.studies.examined import examined
+from vivavoce.studies.figures import by_coefficient
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -29,6 +30,9 @@ COLUMNS = (
     *("low", "high"),
     *("n_units", "n_groups", "n_raters", "n_ratings", "n_dropped", "n_changed", "reason"),
 )
+COEFFICIENTS = ("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "icc_a1", "percent")
+MARK = ("item", "variant", "candidate", "repeat", "ballot")
+"""What is marked again: an answer, or where answers stood side by side, its place on one ballot."""
 
 
 class Table(NamedTuple):
@@ -86,17 +90,18 @@ def retests(ok: "pl.DataFrame", marks: Marks) -> Iterator[Table]:
         for (benchmark,), part in own.group_by("benchmark", maintain_order=True):
             place = (str(benchmark), measure.metric, measure.criterion.criterion, measure.rater)
             if part["pass_no"].n_unique() > 1:
-                unit = ["item", "variant", "candidate", "repeat"]
-                yield _table(*place, "passes", "", part, unit, "pass_no")
+                yield _table(*place, "passes", "", part, MARK, "pass_no")
             # A rule gives the same text the same mark, and a judge asked here marks it once for all that
             # share it: there is nothing to learn from either.
             if not (examined(measure) and signed(measure.signature).recorded):
                 continue
-            first = part.filter(pl.col("pass_no") == pl.col("pass_no").min())
+            # On a ballot the same text stands beside others each time.
+            alone = part.filter(pl.col("ballot") == "")
+            first = alone.filter(pl.col("pass_no") == pl.col("pass_no").min())
             for (candidate,), said in first.group_by("candidate", maintain_order=True):
                 if candidate in marks.identical and said["repeat"].n_unique() > 1:
                     yield _table(
-                        *place, "identical text", str(candidate), said, ["item", "variant"], "repeat"
+                        *place, "identical text", str(candidate), said, ("item", "variant"), "repeat"
                     )
 
 
@@ -114,8 +119,7 @@ def _raters(ok: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[Tab
         if len({measures[key].rater for key in keys}) > 1:
             own = ok.filter(pl.col("measure_id").is_in(keys) & (pl.col("pass_no") == 1))
             for (benchmark,), part in own.group_by("benchmark", maintain_order=True):
-                unit = ["item", "variant", "candidate", "repeat"]
-                yield _table(str(benchmark), family, criterion, "", "raters", "", part, unit, "rater")
+                yield _table(str(benchmark), family, criterion, "", "raters", "", part, MARK, "rater")
 
 
 def _table(
@@ -126,7 +130,7 @@ def _table(
     contrast: str,
     candidate: str,
     part: "pl.DataFrame",
-    unit: list[str],
+    unit: Sequence[str],
     across: str,
 ) -> Table:
     import polars as pl
@@ -162,31 +166,9 @@ def coefficients(t: Table) -> Iterator[dict[str, Any]]:
         "n_dropped": int((~kept).sum()),
         "n_changed": int((high - low > 1e-9).sum()),
     }
-    for name, coefficient in _COEFFICIENTS.items():
-        row = shared | {"coefficient": name}
-        if n_groups < LEAST_GROUPS:
-            yield row | {"reason": f"{count(n_groups, 'case')}: too few to tell"}
-            continue
-
-        def value(at: Any, how: Any = coefficient) -> float | None:
-            return how(values[at], missing[at])  # type: ignore[no-any-return]
-
-        scale = "raw" if name == "percent" else "z"
-        found = stats.by_group_jackknife(value, groups, scale=scale)  # type: ignore[arg-type]
-        reason = "the marks do not vary" if found.value is None else None
-        if found.value is not None and found.low is None:
-            reason = "leaving a case out makes it undefined or perfect: no interval"
-        yield row | {"value": found.value, "low": found.low, "high": found.high, "reason": reason}
-
-
-_COEFFICIENTS: dict[str, Callable[[Any, Any], float | None]] = {
-    "alpha_nominal": lambda v, m: stats.krippendorff_alpha(v, "nominal", missing=m).value,
-    "alpha_ordinal": lambda v, m: stats.krippendorff_alpha(v, "ordinal", missing=m).value,
-    "alpha_interval": lambda v, m: stats.krippendorff_alpha(v, "interval", missing=m).value,
-    "ac1": lambda v, m: stats.gwet_ac1(v, missing=m).value,
-    "icc_a1": lambda v, m: stats.icc_a1(v, missing=m).value,
-    "percent": lambda v, m: stats.percent_agreement(v, missing=m).value,
-}
+    for name in COEFFICIENTS:
+        found = by_coefficient(name, values, groups, missing)
+        yield shared | {"coefficient": name} | {k: found.get(k) for k in ("value", "low", "high", "reason")}
 
 
 def _sentences(rows: list[dict[str, Any]], names: Mapping[tuple[str, str, str], str]) -> Iterator[str]:

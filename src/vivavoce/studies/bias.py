@@ -319,7 +319,7 @@ def _sentences(
         what = f"{name}{where}, {_WHAT[place[4]].format(type=place[5])}"
         few: list[dict[str, Any]] = []
         for row in same:
-            row["verdict"] = (_demographics_said if place[4] == "demographic" else _said)(row, measure)
+            row["verdict"] = _demographics_said(row) if place[4] == "demographic" else _said(row, measure)
             if row["verdict_code"] == "too_few":
                 few.append(row)
             else:
@@ -389,7 +389,7 @@ def _able(found: float | None, measure: Measure) -> str:
     return f"an effect of {number(found, measure.criterion)} would have been found four times in five"
 
 
-def _demographics_said(row: Mapping[str, Any], measure: Measure) -> str:
+def _demographics_said(row: Mapping[str, Any]) -> str:
     basis = f"{count(row['n_pairs'], 'question')} in {count(row['n_groups'], 'case')}"
     if row["verdict_code"] == "too_few":
         return f"{basis}: too few to say."

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from vivavoce.stats.bridging import Link, Linking, linear_link
-from vivavoce.studies import item_of, weighted_mean, weights_of
-from vivavoce.studies.shifts import LEAST_GROUPS, PARTS, Change
+from vivavoce.studies import LEAST_GROUPS, item_of, weighted_mean, weights_of
+from vivavoce.studies.shifts import PARTS, Change
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding, Measure
-from vivavoce.studies import ITEM, Marks, by_answer, repeats, settled, unweighted
+from vivavoce.studies import ITEM, LEAST_GROUPS, Marks, by_answer, repeats, settled, unweighted
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -23,16 +23,16 @@ COLUMNS = (
     "raw_interaction",
     *("worth", "best_repeats", "identical", "reason"),
 )
-LEAST_GROUPS = 10
 
 
 def findings(marks: Marks) -> Finding:
     """A row per candidate, and one with an empty candidate for all together, per benchmark and criterion.
 
     `s2_…` are variance components (0 where the raw figure, beside it, is negative), from items that were
-    marked in two repeats or more; with several passes `s2_repeat` is without their noise. Of all candidates
-    together: `worth` is by what the variance of a difference grows with one repeat in place of `repeats`;
-    `best_repeats` is the number that costs least when a new question costs as much as a repeat.
+    marked in two repeats or more; with several passes `s2_repeat` is without their noise. `s2_pass` is the
+    noise of one pass over an answer, over all its ballots where answers were set side by side. Of all
+    candidates together: `worth` is by what the variance of a difference grows with one repeat in place of
+    `repeats`; `best_repeats` is the number that costs least when a new question costs as much as a repeat.
     """
     import polars as pl
 
@@ -71,10 +71,24 @@ def _rows(
 
 
 def _passes(scores: Any, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:
-    """The examiner's noise by benchmark and candidate, where marks were given in several passes."""
+    """The examiner's noise by benchmark and candidate, where marks were given in several passes.
+
+    Of answers set side by side a pass has the mean over the ballots that every pass of the answer has:
+    whom an answer met is no noise of the examiner's.
+    """
     import polars as pl
 
-    own = scores.filter(pl.col("edit") == "").with_columns(y=settled(measure.criterion)).drop_nulls("y")
+    answer = ["benchmark", "candidate", "item", "variant", "repeat"]
+    n_passes = pl.col("pass_no").n_unique()
+    own = (
+        scores.filter(pl.col("edit") == "")
+        .with_columns(y=settled(measure.criterion))
+        .drop_nulls("y")
+        .filter(n_passes.over(*answer, "ballot") == n_passes.over(answer))
+        .sort(*answer, "pass_no", "ballot")  # a mean in another order has another last digit
+        .group_by(*answer, "pass_no", maintain_order=True)
+        .agg(pl.col("y").mean())
+    )
     found = {}
     for (benchmark, candidate), said in own.group_by("benchmark", "candidate", maintain_order=True):
         if said["pass_no"].n_unique() > 1:

@@ -8,7 +8,8 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.studies import Marks, by_repeat, over_repeats
-from vivavoce.studies.examined import RESPONSE, Row, row, too_few, whole
+from vivavoce.studies.examined import RESPONSE, row, whole
+from vivavoce.studies.figures import Row, too_few
 from vivavoce.studies.labelled import Beside
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from vivavoce.errors import SelectionError
 from vivavoce.records import Criterion, Finding, Measure
 from vivavoce.studies import ITEM, Marks, by_answer, unweighted
 from vivavoce.studies.bridging import bridge
-from vivavoce.studies.shifts import ANSWER, LEAST_GROUPS, PARTS, Change, level, order
+from vivavoce.studies.figures import by_coefficient
+from vivavoce.studies.shifts import ANSWER, PARTS, Change, level, order
 from vivavoce.studies.words import count, number, plain
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ MOST = 10
 FEW_VALUES = 10
 """Up to so many different marks are taken as labels too, for the nominal alpha."""
 SAME = 1e-9
+COEFFICIENTS = ("alpha_nominal", "alpha_ordinal", "alpha_interval", "quadratic_kappa", "percent")
 
 
 def diff(marks: Marks, one: str, other: str, *, margin: float | None = None) -> Finding:
@@ -212,36 +214,12 @@ def _agreement(change: Change) -> Iterator[dict[str, Any]]:
 
 def _coefficients(change: Change, part: "pl.DataFrame", candidate: str) -> Iterator[dict[str, Any]]:
     values, groups = part.select("one", "other").to_numpy(), part["group"].to_numpy()
-    n_groups = part.n_unique("group")
-    chosen = dict(_COEFFICIENTS)
-    if len(np.unique(values)) > FEW_VALUES:
-        del chosen["alpha_nominal"]
-    for name, coefficient in chosen.items():
-        row = change.row("agreement", candidate=candidate, coefficient=name, n_answers=len(values),
-                         n_groups=n_groups)  # fmt: skip
-        if n_groups < LEAST_GROUPS:
-            yield row | {"reason": f"{count(n_groups, 'case')}: too few to tell"}
+    for name in COEFFICIENTS:
+        if name == "alpha_nominal" and len(np.unique(values)) > FEW_VALUES:
             continue
-
-        def value(at: Any, how: Any = coefficient) -> float | None:
-            return how(values[at]).value  # type: ignore[no-any-return]
-
-        found = stats.by_group_jackknife(value, groups, scale="raw" if name == "percent" else "z")
-        reason = None
-        if found.value is None:
-            reason = "the marks do not vary"
-        elif found.low is None:
-            reason = "leaving a case out makes it undefined or perfect: no interval"
-        yield row | {"value": found.value, "low": found.low, "high": found.high, "reason": reason}
-
-
-_COEFFICIENTS: dict[str, Any] = {
-    "alpha_nominal": lambda v: stats.krippendorff_alpha(v, "nominal"),
-    "alpha_ordinal": lambda v: stats.krippendorff_alpha(v, "ordinal"),
-    "alpha_interval": lambda v: stats.krippendorff_alpha(v, "interval"),
-    "quadratic_kappa": stats.weighted_kappa,
-    "percent": stats.percent_agreement,
-}
+        found = by_coefficient(name, values, groups)
+        figures = {k: found[k] for k in ("value", "low", "high", "n_groups", "reason") if k in found}
+        yield change.row("agreement", candidate=candidate, coefficient=name, n_answers=len(values), **figures)
 
 
 def _declared(changes: list[Change]) -> Iterator[str]:

@@ -4,16 +4,13 @@ An examiner is a judge model, a jury's member or a rater, with everything that i
 rubric under another model, or another version of it, is another examiner.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.specs import signed
+from vivavoce.studies.figures import Row
 from vivavoce.studies.grids import key_of, labels
-from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,21 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
-    "LEAST_GROUPS",
     "RESPONSE",
     "Examiner",
     "Part",
-    "by_jackknife",
-    "by_mean",
     "called",
-    "ends",
     "examined",
     "examiners",
     "is_judge",
     "marked",
+    "model_of",
     "places",
     "row",
-    "too_few",
     "whole",
 ]
 
@@ -46,10 +39,6 @@ COLUMNS = (
     *("n_changed", "margin", "saturated", "stamp", "reason"),
 )
 RESPONSE = ("benchmark", "item", "variant", "candidate", "repeat")
-LEAST_GROUPS = 10
-
-Row = dict[str, Any]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Part(NamedTuple):
@@ -90,6 +79,11 @@ def called(marks: "Marks", examiner: Examiner) -> str:
     """The shortest name of an examiner in a run, without any criterion."""
     criterion, key = next(iter(examiner.keys.items()))
     return labels(marks.measures)[key_of(marks.measures[key])].replace(f": {criterion}", "", 1)
+
+
+def model_of(examiner: Examiner) -> str:
+    """The model that marks; of a jury's member or a person its name as rater."""
+    return str(signed(examiner.signature).spec.settings.get("model") or examiner.rater)
 
 
 def whole(scores: "pl.DataFrame") -> "pl.DataFrame":
@@ -133,55 +127,3 @@ def row(part: str, benchmark: str, measure: Measure, **values: Any) -> Row:
         "candidate": "",
         **values,
     }
-
-
-def too_few(groups: Iterable[Any]) -> str | None:
-    """Why nothing is said of so few groups; null where there are enough."""
-    n = len(set(groups))
-    return f"{count(n, 'case')}: too few to tell" if n < LEAST_GROUPS else None
-
-
-def by_jackknife(
-    statistic: Callable[[Any], float | None],
-    groups: Any,
-    *,
-    scale: Any = "z",
-    level: float = 0.95,
-    undefined: str = "the marks do not vary",
-) -> Row:
-    """Value, interval and counts of a statistic of rows, each group left out in turn; null below 10 groups.
-
-    `statistic` takes the positions of the rows to keep. `undefined` is the reason where it has no value.
-    """
-    n = {"n_units": len(groups), "n_groups": len(set(groups.tolist()))}
-    if few := too_few(groups.tolist()):
-        return {**n, "reason": few}
-    found = stats.by_group_jackknife(statistic, groups, scale=scale, level=level)
-    reason = undefined if found.value is None else None
-    if found.value is not None and found.low is None:
-        reason = "leaving a case out makes it undefined or perfect: no interval"
-    return {
-        **n,
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "se": found.se,
-        "reason": reason,
-    }
-
-
-def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float | None = None) -> Row:
-    """Mean, interval by group and counts, in the units of the values; null below 10 groups.
-
-    The interval is Wilson's where the values have the two limits `low` and `high`, else t.
-    """
-    n = {"n_units": len(values), "n_groups": len(set(groups.tolist()))}
-    if few := too_few(groups.tolist()):
-        return {**n, "reason": few}
-    mean = stats.estimate_mean(values, groups, low=low, high=high)
-    return {**n, "value": mean.value, "low": mean.low, "high": mean.high, "se": mean.se}
-
-
-def ends(row: Mapping[str, Any], form: str = ".2f") -> str:
-    """The interval of a row for a sentence, with a blank before it; nothing where there is none."""
-    return "" if row["low"] is None else f" ({row['low']:{form}} to {row['high']:{form}})"

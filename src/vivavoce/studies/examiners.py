@@ -13,8 +13,9 @@ from vivavoce.errors import SelectionError
 from vivavoce.records import Finding
 from vivavoce.studies import Marks, by_answer, unweighted
 from vivavoce.studies.agreement import coefficients, retests
-from vivavoce.studies.examined import COLUMNS, Examiner, Part, Row, ends, examiners, row, whole
+from vivavoce.studies.examined import COLUMNS, Examiner, Part, examiners, row
 from vivavoce.studies.favours import family, position
+from vivavoce.studies.figures import Row, ends
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.habits import bounds, halo, length, saturation
 from vivavoce.studies.people import people
@@ -105,10 +106,11 @@ def _named(marks: Marks, name: str) -> tuple[str, str]:
 
 def _retest(marks: Marks) -> Part:
     """Marks of one examiner on the same response, or on a candidate's same text: as `agreement` has them."""
+    import polars as pl
+
     made = Part([], [])
     short = labels(marks.measures)
-    scores = whole(marks.scores)
-    ok = scores.filter(scores["status"] == "ok")
+    ok = marks.scores.filter((pl.col("edit") == "") & (pl.col("unit") == "") & (pl.col("status") == "ok"))
     for examiner in examiners(marks):
         for key in examiner.keys.values():
             measure = marks.measures[key]

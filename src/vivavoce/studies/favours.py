@@ -1,24 +1,13 @@
 """What a judge may favour beside the better answer: the one shown first, and its own family."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.models.cards import ModelCard
 from vivavoce.records import Measure
-from vivavoce.specs import signed
 from vivavoce.studies import Marks
-from vivavoce.studies.examined import (
-    RESPONSE,
-    Examiner,
-    Part,
-    Row,
-    by_jackknife,
-    by_mean,
-    ends,
-    examiners,
-    places,
-    row,
-)
+from vivavoce.studies.examined import RESPONSE, Examiner, Part, examiners, model_of, places, row
+from vivavoce.studies.figures import Row, by_jackknife, by_mean, ends, less_others
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.labelled import given, unlike
 from vivavoce.studies.words import count
@@ -127,17 +116,16 @@ def family(marks: Marks) -> Part:
     With labels: judge less people on answers of its own family, less the same on all others, so that answers
     which people too find better do not count (`against people`). Without labels: its mean of its own family
     less that of the others, question by question, a `difference, cause unknown`: the family may just be
-    better. Families are those of the models' cards; candidates without one are left out and none is guessed.
+    better. Families are those of `marks.cards`, the judge's under its model's name; candidates without one
+    are left out and none is guessed.
     """
     made = Part([], [])
     short = labels(marks.measures)
-    found_examiners = examiners(marks)
-    known = (cards() if found_examiners else {}) | {c.name: c for c in (marks.cards or {}).values()}
-    for examiner in found_examiners:
-        card = card_of(_model(examiner), known)
+    known = marks.cards or {}
+    for examiner in examiners(marks):
         for criterion, benchmark, measure, part in places(marks, examiner):
             place = row("family", benchmark, measure, figure="own_family")
-            own, others, reason = _families(marks, examiner, card, part)
+            own, others, reason = _families(known, examiner, part)
             if reason:
                 made.rows.append(place | {"reason": reason})
                 continue
@@ -154,13 +142,13 @@ def family(marks: Marks) -> Part:
 
 
 def _families(
-    marks: Marks, examiner: Examiner, card: ModelCard | None, part: "pl.DataFrame"
+    known: Mapping[str, ModelCard], examiner: Examiner, part: "pl.DataFrame"
 ) -> tuple[list[str], list[str], str | None]:
     """Candidates of the judge's family, those of others, and why there is nothing to compare."""
+    model = model_of(examiner)
+    card = known.get(model)
     if card is None or card.family is None:
-        who = _model(examiner) or "the judge"
-        return [], [], f"the family of {who} is not known: no model card names it"
-    known = marks.cards or {}
+        return [], [], f"the family of {model or 'the judge'} is not known: no model card names it"
     names = part.filter(part["role"] == "candidate")["candidate"].unique().sort()
     named = {name: known[name].family for name in names if name in known and known[name].family}
     own = [name for name, of in named.items() if of == card.family]
@@ -170,11 +158,6 @@ def _families(
     if not others:
         return [], [], "no candidate is known to be of another family"
     return own, others, None
-
-
-def _model(examiner: Examiner) -> str:
-    """The model that marks; of a jury's member or a person its name as rater."""
-    return str(signed(examiner.signature).spec.settings.get("model") or examiner.rater)
 
 
 def _own_family(
@@ -189,7 +172,7 @@ def _own_family(
         apart = (both["value"] - both["label"]).to_numpy()
         mine = both["candidate"].is_in(own).to_numpy()
         found = by_jackknife(
-            lambda at: _less(apart[at], mine[at]), both["group"].to_numpy(), scale="raw",
+            lambda at: less_others(apart[at], mine[at]), both["group"].to_numpy(), scale="raw",
             undefined="no labels of one of the two sides",
         )  # fmt: skip
         return {"contrast": "against people", **found}
@@ -209,7 +192,3 @@ def _own_family(
         "contrast": UNKNOWN,
         **by_mean((sides["own"] - sides["other"]).to_numpy(), sides["group"].to_numpy()),
     }
-
-
-def _less(apart: Any, mine: Any) -> float | None:
-    return float(apart[mine].mean() - apart[~mine].mean()) if mine.any() and not mine.all() else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Finding
-from vivavoce.studies import Marks, unweighted
+from vivavoce.studies import LEAST_GROUPS, Marks, unweighted
 from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count
 
@@ -22,7 +22,6 @@ COLUMNS = (
     *("benchmark", "metric", "criterion", "rater", "candidate", "category", "mean", "low", "high"),
     *("n_items", "n_groups", "f", "p", "p_adjusted", "differs", "reason"),
 )
-LEAST_GROUPS = 10
 
 
 def findings(marks: Marks) -> Finding:

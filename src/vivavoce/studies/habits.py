@@ -13,20 +13,8 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.studies import Marks
-from vivavoce.studies.examined import (
-    RESPONSE,
-    Examiner,
-    Part,
-    Row,
-    by_jackknife,
-    by_mean,
-    called,
-    ends,
-    examiners,
-    marked,
-    places,
-    row,
-)
+from vivavoce.studies.examined import RESPONSE, Examiner, Part, called, examiners, marked, places, row
+from vivavoce.studies.figures import Row, by_jackknife, by_mean, ends
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
@@ -211,23 +199,19 @@ def bounds(marks: Marks) -> Part:
     on the questions both have marks on, and `share_of_span`, how far up from floor to ceiling it stands
     (where there is one of each). Values by question are means over repeats, the unit is the group.
     """
+    import polars as pl
+
     made = Part([], [])
     short = labels(marks.measures)
     for examiner in examiners(marks):
         for _, benchmark, measure, part in places(marks, examiner):
-            items = part.group_by("item", "variant", "group", "candidate", "role").agg(_mean())
+            items = part.group_by("item", "variant", "group", "candidate", "role").agg(pl.col("value").mean())
             edges = items.filter(items["role"] != "candidate").select("candidate", "role").unique()
             found = list(_by_bound(benchmark, measure, items, edges.sort("role", "candidate").rows()))
             made.rows.extend(found)
             if line := _of_bounds(found):
                 made.said.append(f"{short[key_of(measure)]} on {benchmark}: {line}")
     return made
-
-
-def _mean() -> Any:
-    import polars as pl
-
-    return pl.col("value").mean()
 
 
 def _by_bound(

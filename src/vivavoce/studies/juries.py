@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from vivavoce.errors import SelectionError
 from vivavoce.records import Measure
 from vivavoce.studies import Marks
+from vivavoce.tables import within
 
 __all__ = ["consensus"]
 
@@ -28,18 +29,24 @@ def consensus(
     `judges` are signatures of measures in `marks`. An answer that nobody could mark for the candidate's own
     doing (unanswered, unreadable) is so for the jury. `rule` is mean, median, majority (a mark that more than
     half of those who marked gave) or worst. Fewer marks than `quorum`, by default one of each judge, or no
-    majority: failed. Raises `SelectionError` where the judges do not share a criterion with one range and
-    direction.
+    majority: failed. Items that one of the judges never marks (`marks.only`) are none of the jury's. Raises
+    `SelectionError` where the judges do not share a criterion with one range and direction, or no item.
     """
     import polars as pl
 
     signature = f"{metric}@{_digest(metric, *judges)[:8]}"
     frames: list[pl.DataFrame] = []
     measures: dict[int, Measure] = {}
+    only: dict[int, frozenset[tuple[str, str, str]]] = {}
     for criterion, keys in _shared(marks.measures, judges, metric).items():
         key = -1 - int(_digest(signature, criterion)[:12], 16)
         first = marks.measures[keys[0]]
         own = marks.scores.filter(pl.col("measure_id").is_in(keys))
+        if bounds := [marks.only[k] for k in keys if k in marks.only]:
+            only[key] = frozenset.intersection(*bounds)
+            if not only[key]:
+                raise SelectionError(f"{metric}: there is no item of which all its judges mark {criterion}.")
+            own = within(own, only[key])
         columns = [name for name in (*_THING, "weight") if name in own.columns]
         voices = own.group_by(*columns, "measure_id").agg(
             value=pl.col("value").mean(),
@@ -73,7 +80,7 @@ def consensus(
         )  # fmt: skip
         frames.append(jury.select(marks.scores.columns).sort(*_THING))
         measures[key] = Measure(metric=metric, signature=signature, rater="jury", criterion=first.criterion)
-    return marks._replace(scores=pl.concat(frames), measures=measures)
+    return marks._replace(scores=pl.concat(frames), measures=measures, only=only)
 
 
 def _digest(*texts: str) -> str:

@@ -4,7 +4,7 @@ There are no cut-offs for a coefficient: the yardstick is how far people agree w
 answers. Labels are as people gave them, before anybody settled differences.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,28 +13,25 @@ from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.studies import Marks
 from vivavoce.studies.corrected import corrected, needed
-from vivavoce.studies.examined import (
-    RESPONSE,
-    Floats,
-    Part,
+from vivavoce.studies.examined import RESPONSE, Part, examiners, marked, row
+from vivavoce.studies.figures import (
+    COEFFICIENTS,
+    Ratings,
     Row,
+    by_coefficient,
     by_jackknife,
     by_mean,
     ends,
-    examiners,
-    marked,
-    row,
+    less,
+    less_others,
 )
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.labelled import Beside, beside, unlike
 from vivavoce.studies.words import count
 
-__all__ = ["AGREEMENT", "people"]
+__all__ = ["people"]
 
-AGREEMENT: Mapping[str, Callable[[Floats], float | None]] = {
-    "alpha_ordinal": lambda two: stats.krippendorff_alpha(two, "ordinal").value,
-    "percent": lambda two: stats.percent_agreement(two).value,
-}
+AGREEMENT = ("alpha_ordinal", "percent")
 BETWEEN = ("people and people", "difference")
 ONE_PERSON = "no answer has the labels of two people: no ceiling to hold the judge against"
 
@@ -89,13 +86,12 @@ def _compared(measure: Measure, both: Beside, margin: float | None) -> Iterator[
     groups = of["group"].to_numpy()
     judged = of.select("judge", "two" if paired else "label").to_numpy()
     between = of.select("one", "two").to_numpy() if paired else None
-    for figure, how in AGREEMENT.items():
-        scale = "raw" if figure == "percent" else "z"
+    for figure in AGREEMENT:
 
-        def each(table: Any, scale: str = scale, how: Any = how) -> Row:
-            return by_jackknife(lambda at: how(table[at]), groups, scale=scale) | units
+        def each(table: Any, figure: str = figure) -> Row:
+            return by_coefficient(figure, table, groups) | units
 
-        shared = {"figure": figure}
+        how, shared = COEFFICIENTS[figure], {"figure": figure}
         yield row("people", both.benchmark, measure, contrast="judge and people", **shared, **each(judged))
         if between is None:
             for contrast in BETWEEN:
@@ -104,16 +100,12 @@ def _compared(measure: Measure, both: Beside, margin: float | None) -> Iterator[
             continue
         yield row("people", both.benchmark, measure, contrast="people and people", **shared, **each(between))
         apart = by_jackknife(
-            lambda at, how=how: _less(how(judged[at]), how(between[at])),  # type: ignore[misc]
+            lambda at, how=how: less(how(Ratings(judged[at])), how(Ratings(between[at]))),  # type: ignore[misc]
             groups,
             scale="raw",
         )
         yield row("people", both.benchmark, measure, contrast="difference", margin=margin,
                   **shared, **apart | units)  # fmt: skip
-
-
-def _less(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a - b
 
 
 def _biases(measure: Measure, both: Beside) -> Iterator[Row]:
@@ -149,20 +141,13 @@ def _biases(measure: Measure, both: Beside) -> Iterator[Row]:
     level = stats.bonferroni_level(0.95, len(names))
     for name in names:
         values = by_jackknife(
-            lambda at, name=name: _against(apart[at], candidates[at] == name),  # type: ignore[misc]
+            lambda at, name=name: less_others(apart[at], candidates[at] == name),  # type: ignore[misc]
             groups,
             scale="raw",
             level=level,
             undefined="no label of this candidate or of the others",
         )
         yield one(contrast="by candidate", candidate=name, **values) | {"figure": "favour"}
-
-
-def _against(values: Any, own: Any) -> float | None:
-    """Mean of one's own values less that of all others; null where either has none."""
-    if not own.any() or own.all():
-        return None
-    return float(values[own].mean() - values[~own].mean())
 
 
 def _sentences(name: str, found: list[Row]) -> Iterator[str]:

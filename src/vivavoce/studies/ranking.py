@@ -9,7 +9,7 @@ from typing import Any
 
 from vivavoce import stats
 from vivavoce.records import Finding
-from vivavoce.studies import Marks, unweighted
+from vivavoce.studies import LEAST_GROUPS, Marks, unweighted
 from vivavoce.studies.grids import Grid, grids, key_of, labels, left_out
 from vivavoce.studies.words import count, number
 
@@ -20,7 +20,6 @@ COLUMNS = (
     *("mean_rank", "mean_rank_items", "n_candidates", "n_items", "n_groups", "n_shown", "n_pairs"),
     *("friedman_chi2", "friedman_f", "friedman_p", "critical_difference", "reason"),
 )
-LEAST_GROUPS = 10
 
 
 def findings(marks: Marks) -> Finding:

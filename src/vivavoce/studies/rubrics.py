@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.models.cards import cards
 from vivavoce.records import Finding, Measure
 from vivavoce.specs import Spec, signed
-from vivavoce.studies import Marks, by_answer, unweighted
+from vivavoce.studies import LEAST_GROUPS, Marks, by_answer, unweighted
 from vivavoce.studies.circles import circles
-from vivavoce.studies.examined import (
-    LEAST_GROUPS,
-    RESPONSE,
-    Examiner,
-    Row,
-    by_jackknife,
-    by_mean,
-    ends,
-    examiners,
-    is_judge,
-    marked,
-)
+from vivavoce.studies.examined import RESPONSE, Examiner, examiners, is_judge, marked
+from vivavoce.studies.figures import Row, by_jackknife, by_mean, ends, less
 from vivavoce.studies.labelled import given, unlike
 from vivavoce.studies.words import count
 
@@ -64,7 +53,6 @@ def findings(marks: Marks) -> Finding:
         )  # fmt: skip
     rows: list[Row] = []
     said: list[str] = []
-    known = cards() | {card.name: card for card in (marks.cards or {}).values()}
     for versions in sets:
         shared = [c for c in versions[0].keys if all(c in e.keys for e in versions)]
         for criterion in shared:
@@ -73,7 +61,7 @@ def findings(marks: Marks) -> Finding:
             said.extend(told)
         if not shared:
             said.append(f"{_names(versions)} share no criterion: nothing to compare.")
-        said.extend(circles(marks, versions[0], _names(versions), known))
+        said.extend(circles(marks, versions[0], _names(versions)))
     return Finding(
         study="rubrics",
         rows=tuple(rows),
@@ -191,7 +179,7 @@ def _on_halves(
     at = held["report"]
     for n in (n for n in range(len(versions)) if n != best):
         values = by_jackknife(
-            lambda kept, n=n: _less(alpha(best, at[kept]), alpha(n, at[kept])),  # type: ignore[misc]
+            lambda kept, n=n: less(alpha(best, at[kept]), alpha(n, at[kept])),  # type: ignore[misc]
             groups[at],
             scale="raw",
         )
@@ -203,10 +191,6 @@ def _on_halves(
 
 def _hash(benchmark: str, group: Any) -> bytes:
     return hashlib.sha256(f"rubrics|{benchmark}|{group}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _less(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a - b
 
 
 def _said(before: Row, after: Row, apart: list[Row], name: str) -> str:
@@ -229,18 +213,15 @@ def _said(before: Row, after: Row, apart: list[Row], name: str) -> str:
 
 def _ceilings(marks: Marks, versions: list[Examiner], criterion: str) -> Iterator[Row]:
     """What each rubric gives to each ceiling: a figure of the judge's own, by which none may be chosen."""
+    import polars as pl
+
     for examiner in versions:
         measure = marks.measures[examiner.keys[criterion]]
         own = marked(marks, examiner.keys[criterion])
         top = own.filter(own["role"] == "ceiling").sort("benchmark", "candidate")
         for (benchmark, candidate), part in top.group_by("benchmark", "candidate", maintain_order=True):
-            items = part.group_by("item", "variant", "group", maintain_order=True).agg(_mean())
+            by_item = part.group_by("item", "variant", "group", maintain_order=True)
+            items = by_item.agg(pl.col("value").mean())
             limits = {"low": measure.criterion.low, "high": measure.criterion.high}
             values = by_mean(items["value"].to_numpy(), items["group"].to_numpy(), **limits)
             yield _row(str(benchmark), measure, figure="ceiling_mean", other=str(candidate), **values)
-
-
-def _mean() -> Any:
-    import polars as pl
-
-    return pl.col("value").mean()

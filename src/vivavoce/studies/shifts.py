@@ -12,18 +12,17 @@ import numpy as np
 
 from vivavoce import stats
 from vivavoce.records import Measure
-from vivavoce.studies import ITEM, by_repeat, item_of, weighted_mean, weights_of
+from vivavoce.studies import ITEM, LEAST_GROUPS, by_repeat, item_of, weighted_mean, weights_of
 from vivavoce.studies.grids import Grid, common, grids
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ANSWER", "LEAST_GROUPS", "PARTS", "Change", "level", "order"]
+__all__ = ["ANSWER", "PARTS", "Change", "level", "order"]
 
 ANSWER = (*ITEM[:3], "candidate", "repeat")
 """The columns that name an answer."""
-LEAST_GROUPS = 10
 ALONE = "all that both marked is one case, and one case says nothing about the next"
 
 PARTS: dict[str, tuple[str, ...]] = {

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.records import Measure
 from vivavoce.studies import Marks
-from vivavoce.studies.examined import Part, Row, called, examiners, is_judge, row
+from vivavoce.studies.examined import Part, called, examiners, is_judge, row
+from vivavoce.studies.figures import Row
 from vivavoce.studies.labelled import unlike
 from vivavoce.studies.words import count
 

@@ -38,9 +38,11 @@ def status(
     it counted none; the cost is null, with a reason, where a call that was answered has no price.
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
-    before marking too; what else will count as no answer, marking tells. `responses` are those of the
-    formats that the measure marked, and of those of its items that `only` names: some may not have been
-    marked yet, which is a cause of its own.
+    before marking too; what else will count as no answer, marking tells. Each answer counts once: marked in
+    several passes, pieces or ballots it is what the worst of those marks is (failed, unreadable, unanswered,
+    ok). `responses` are those of the formats that the measure marked, and of those of its items that `only`
+    names: some may not have been marked yet, which is a cause of its own. Where answers are set side by
+    side, edited ones are none of them, nor those that have none beside them.
     """
     rows = [_marked(key, part, responses, (only or {}).get(m)) for m, key, part in _parts(scores, measures)]
     marked = {(row["benchmark"], row["candidate"]) for row in rows}
@@ -98,18 +100,40 @@ def _marked(
     """The row of one measure, with what it has yet to mark; `only` are the items it marks, null for all."""
     import polars as pl
 
-    row = _row(key, part, "note")
+    row = _row(key, _by_answer(part), "note")
     there = responses.filter(
         (pl.col("benchmark") == key[0])
         & (pl.col("candidate") == key[1])
         & pl.col("format").is_in(part.get_column("format").unique().to_list())
     )
     there = within(there, only)
-    thing = ("item", "variant", "repeat", "edit")
-    unmarked = there.height - part.select(thing).n_unique()
+    if (part["ballot"] != "").any():
+        there = there.join(_met(responses), on=["benchmark", "item", "variant", "repeat"], how="semi")
+        there = there.filter(pl.col("edit") == "")
+    unmarked = there.height - row["responses"]
     if unmarked > 0:
         row |= {"responses": there.height, "causes": row["causes"] | {"not marked yet": unmarked}}
     return row
+
+
+def _by_answer(part: "pl.DataFrame") -> "pl.DataFrame":
+    """A row for each answer of a candidate: of its marks by one measure the worst."""
+    import polars as pl
+
+    worst_first = pl.Enum(["failed", "unreadable", "unanswered", "ok"])
+    return (
+        part.sort(pl.col("status").cast(worst_first), "pass_no", "unit", "ballot", maintain_order=True)
+        .unique(["item", "variant", "repeat", "edit"], keep="first", maintain_order=True)
+    )  # fmt: skip
+
+
+def _met(responses: "pl.DataFrame") -> "pl.DataFrame":
+    """The questions and repeats that several candidates answered: only those answers meet others."""
+    import polars as pl
+
+    own = responses.filter((pl.col("edit") == "") & (pl.col("role") == "candidate"))
+    answered = own.group_by("benchmark", "item", "variant", "repeat").agg(n=pl.col("candidate").n_unique())
+    return answered.filter(pl.col("n") > 1)
 
 
 def _silent(part: "pl.DataFrame") -> "pl.DataFrame":

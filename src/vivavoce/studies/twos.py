@@ -7,50 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.specs import Spec, signed
 from vivavoce.studies import Marks
-from vivavoce.studies.examined import (
-    RESPONSE,
-    Examiner,
-    Floats,
-    Part,
-    Row,
-    by_jackknife,
-    by_mean,
-    ends,
-    examiners,
-    marked,
-    row,
-)
+from vivavoce.studies.examined import RESPONSE, Examiner, Part, examiners, marked, row
+from vivavoce.studies.figures import Row, by_coefficient, by_mean, ends
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COEFFICIENTS", "judges", "kind", "pairs", "reference", "rubric_name", "tau_b"]
+__all__ = ["judges", "kind", "pairs", "reference", "rubric_name", "tau_b"]
 
 LEAST_CANDIDATES = 4
 FREE = "_free"
 """The ending of a rubric's name that says it is marked without the reference."""
 
-COEFFICIENTS: Mapping[str, Callable[[Floats, Floats], float | None]] = {
-    "alpha_nominal": lambda two, _: stats.krippendorff_alpha(two, "nominal").value,
-    "alpha_ordinal": lambda two, _: stats.krippendorff_alpha(two, "ordinal").value,
-    "alpha_interval": lambda two, _: stats.krippendorff_alpha(two, "interval").value,
-    "ac1": lambda two, marks: stats.gwet_ac1(two, categories=marks).value,
-    "quadratic_kappa": lambda two, _: stats.weighted_kappa(two).value,
-    "pearson": lambda two, _: stats.pearson(two[:, 0], two[:, 1]),
-    "percent": lambda two, _: stats.percent_agreement(two).value,
-}
-"""Agreement of the two columns of a table without gaps, and Pearson's r, which forgives any shift.
-
-The second argument are the marks that occur in the whole table, whichever case is left out of it.
-"""
+WANTED = ("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "quadratic_kappa", "pearson", "percent")
+"""The `COEFFICIENTS` of two raters who marked the same answers."""
 
 
 def judges(marks: Marks) -> Part:
@@ -155,13 +131,10 @@ def pairs(
 
 def _figures(own: "pl.DataFrame", wanted: Sequence[str] | None) -> Iterator[tuple[str, Row]]:
     two, groups = own.select("value", "other").to_numpy(), own["group"].to_numpy()
-    kinds = np.unique(two)
     changed = {"n_changed": int((abs(two[:, 0] - two[:, 1]) > 1e-9).sum()), "n_ratings": 2 * len(two)}
-    for name, coefficient in COEFFICIENTS.items():
+    for name in WANTED:
         if wanted is None or name in wanted:
-            scale = "raw" if name == "percent" else "z"
-            found = by_jackknife(lambda at, how=coefficient: how(two[at], kinds), groups, scale=scale)  # type: ignore[misc]
-            yield name, found | changed
+            yield name, by_coefficient(name, two, groups) | changed
     yield "difference", by_mean(two[:, 1] - two[:, 0], groups) | changed
 
 

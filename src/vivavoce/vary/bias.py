@@ -36,6 +36,10 @@ class Bias:
     seed: int = 0
     planted: str | Spec | None = None
 
+    def __post_init__(self) -> None:
+        if not self.type:
+            raise ValueError("type names no kind of bias")
+
     def makes(self, stock: Stock, desk: "Desk | None") -> Iterator[Outcome]:
         """A pair of twins for each base item and type."""
         wrong = wrong_answers(

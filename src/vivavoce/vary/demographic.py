@@ -66,6 +66,10 @@ class Demographic:
     kind: DemographicKind | tuple[DemographicKind, ...]
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if not self.kind:
+            raise ValueError("kind names no detail of a patient")
+
     def makes(self, stock: Stock, desk: "Desk | None") -> Iterator[Outcome]:
         """A twin for each base item, kind and value, or one reason for a base item and kind."""
         for kind in dict.fromkeys((self.kind,) if isinstance(self.kind, str) else self.kind):

@@ -88,8 +88,15 @@ def vary(
             _put(db, new)
             put_provenance(db, "vary", settings, changed=len(new))
     lines = rows(tried)
+    there = sum(row["there"] for row in lines)
+    unchecked = (
+        (f"{there:,} were there already and were not checked again by {check}.",) if check and there else ()
+    )
     return Finding(
-        study="vary", rows=tuple(lines), text=sentence(lines, dry=desk is None), notes=notes(tried)
+        study="vary",
+        rows=tuple(lines),
+        text=sentence(lines, dry=desk is None),
+        notes=(*unchecked, *notes(tried)),
     )
 
 
