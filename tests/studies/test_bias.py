@@ -15,7 +15,8 @@ from vivavoce.run import Run, open_run
 from vivavoce.studies.presentations import spread
 
 NONE = (
-    "No question that was marked has a twin with its partner (bias:TYPE, neutral, demographic:SORT=VALUE): "
+    "No question that was marked for a candidate (floor and ceiling are none) has a twin with its partner "
+    "(bias:TYPE, neutral, demographic:SORT=VALUE): "
     "there is nothing to compare."
 )
 
@@ -107,8 +108,9 @@ def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different:
     found = study(marked(tmp_path, {"A": twinned(biased, [0.9] * n)}))
     r = row(found, type="all")
     assert "too_few" == r["verdict_code"]
+    few = f", of which {different} differ" if n >= 10 else ""
     assert (
-        f"A, told: worth, biased against neutral sentence: {n} pairs: too few to say; an effect of "
+        f"A, told: worth, biased against neutral sentence: {n} pairs{few}: too few to say; an effect of "
         f"{r['mde']:.3f} would have been found four times in five."
     ) == found.text
 
@@ -118,7 +120,7 @@ def test_where_nothing_differs_nothing_is_promised(tmp_path: Path) -> None:
     r = row(found, type="all")
     assert (0.0, 1.0, None, None, None) == (r["difference"], r["p"], r["low"], r["high"], r["mde"])
     assert "without spread" in r["reason"]
-    assert "12 pairs: too few to say. Its mark flips in 0%" in found.text
+    assert "12 pairs, of which 0 differ: too few to say. Its mark flips in 0%" in found.text
 
 
 def test_no_interval_reaches_beyond_the_scale(tmp_path: Path) -> None:

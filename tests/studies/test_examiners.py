@@ -178,5 +178,5 @@ def test_a_run_without_an_examiner_gets_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("margin", [0, -0.1, math.inf, math.nan])
 def test_a_margin_of_nothing_is_refused(tmp_path: Path, margin: float) -> None:
     run = judged(tmp_path, {JUDGE: each([1] * 12)})
-    with pytest.raises(SelectionError, match="must be above 0"):
+    with pytest.raises(SelectionError, match="between 0 and 1 it says something"):
         card(run, margin=margin)

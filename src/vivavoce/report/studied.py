@@ -193,7 +193,8 @@ def drawn(
 ) -> list[dict[str, Any]]:
     """The comparisons with their `stamp`, the first of each call on several on one scale with its `figure`.
 
-    A comparison bears no signature: of several versions of its metric the weakest stamp stands.
+    A comparison bears no signature: of several versions of its metric, and of a jury's judges, the weakest
+    stamp stands.
     """
     criteria = {(m.metric, m.criterion.criterion): m.criterion for m in measures.values()}
 
@@ -210,7 +211,12 @@ def drawn(
             shown = figure(f"Differences in {title}", plots.forest(own), "differences", title)
         for n, row in enumerate(own):
             key = (row["metric"], row["criterion"], row.get("rater") or "")
-            marked = [m for m in measures.values() if (m.metric, m.criterion.criterion, m.rater) == key]
+            marked = [
+                m
+                for m in measures.values()
+                if (m.metric, m.criterion.criterion, m.rater) == key
+                or (key[2] == "jury" and m.metric in key[0] and m.criterion.criterion == key[1])
+            ]
             stamp = weakest(stamp_of(stamps, row["benchmark"], m) for m in marked)
             made.append({**row, "figure": shown if n == 0 else None, "stamp": stamp})
     return made

@@ -62,7 +62,10 @@ def estimates(
             formats = part.get_column("format").unique().to_list()
             exam = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             exam = within(exam, marks.only.get(key))
-            expected = _repeats_of(exam, part)
+            expected = {
+                str(role): _repeats_of(exam, own)
+                for (role,), own in part.group_by("role", maintain_order=True)
+            }
             better = -1 if measure.criterion.direction == "higher" else 1
             made = [{name: r[name] for name in COLUMNS} for r in _rows(part, measure, expected, asked)]
             views = list(dict.fromkeys(row["view"] for row in made))
@@ -124,7 +127,8 @@ def _sentence(row: Mapping[str, Any]) -> str:
 def _repeats_of(exam: "pl.DataFrame", part: "pl.DataFrame") -> "pl.Series":
     """For each item of the exam the most repeats that any candidate has of it, null where nobody has one.
 
-    All null with a single candidate, whose gaps could not be told from the design.
+    `part` holds those of one role: a ceiling may have been made in more repeats than anybody was asked. All
+    null with a single candidate, whose gaps could not be told from the design.
     """
     import polars as pl
 
@@ -136,7 +140,7 @@ def _repeats_of(exam: "pl.DataFrame", part: "pl.DataFrame") -> "pl.Series":
 
 
 def _rows(
-    part: "pl.DataFrame", measure: Measure, expected: "pl.Series", asked: _Asked
+    part: "pl.DataFrame", measure: Measure, expected: "Mapping[str, pl.Series]", asked: _Asked
 ) -> Iterator[dict[str, Any]]:
     """The rows of one criterion on one benchmark, in every view."""
     import polars as pl
@@ -154,7 +158,7 @@ def _rows(
         several = own.filter(pl.col("edit") == "").group_by("item", "variant", "repeat")
         n_ok = float(several.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
         repeats = answers.get_column("repeat").n_unique()
-        n_expected = int(expected.fill_null(repeats).clip(upper_bound=repeats).sum())
+        n_expected = int(expected[str(role)].fill_null(repeats).clip(upper_bound=repeats).sum())
         nothing = "every mark failed" if found["failed"] else "nothing was answered, and silence is set aside"
         shared = {
             "benchmark": benchmark,

@@ -6,7 +6,6 @@ same answer again), `judges` (another model with the same rubric), `reference` (
 unless a part says otherwise, and every interval is by group: questions on one case count as one.
 """
 
-import math
 from collections.abc import Iterator
 
 from vivavoce.errors import SelectionError
@@ -45,10 +44,13 @@ def findings(marks: Marks, margin: float | None = None) -> Finding:
     `marks.people` are the labels and are examined by none; `margin` is the least difference of agreement
     (alpha, where 1 is perfect) that would matter, see `people` and `stamps`. A figure that cannot be had is
     null with a reason, below 10 groups always. Marks that are not ok enter nothing but corrected means.
-    Raises `SelectionError` if the margin is not above 0.
+    Raises `SelectionError` if the margin is not between 0 and 1.
     """
-    if margin is not None and not (math.isfinite(margin) and margin > 0):
-        raise SelectionError(f"--margin must be above 0, and {margin} is not.")
+    if margin is not None and not 0 < margin < 1:  # NaN is neither
+        raise SelectionError(
+            f"--margin {margin:g}: it is a difference of alpha, which is 1 at most: between 0 and 1 it says "
+            "something."
+        )
     single, notes = by_answer(marks.measures)
     marks = marks._replace(measures=single)
     found = examiners(marks)

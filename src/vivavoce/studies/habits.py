@@ -82,6 +82,8 @@ def halo(marks: Marks) -> Part:
             a, b = (marks.measures[examiner.keys[name]] for name in (one, other))
             both = _paired(marks, examiner, one, other)
             for (benchmark,), part in both.group_by("benchmark", maintain_order=True):
+                if _rescaled(part):  # one mark on two scales agrees with itself by construction
+                    continue
                 for contrast, figure, values in _together(part):
                     place = {"contrast": contrast, "other": b.criterion.criterion, "figure": figure}
                     found.append(row("halo", str(benchmark), a, **place, **values))
@@ -95,6 +97,14 @@ def _paired(marks: Marks, examiner: Examiner, one: str, other: str) -> "pl.DataF
     left = left.filter(left["role"] == "candidate")
     return left.join(right.select(*RESPONSE, other="value"), on=list(RESPONSE), validate="1:1",
                      maintain_order="left")  # fmt: skip
+
+
+def _rescaled(part: "pl.DataFrame") -> bool:
+    """Whether each value of one criterion goes with one of the other, as in a mark on a second scale."""
+    kinds = part.select("value", "other").unique()
+    return 1 < kinds.height == kinds["value"].n_unique() == kinds["other"].n_unique() and (
+        abs(stats.pearson(part["value"].to_numpy(), part["other"].to_numpy()) or 0.0) > 1 - 1e-9
+    )
 
 
 def _together(part: "pl.DataFrame") -> Iterator[tuple[str, str, Row]]:

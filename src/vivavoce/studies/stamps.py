@@ -51,7 +51,8 @@ def stamps(marks: Marks, against: Sequence[Row], margin: float | None) -> Part:
                 made.rows.append(_stamp(marks, place, measure, found.get(place), margin))
                 where = f"{called(marks, examiner)} on {benchmark}"
                 told.setdefault((where, made.rows[-1]["stamp"]), []).append(measure.criterion.criterion)
-    made.said.extend(f"{where}: {stamp} ({', '.join(names)})." for (where, stamp), names in told.items())
+    if marks.people:  # a study without labels has nothing to say of them, and takes no earlier stamp away
+        made.said.extend(f"{where}: {stamp} ({', '.join(names)})." for (where, stamp), names in told.items())
     return made
 
 

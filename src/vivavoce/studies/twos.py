@@ -166,7 +166,8 @@ def _sentences(part: str, one: str, other: str, found: Sequence[Row]) -> Iterato
         on = f"{count(shift['n_units'], 'response')} in {count(shift['n_groups'], 'case')}"
         agreed = alpha["reason"] if alpha["value"] is None else f"{alpha['value']:.2f}{ends(alpha)}"
         order = "" if tau["value"] is None else (
-            f"; they order {count(tau['n_units'], 'candidate')} with tau-b {tau['value']:.2f}"
+            f"; on what both marked they order {count(tau['n_units'], 'candidate')} with tau-b "
+            f"{tau['value']:.2f}"
         )  # fmt: skip
         who = "Without the reference the marks are" if part == "reference" else "The second marks"
         size = f"{abs(shift['value']):.2f}{_turned(shift)} {'higher' if shift['value'] >= 0 else 'lower'}"
