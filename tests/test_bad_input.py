@@ -287,7 +287,7 @@ def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
         (("--xyzzy",), "viva has no option --xyzzy. `viva --help` lists those it has."),
         (("report", "r.viva", "--to"), "--to needs a value after it: `viva report --help` shows examples."),
         (("status", "a.viva", "b.viva"), "status takes no further 'b.viva': `viva status --help`"),
-        (("list", "metric"), "KIND: 'metric' is not one of 'metrics', 'benchmarks', 'formats'. Did you mean"),
+        (("list", "metric"), "'formats', 'rubrics', 'variations'. Did you mean 'metrics'?"),
         (("compare", "r.viva", "--margin", "big"), "--margin big: "),
         (("compare", "r.viva", "--margin=big"), "--margin big: "),
         (("export", "r.viva", "out", "--to", "parqet"), "Did you mean 'parquet'?"),

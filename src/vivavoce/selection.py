@@ -3,9 +3,9 @@
 import difflib
 from collections.abc import Sequence
 
-from vivavoce import registry, specs
+from vivavoce import specs
 from vivavoce.benchmarks import load
-from vivavoce.errors import SelectionError, VivaError, suggest
+from vivavoce.errors import SelectionError, suggest
 from vivavoce.store import RunFile, read
 
 __all__ = ["ItemKey", "candidate_of", "candidates_of", "items_of", "signatures_of"]
@@ -66,16 +66,7 @@ def signatures_of(run: RunFile, metric: str | None) -> list[str] | None:
             f"{found[0]} was both recorded and run here, and the two are not the same measure: name one by "
             f"its signature, {' or '.join(chosen)}."
         )
-    return chosen if len(chosen) == 1 else _of_today(found[0], chosen)
-
-
-def _of_today(metric: str, signatures: list[str]) -> list[str]:
-    """Of several versions under one name the one that would mark now; all where nothing here could."""
-    try:
-        own = registry.signature(registry.build("metric", metric))
-    except VivaError:
-        return signatures
-    return [own] if own in signatures else signatures
+    return chosen
 
 
 def candidates_of(run: RunFile) -> list[str]:

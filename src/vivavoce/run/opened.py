@@ -131,7 +131,7 @@ class Opened:
         """Score rows by what a user names: a metric, a signature, a jury of judges; null for all."""
         spec = _jury(metric)
         if spec is None:
-            return self._marks(signatures_of(self.file, metric), chosen, candidates)
+            return self._newest(signatures_of(self.file, metric), chosen, candidates)
         jury: Jury = registry.build("metric", spec)
         judges = [self._voice(judge) for judge in jury.of]
         return consensus(
@@ -141,6 +141,21 @@ class Opened:
             rule=jury.rule,
             quorum=jury.quorum,
         )
+
+    def _newest(
+        self,
+        signatures: Sequence[str] | None,
+        chosen: "set[ItemKey] | None",
+        candidates: Sequence[str] | None,
+    ) -> Marks:
+        """The marks by these; of several versions of one metric that of today, where it marked everybody."""
+        every = self._marks(signatures, chosen, candidates)
+        own = _today(signatures or ())
+        if own is None:
+            return every
+        marks = self._marks([own], chosen, candidates)
+        there, here = ({*one.scores["candidate"].unique()} for one in (every, marks))
+        return marks if there == here else every
 
     def _voice(self, judge: specs.Spec) -> str:
         """The signature of a judge's marks here: by the rubric of today, or else the only ones."""
@@ -184,6 +199,17 @@ class Opened:
             marks = marks._replace(identical=identical_repeats(self._exam(chosen)[1]))
         lines = red_lines(bad, lambda metric: self._by(metric, chosen))
         return estimates(marks, self._exam(chosen)[0], bad, lines)
+
+
+def _today(signatures: Sequence[str]) -> str | None:
+    """Of several versions the one by which the metric would mark now; null if there is none, or no choice."""
+    if len(signatures) < 2:
+        return None
+    try:
+        own = registry.signature(registry.build("metric", specs.signed(signatures[0]).spec))
+    except VivaError:
+        return None
+    return own if own in signatures else None
 
 
 def _jury(metric: str | None) -> specs.Spec | None:
