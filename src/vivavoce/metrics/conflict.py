@@ -1,0 +1,70 @@
+"""Conflict: a screen beside every score of similarity, for what similarity does not see.
+
+Two sentences that differ in "not", in a decimal point or in left and right are nearly the same to any
+measure of overlap or of meaning. Rules look for exactly these: changed numbers, units, comparators,
+negations, sides and places, directions, routes and frequencies (`vivavoce.conflicts`). A flag says that a
+place needs eyes; it is no verdict, and no flag is no clearance.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from vivavoce.conflicts import KINDS, MOST, Conflict, conflicts, read
+from vivavoce.metrics import Lab
+from vivavoce.records import Criterion, Row, Value
+from vivavoce.registry import metric
+from vivavoce.text import one_line
+
+__all__ = ["ConflictScreen"]
+
+_SHOWN = 60
+"""Characters of a place that a note shows."""
+_NAMED = 8
+"""Conflicts that a note names; the parts count them all."""
+
+
+@metric("conflict")
+class ConflictScreen:
+    """Share of answers flagged for a conflict with the reference; a screen, not a verdict; lower is better.
+
+    1 if the answer changes a number, unit, comparator, negation, side, direction, route or frequency of the
+    reference, else 0. `parts` count the conflicts of each kind, the note names the places. Of several
+    references the one with the fewest conflicts counts. What the answer adds is no conflict, nor is the same
+    quantity in another notation. Rules find them, no model is asked: they know no medicine, so read what is
+    flagged, and do not take silence for safety. What is blank or refused says nothing and is set aside. Of a
+    reference the first 300 clauses, and places of each kind, are compared; the note says where it has more.
+    """
+
+    criteria = (Criterion(criterion="conflict", direction="lower", if_unanswered="set_aside"),)
+    formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
+    needs = ("references",)
+
+    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+        """1.0 or 0.0 for each row; a text that names nothing comparable gives 0."""
+        return [{"conflict": _screened(row, lab)} for row in rows]
+
+
+def _screened(row: Row, lab: Lab) -> Value:
+    answer = read(row.reading.text)  # not kept: it is larger than its text and hardly ever comes again
+    found = []
+    for text in row.item.references:
+        wanted = lab.once(read, text)
+        each = conflicts(wanted, answer)
+        found.append((_note(each, wanted.compared is not wanted), each))
+    # notes decide between references with as many, so that their order does not
+    note, fewest = min(found, key=lambda f: (len(f[1]), f[0]))
+    counts = Counter(each.kind for each in fewest)
+    parts = {kind: float(counts[kind]) for kind in KINDS}
+    return Value(float(bool(fewest)), parts, note or None)
+
+
+def _note(found: Sequence[Conflict], cut: bool) -> str:
+    told = [
+        f'{each.kind}: "{one_line(each.said, _SHOWN)}" against "{one_line(each.wanted, _SHOWN)}"'
+        for each in found[:_NAMED]
+    ]
+    if len(found) > _NAMED:
+        told.append(f"and {len(found) - _NAMED} more")
+    if cut:
+        told.append(f"of the reference no more than the first {MOST} places of a kind are compared")
+    return "; ".join(told)
