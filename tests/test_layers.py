@@ -15,7 +15,7 @@ LAYERS = [
     {"studies"},
     {"collect", "score", "build", "interchange", "catalogue", "selection", "vary"},
     {"benchmarks", "metrics", "facts", "edits"},
-    {"ask", "rubrics", "entities"},
+    {"ask", "rubrics", "entities", "semantic", "conflicts"},
     {"models", "formats", "retrieval"},
     {"store", "prompts", "text", "wordnet", "net", "privacy"},
     {"registry", "tables"},

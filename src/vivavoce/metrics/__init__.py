@@ -3,12 +3,13 @@
 A metric declares its `criteria`, the `formats` it marks and what its items must have (`needs`);
 `values(rows, lab)` marks a batch of readable answers. It keeps no results. What is blank, refused or
 unreadable never reaches it. Where it can, it may say more: `marks(item)`, which items of those formats it
-marks; `rater`, the model that marks; `hashed`, files that its signature tells apart. One that sets answers
-side by side offers `compare` (`Compares`).
+marks; `rater`, the model that marks; `hashed`, files that its signature tells apart; `bound(items)`, itself
+for a run of these items, where its marks hang on all of them. One that sets answers side by side offers
+`compare` (`Compares`).
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar, runtime_checkable
 
@@ -17,9 +18,14 @@ from vivavoce.errors import MetricError
 from vivavoce.records import Criterion, Item, Reading, Row, Value
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from vivavoce.ask import Desk
 
-__all__ = ["Compares", "Lab", "Metric", "marks", "rater", "side_by_side"]
+    Vectors = NDArray[np.float32]
+
+__all__ = ["Compares", "Lab", "Metric", "bound_to", "marks", "rater", "side_by_side"]
 
 T = TypeVar("T")
 
@@ -27,15 +33,20 @@ T = TypeVar("T")
 class Lab:
     """The tools a metric may use, shared by all metrics of one call so that no text is worked on twice.
 
-    `pass_no` says in which pass over the same answers a model is asked.
+    `pass_no` says in which pass over the same answers a model is asked. `items` are all of the run, whichever
+    of them are marked.
     """
 
     KEPT = 200_000
     """Results kept at most; the oldest half is let go, so memory stays flat however many answers come."""
+    VECTORS = 50_000
+    """Vectors kept at most, in the same way: 80 MB at 384 dimensions."""
 
-    def __init__(self, desk: "Desk | None" = None) -> None:
+    def __init__(self, desk: "Desk | None" = None, items: Iterable[Item] = ()) -> None:
         self._made: dict[tuple[object, str], object] = {}
+        self._vectors: dict[tuple[object, str], Vectors] = {}
         self._desk = desk
+        self.items = tuple(items)
         self.pass_no = 1
 
     @property
@@ -52,11 +63,21 @@ class Lab:
             return self._made[key]  # type: ignore[return-value]
         except KeyError:
             pass
-        if len(self._made) >= self.KEPT:
-            for old in list(self._made)[: self.KEPT // 2]:
-                del self._made[old]
+        _make_room(self._made, self.KEPT)
         made = self._made[key] = recipe(text)
         return made
+
+    def embed(
+        self, encoder: Callable[[Sequence[str]], "Vectors"], texts: Iterable[str]
+    ) -> dict[str, "Vectors"]:
+        """The vector of each distinct text; the encoder reads what it has not read, in one call."""
+        wanted = dict.fromkeys(texts)
+        new = [text for text in wanted if (encoder, text) not in self._vectors]
+        found = {t: self._vectors[encoder, t] for t in wanted if (encoder, t) in self._vectors}
+        for text, vector in zip(new, encoder(new) if new else (), strict=True):
+            _make_room(self._vectors, self.VECTORS)
+            found[text] = self._vectors[encoder, text] = vector.copy()  # a row alone, not the whole array
+        return found
 
     def reading(self, item: Item, text: str) -> Reading:
         """`formats.read(item, text)`, once for each distinct answer to the item."""
@@ -66,6 +87,12 @@ class Lab:
         """A generator seeded by the item, the repeat and the purpose, never by position."""
         item, response = row.item, row.response
         return random.Random(f"{item.benchmark}|{item.item}|{item.variant}|{response.repeat}|{purpose}")
+
+
+def _make_room(kept: dict[tuple[object, str], T], most: int) -> None:
+    if len(kept) >= most:
+        for old in list(kept)[: most // 2]:
+            del kept[old]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +159,12 @@ def side_by_side(metric: Metric) -> TypeGuard[Compares]:
 def rater(metric: Metric) -> str:
     """The model that marks; '' for a rule."""
     return str(getattr(metric, "rater", ""))
+
+
+def bound_to(metric: Metric, items: Sequence[Item]) -> Metric:
+    """The metric as it marks a run of these items: its signature then says what it took from them."""
+    own: Callable[[Sequence[Item]], Metric] | None = getattr(metric, "bound", None)
+    return metric if own is None else own(items)
 
 
 def marks(metric: Metric, item: Item) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vivavoce import registry
 from vivavoce.ask import Desk
 from vivavoce.errors import MetricError, VivaError
-from vivavoce.metrics import Lab, Metric, marks, rater, side_by_side
+from vivavoce.metrics import Lab, Metric, bound_to, marks, rater, side_by_side
 from vivavoce.records import Item, Measure, Row, Value
 from vivavoce.score.checks import Marks, check_declared, check_needs, check_silence, checked, read
 from vivavoce.score.contests import lots, settle
@@ -20,7 +20,7 @@ from vivavoce.store import RunFile
 from vivavoce.store.read import Pending, candidates, count_pending, pending, stock
 from vivavoce.store.write import Mark, drop_ballots, put_measures, put_provenance, put_scores
 
-__all__ = ["BATCH", "Marked", "measures_of", "score"]
+__all__ = ["BATCH", "Marked", "bound", "measures_of", "score"]
 
 BATCH, ASKED = 2_000, 500
 """Rows stored at a time; fewer where a model marks, and each has taken a call."""
@@ -47,6 +47,13 @@ def measures_of(metric: Metric) -> list[Measure]:
     return [Measure(metric=name, signature=mark, rater=rater(metric), criterion=c) for c in metric.criteria]
 
 
+def bound(run: RunFile, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics as they mark this run, and as their measures are named in it: `score` begins with this."""
+    with run.reading() as db:
+        items = list(stock(db).values())
+    return [bound_to(metric, items) for metric in metrics]
+
+
 def score(
     run: RunFile,
     metrics: Sequence[Metric],
@@ -64,12 +71,14 @@ def score(
     that a metric needs, or a metric that compares finds one candidate only.
     """
     with run.reading() as db:
+        there = stock(db)
         stocked = {
             key: item
-            for key, item in stock(db).items()
+            for key, item in there.items()
             if items is None or (item.benchmark, item.item, item.variant) in items
         }
         rivals = [one.candidate for one in candidates(db) if one.role == "candidate"]
+    metrics = [bound_to(metric, list(there.values())) for metric in metrics]
     for metric in metrics:
         check_declared(metric)
         check_needs(metric, stocked)
@@ -78,7 +87,7 @@ def score(
                 f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
                 f"{' and '.join(rivals) or 'none'}. Nothing was marked."
             )
-    lab = Lab(desk)
+    lab = Lab(desk, there.values())
     try:
         return [
             _mark(run, metric, stocked, lab, passes if rater(metric) else 1, progress) for metric in metrics
