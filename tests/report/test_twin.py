@@ -14,7 +14,7 @@ from vivavoce.run import Run
 SECTIONS = {
     *("file", "run", "answer", "leaderboard", "coverage", "compliance", "comparison", "chart", "sentence"),
     *("study", "examiner", "answers", "methods", "checklist", "card", "contamination", "dates", "provenance"),
-    *("limitation", "profile"),
+    *("limitation", "profile", "quartiles"),
 }
 
 

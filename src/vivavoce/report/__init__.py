@@ -119,6 +119,7 @@ def _export(values: dict[str, Any], folder: Path) -> None:
         *values["matrix"],
         *(profile["figure"] for profile in values["profiles"]),
         *values["distributions"],
+        *values["against"],
         *(figure for section in values["sections"] for figure in section["figures"]),
     ]
     try:

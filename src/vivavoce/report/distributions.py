@@ -6,7 +6,7 @@ chart has a mark per answer, but for the points of a small exam.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Criterion, Measure
 from vivavoce.report.drawing import (
@@ -29,8 +29,9 @@ from vivavoce.report.drawing import (
     table,
     words,
 )
+from vivavoce.report.singles import MISSING, Part
+from vivavoce.report.singles import parts as _parts
 from vivavoce.report.wording import number
-from vivavoce.studies.grids import key_of, labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,22 +46,11 @@ MOST_POINTS = 200
 MOST_CANDIDATES = 24
 BINS = 40
 WIDTH = 400.0
-MISSING = ("unanswered", "unreadable", "failed")
 WHITE = "#fefefe"
 """Of text on fills that stay in the dark: the page turns what is paper white."""
 GREYS = {"unanswered": ("#d5d9de", "#000000"), "unreadable": ("#9aa2ac", "#000000"),
          "failed": ("#5a626c", WHITE)}  # fmt: skip
 """Fill and the text on it: they are read in the light and in the dark alike."""
-
-
-class Part(NamedTuple):
-    """One measure on the answers of one format: a value or a status per answer."""
-
-    benchmark: str
-    format: str
-    measure: Measure
-    label: str
-    answers: "pl.DataFrame"
 
 
 def distributions(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> list[Figure]:
@@ -73,26 +63,6 @@ def distributions(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> li
     the first 24 by name, which the figure says.
     """
     return [_figure(part) for part in _parts(scores, measures)]
-
-
-def _parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> list[Part]:
-    import polars as pl
-
-    short_names = labels(measures)
-    answer = ("candidate", "item", "variant", "repeat")
-    order = pl.col("status").replace_strict(
-        {s: k for k, s in enumerate(("ok", *MISSING))}, return_dtype=pl.Int8
-    )
-    made = []
-    for key, measure in measures.items():
-        own = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
-        for (benchmark, form), part in own.group_by("benchmark", "format", maintain_order=True):
-            answers = part.group_by(answer).agg(
-                value=pl.col("value").mean().round(9),
-                status=pl.col("status").gather(order.arg_min()).first(),  # one mark is enough to have a value
-            )
-            made.append(Part(str(benchmark), str(form), measure, short_names[key_of(measure)], answers))
-    return made
 
 
 def _figure(part: Part) -> Figure:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from vivavoce import specs
 from vivavoce.errors import VivaError
 from vivavoce.records import Measure
-from vivavoce.report import plots
+from vivavoce.report import overalls, plots
 from vivavoce.report.boards import Board, Rows, by_board, names_of
 from vivavoce.report.drawing import Figure, figure
 from vivavoce.report.wording import number
@@ -20,6 +20,9 @@ MOST_ROWS = 200
 SHOWN, OPEN = 12, 6
 """So many sentences stand open; of more, only the first, and the others are folded."""
 ABOUT = {
+    "overall": "The leaderboard over seven formats: the unweighted mean of their columns, with its interval "
+    "by case across formats, and the ranks that paired tests leave open; who is tied with others was not "
+    "told apart from them. Beside it how answers fail before they are wrong.",
     "ranking": "Which places the candidates may hold, on questions that all have marks on (the leaderboard's "
     "means are on each one's own): by mean with the ranks that paired tests leave open, "
     "and beside it by mean rank, which asks how often a candidate is ahead and not by how much.",
@@ -32,6 +35,9 @@ ABOUT = {
     "examiners": "What a run can tell of each judge and rater: whether it marks alike again and as others "
     "do, what it favours, and how it stands against people. A judge's stamp follows from that last alone.",
     "rubrics": "Which version of a rubric agrees best with people, on cases that had no part in choosing it.",
+    "panel": "What people ranked best without knowing whose it was: mean ranks and the places that paired "
+    "tests leave open, the reference answer among them, how far raters agree, and which measures agree "
+    "with them.",
     "size": "What more parameters bring within a family, and what training for medicine brings.",
 }
 
@@ -109,7 +115,7 @@ def sections(
                 "text_kept": text is not None,
                 "groups": groups,
                 "figures": [figure for group in groups for figure in group["figures"]],
-                "table": _table(finding["rows"]),
+                "table": _table(overalls.leaderboard(rows) if study == "overall" else finding["rows"]),
             }
         )
     return made
@@ -180,6 +186,7 @@ def _gaps(rows: Rows) -> Iterator[Figure]:
 
 
 _DRAWN = {
+    "overall": overalls.drawn,
     "ranking": _ranking,
     "correlation": _correlation,
     "consistency": _consistency,

@@ -42,7 +42,8 @@ def _rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     for profile in v["profiles"]:
         shared = {k: x for k, x in profile.items() if k not in ("rows", "parts")}
         yield from (("profile", {**shared, **row}) for row in profile["rows"])
-    for name in ("matrix", "distributions"):
+    yield from (("quartiles", dict(row)) for row in v["quartiles"])
+    for name in ("matrix", "distributions", "against"):
         yield from (("chart", {"of": name, "title": f.title, "reason": f.sentence}) for f in v[name])
     for section in v["sections"]:
         kept = {k: section[k] for k in ("study", "made_at", "items", "elsewhere", "stale")}

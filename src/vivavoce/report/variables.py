@@ -5,6 +5,7 @@ from typing import Any
 
 from vivavoce._version import __version__
 from vivavoce.interchange.redaction import redactor
+from vivavoce.report.against import against
 from vivavoce.report.boards import Board, board_of
 from vivavoce.report.caveats import contamination, limitations
 from vivavoce.report.checklist import ABOUT, checklist
@@ -15,6 +16,7 @@ from vivavoce.report.explorer import explorer
 from vivavoce.report.matrix import matrices
 from vivavoce.report.methods import methods
 from vivavoce.report.profiles import profiles
+from vivavoce.report.singles import parts, quartiles
 from vivavoce.report.standing import boards, coverage, leads
 from vivavoce.report.studied import drawn, overtaken, ranks_of, sections
 from vivavoce.specs import signed
@@ -38,6 +40,7 @@ def rows(contents: Contents) -> dict[str, Any]:
     )
     identical = sorted(identical_repeats(c.responses))
     comparisons = _comparisons(c)
+    singles = parts(c.scores, c.measures)
     return {
         "name": c.name,
         "version": __version__,
@@ -51,6 +54,8 @@ def rows(contents: Contents) -> dict[str, Any]:
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
         "distributions": distributions(c.scores, c.measures),
+        "quartiles": quartiles(singles),
+        "against": against(singles),
         "sections": _studies(c),
         "examiners": examiners(shown.scores, c.measures, c.stamps, c.saturated),
         "compliance": _compliance(c),

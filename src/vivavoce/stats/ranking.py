@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Floats, group_codes, proportion
+from vivavoce.stats._checks import item_weights
 from vivavoce.stats._ranks import average_ranks, matrix
 from vivavoce.stats.multiplicity import holm
-from vivavoce.stats.paired import paired
+from vivavoce.stats.paired import Paired, group_sums, paired, sign, tested
+from vivavoce.stats.strata import category_weights, macro_mean
 
 __all__ = ["RankInterval", "RankIntervals", "mean_ranks", "rank_intervals"]
 
@@ -54,7 +56,12 @@ class RankIntervals(NamedTuple):
 
 
 def rank_intervals(
-    values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None, alpha: float = 0.05
+    values: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    categories: ArrayLike | None = None,
+    alpha: float = 0.05,
 ) -> RankIntervals:
     """[1 + systems shown better, K - systems shown worse], by `paired` with Holm over all pairs.
 
@@ -66,6 +73,9 @@ def rank_intervals(
         What is drawn together; any labels.
     weights : array of shape (n,), optional
         Of the items, as in `paired`. Equal by default.
+    categories : array of shape (n,), optional
+        Systems are then ranked by the mean of their category means, and a pair is tested by the macro mean
+        of its differences (`macro_mean`, one stratum): groups may reach across categories.
     alpha : float
         Error for the whole family: with probability 1 - alpha all K intervals hold at once.
 
@@ -88,7 +98,7 @@ def rank_intervals(
     proportion("alpha", alpha)
     n_systems = len(y)
     first, second = np.triu_indices(n_systems, 1)
-    pairs = [paired(y[i] - y[j], groups, weights=weights) for i, j in zip(first, second, strict=True)]
+    pairs = [_pair(y[i] - y[j], groups, weights, categories) for i, j in zip(first, second, strict=True)]
     adjusted = holm([pair.p for pair in pairs])
     p = np.ones((n_systems, n_systems))
     p[first, second] = p[second, first] = adjusted
@@ -97,7 +107,10 @@ def rank_intervals(
         if holms <= alpha and pair.direction:
             better[(i, j) if pair.direction > 0 else (j, i)] = True
     above, below = better.sum(axis=0), better.sum(axis=1)
-    means = y.mean(axis=1) if weights is None else np.average(y, axis=1, weights=np.asarray(weights))
+    shares = None if weights is None else np.asarray(weights)
+    if categories is not None:
+        shares = _shares(categories, weights, length=y.shape[1])
+    means = y.mean(axis=1) if shares is None else np.average(y, axis=1, weights=shares)
     return RankIntervals(
         means=means,
         ranks=average_ranks(-means),
@@ -112,6 +125,29 @@ def rank_intervals(
         n_items=y.shape[1],
         n_groups=group_codes(groups, length=y.shape[1])[1],
     )
+
+
+def _pair(
+    differences: Floats, groups: ArrayLike, weights: ArrayLike | None, categories: ArrayLike | None
+) -> Paired:
+    """A pair by its mean difference, or by the mean of the category means of its differences."""
+    if categories is None:
+        return paired(differences, groups, weights=weights)
+    d = np.round(differences, 9)
+    mean = macro_mean(d, groups, categories=categories, weights=weights)
+    value = round(mean.value, 9)
+    sums = group_sums(d, groups, weights=_shares(categories, weights, length=len(d)))
+    return tested(value, mean.se, items=d, groups=sums, direction=sign(value))
+
+
+def _shares(categories: ArrayLike, weights: ArrayLike | None, *, length: int) -> Floats:
+    """What each item is of a macro mean: v / (H sum of v in its category), v its weight."""
+    share = category_weights(categories)
+    if weights is None:
+        return share
+    v = item_weights(weights, length=length)
+    codes = np.unique(np.asarray(categories), return_inverse=True)[1]
+    return np.asarray(share * v * (np.bincount(codes) / np.bincount(codes, weights=v))[codes])
 
 
 def mean_ranks(values: ArrayLike) -> Floats:

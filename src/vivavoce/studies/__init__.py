@@ -48,11 +48,14 @@ NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they
 
 
 STUDIES = (
-    *("agreement", "bias", "consistency", "correlation", "examiners", "gaps", "ranking", "rubrics", "size"),
+    *("agreement", "bias", "consistency", "correlation", "examiners", "gaps", "overall", "panel", "ranking"),
+    *("rubrics", "size"),
 )
 """The studies; each is the module of that name with a function `findings`. Size needs cards as well."""
-PARTICULAR = ("bias", "examiners", "rubrics")
-"""Studies of what not every run has: twins, judges, versions of a rubric. Unasked, they are left out then."""
+PARTICULAR = ("bias", "examiners", "overall", "panel", "rubrics")
+"""Studies of what not every run has: twins, judges, marks by cliniqlink, ballots of a panel, versions of a
+rubric. Unasked, they are left out then.
+"""
 
 
 class Marks(NamedTuple):

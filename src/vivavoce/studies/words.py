@@ -26,7 +26,8 @@ def number(value: float, criterion: Criterion) -> str:
     """
     if criterion.low is None or criterion.high is None:
         return f"{value:.3g}"
-    return f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
+    said = f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
+    return said.lstrip("-") if float(said) == 0 else said
 
 
 def plain(value: float) -> str:
