@@ -2,7 +2,7 @@
 
 A benchmark is a frozen dataclass registered with `@benchmark(name)`. It has `card`, and `items()`, which
 gives every item; with `selects(item)` a setting can narrow what is examined without making another
-benchmark of it.
+benchmark of it. With `keyed = False` it says that its items have no key: they can be asked, not marked.
 """
 
 import hashlib
@@ -56,7 +56,8 @@ def load(spec: str | Spec) -> Loaded:
     """
     made = registry.build("benchmark", spec)
     try:
-        items = [formats.check(item) for item in made.items()]
+        keyed = getattr(made, "keyed", True)  # one without keys has checked its items itself
+        items = [formats.check(item) if keyed else item for item in made.items()]
     except VivaError:
         raise
     except Exception as error:  # a benchmark may be a stranger's code: name it

@@ -6,7 +6,7 @@ and its place there, counted from 0; items on one paragraph are in one group: th
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,39 +17,42 @@ from vivavoce.registry import benchmark
 from vivavoce.tables import is_file
 from vivavoce.text import is_blank, one_line
 
+__all__ = ["ClinIQLink", "fields_of", "read_json", "rows_of"]
+
 _Fields = dict[str, Any]
+_Row = Mapping[str, Any]
 _Name = Literal["TF", "MC", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse"]
 _STEP = re.compile(r"\bstep\s*#?(\d{1,3})\b", re.IGNORECASE)
 _EXPLAINED = re.compile(r"^[\s*•>-]*explanation\s*:[*\s]*", re.IGNORECASE)
 _SOURCE = ("isbn", "page", "paragraph_id")
 
 
-def _true_false(row: _Fields) -> _Fields:
+def _true_false(row: _Row) -> _Fields:
     return {"format": "true_false", "answer": (_text(row, "answer"),)}
 
 
-def _multiple_choice(row: _Fields) -> _Fields:
+def _multiple_choice(row: _Row) -> _Fields:
     return {"format": "mcq", "options": _texts(row, "options"), "answer": (_text(row, "correct_answer"),)}
 
 
-def _list(row: _Fields) -> _Fields:
+def _list(row: _Row) -> _Fields:
     return {"format": "list", "options": _texts(row, "options"), "answer": _texts(row, "answer")}
 
 
-def _short(row: _Fields) -> _Fields:
+def _short(row: _Row) -> _Fields:
     return {"format": "short", "references": (_text(row, "answer"),)}
 
 
-def _short_inverse(row: _Fields) -> _Fields:
+def _short_inverse(row: _Row) -> _Fields:
     explanation = (_text(row, "incorrect_explanation"),)
     return {"format": "short_inverse", "false_answer": _text(row, "false_answer"), "references": explanation}
 
 
-def _multi_hop(row: _Fields) -> _Fields:
+def _multi_hop(row: _Row) -> _Fields:
     return {"format": "multi_hop", "references": (_text(row, "answer"),), "steps": _texts(row, "reasoning")}
 
 
-def _multi_hop_inverse(row: _Fields) -> _Fields:
+def _multi_hop_inverse(row: _Row) -> _Fields:
     step, explanation = _wrong_step(row.get("incorrect_reasoning_step"))
     return {
         "format": "multi_hop_inverse",
@@ -60,7 +63,7 @@ def _multi_hop_inverse(row: _Fields) -> _Fields:
     }
 
 
-_FILES: dict[str, Callable[[_Fields], _Fields]] = {
+_FILES: dict[str, Callable[[_Row], _Fields]] = {
     "TF": _true_false,
     "MC": _multiple_choice,
     "list": _list,
@@ -114,7 +117,7 @@ class ClinIQLink:
 
     def items(self) -> Iterator[Item]:
         """The items of the files, in the order of the files above."""
-        for name, made in _FILES.items():
+        for name in _FILES:
             if self.files and name not in self.files:
                 continue
             path = self.data / f"{name}.json"
@@ -122,12 +125,16 @@ class ClinIQLink:
                 there = ", ".join(n for n in _FILES if is_file(self.data / f"{n}.json"))
                 part = f"; for those that are there write files=[{there}]" if there else ""
                 raise InputError(f"cliniqlink needs {path}: data= names the folder of its seven files{part}.")
-            rows = _rows(path)
-            for index, row in enumerate(rows):
-                yield _item(path, index, row, made)
+            for index, row in enumerate(rows_of(path)):
+                yield _item(path, index, row)
 
 
-def _item(path: Path, index: int, row: Any, made: Callable[[_Fields], _Fields]) -> Item:
+def fields_of(name: str, row: _Row) -> _Fields:
+    """Fields of the item that a row of the file `name` (TF, MC …) is; `ValueError` where one is lacking."""
+    return {"question": _text(row, "question"), **_FILES[name](row)}
+
+
+def _item(path: Path, index: int, row: Any) -> Item:
     where = f"{path}, item {index}"
     try:
         if not isinstance(row, dict):
@@ -140,10 +147,9 @@ def _item(path: Path, index: int, row: Any, made: Callable[[_Fields], _Fields]) 
             benchmark="cliniqlink",
             item=f"{path.stem}-{index}",
             group="" if group is None else str(group),
-            question=_text(row, "question"),
             source=", ".join(f"{key} {source[key]}" for key in _SOURCE[:2] if source.get(key)) or None,
             meta={key: source[key] for key in _SOURCE if key in source},
-            **made(row),
+            **fields_of(path.stem, row),
         )
     except ValueError as error:
         raise InputError(f"{where}: {error}{'' if str(error)[-1] in '.?' else '.'}") from None
@@ -153,8 +159,8 @@ def _item(path: Path, index: int, row: Any, made: Callable[[_Fields], _Fields]) 
         raise InputError(f"{where}: {error}") from None
 
 
-def _rows(path: Path) -> list[Any]:
-    """The items of a file; lists within the list are laid out, as published files have them nested."""
+def read_json(path: Path) -> Any:
+    """What a JSON file holds. Raises `InputError` where it cannot be read, or holds what no text may."""
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no character
@@ -162,6 +168,12 @@ def _rows(path: Path) -> list[Any]:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON ({one_line(str(error), 100)}).") from None
+    return found
+
+
+def rows_of(path: Path) -> list[Any]:
+    """The items of a file; lists within the list are laid out, as published files have them nested."""
+    found = read_json(path)
     if not isinstance(found, list):
         raise InputError(f"{path}: a JSON array of items is needed, not {type(found).__name__}.")
     rows = [row for entry in found for row in (entry if isinstance(entry, list) else [entry])]
@@ -174,13 +186,13 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is no JSON number")
 
 
-def _value(row: _Fields, name: str) -> Any:
+def _value(row: _Row, name: str) -> Any:
     if name not in row:
         raise ValueError(f"the field {name!r} is missing.{suggest(name, list(row))}")
     return row[name]
 
 
-def _text(row: _Fields, name: str) -> str:
+def _text(row: _Row, name: str) -> str:
     value = _value(row, name)
     if isinstance(value, bool):
         value = str(value)
@@ -189,7 +201,7 @@ def _text(row: _Fields, name: str) -> str:
     return value
 
 
-def _texts(row: _Fields, name: str) -> tuple[str, ...]:
+def _texts(row: _Row, name: str) -> tuple[str, ...]:
     value = _value(row, name)
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise ValueError(f"{name} must be a list of texts, not {one_line(repr(value), 40)}")

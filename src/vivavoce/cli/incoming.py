@@ -35,7 +35,9 @@ __all__ = ["import_"]
 
 def import_(
     run: RunPath,
-    file: Annotated[Path, typer.Argument(help="Recorded answers or scores: .jsonl, .csv, .tsv or .parquet.")],
+    file: Annotated[
+        Path, typer.Argument(help="Answers or scores: .jsonl, .csv, .tsv, .parquet; a folder of results.")
+    ],
     benchmark: Annotated[
         str | None,
         typer.Option(callback=exam, help='The exam they answer: "hivmedqa(data=DIR)", "jsonl(path=F)".'),
@@ -70,6 +72,7 @@ def import_(
     Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
     tokens, seconds, cost, error. A null text is a failed response, an empty one arrived empty. Fields of
     scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot, position, note.
+    A folder holds the result files of a ClinIQLink submission.
 
     Example: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)" --map candidate=model`
 

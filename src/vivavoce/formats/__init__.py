@@ -77,6 +77,8 @@ def key(item: Item) -> str:
 
     For examples in a prompt and for the ceiling; empty for an item that has no key.
     """
+    if not (item.references or item.answer):
+        return ""
     said = item.references[0] if item.references else ", ".join(item.answer)
     if item.format == "multi_hop" and item.steps:
         return f"Final answer: {said}\nReasoning: {' '.join(item.steps)}"

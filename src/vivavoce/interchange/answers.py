@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.errors import InputError, suggest
+from vivavoce.interchange.results import hash_of, read_results
 from vivavoce.interchange.rows import by_name, named, number_of, text_of
 from vivavoce.records import Item, Response, ResponseStatus, Role
 from vivavoce.registry import file_hash
 from vivavoce.store import RunFile
 from vivavoce.store.made import made_items
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
-from vivavoce.tables import Line, read_lines
+from vivavoce.tables import Line, is_file, read_lines
 from vivavoce.text import is_blank, one_line
 
 __all__ = ["Imported", "import_answers"]
@@ -60,17 +61,22 @@ def import_answers(
     """Store the recorded answers of `file` in one transaction: all of them, or none.
 
     `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
-    is a failed response; '' arrived empty. Importing the same file again changes nothing.
+    is a failed response; '' arrived empty. Importing the same file again changes nothing. A folder holds the
+    result files of ClinIQLink.
     """
     for name, role in roles.items():
         if role not in get_args(Role):
             raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
+    if not is_file(file) and not file.is_dir():
+        raise InputError(f"no file or folder at {file}.")
     exam = load(benchmark)
     exam = exam.joined(made_items(run, exam.items[0].benchmark))
     wrong = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
     if wrong:
         raise InputError(f"answers have no field {wrong[0]!r}.{suggest(wrong[0], list(COLUMNS))}")
-    responses, skipped = _responses(read_lines(file), exam, columns, constants)
+    folder = not is_file(file) and file.is_dir()
+    lines = read_results(file, exam) if folder else read_lines(file)
+    responses, skipped = _responses(lines, exam, columns, constants)
     candidates = dict.fromkeys(r.candidate for r in responses)
     unknown = [name for name in roles if name not in candidates]
     if unknown:
@@ -97,7 +103,7 @@ def import_answers(
             "import",
             {
                 "file": file.name,
-                "file_hash": file_hash(file),
+                "file_hash": hash_of(file, exam) if folder else file_hash(file),
                 "benchmark": exam.spec,
                 "signature": exam.signature,
                 "map": dict(columns),
