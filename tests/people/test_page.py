@@ -1,0 +1,137 @@
+"""The packet's page in a browser: filled in by keyboard and mouse, downloaded, loaded again, and read."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.absent import absent
+from tests.people.raters import examined
+from tests.people.test_packets import HOSTILE
+from tests.report import looking
+
+from vivavoce import people
+from vivavoce.run import Run
+
+CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+N = 3
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Three questions; the answers to one of them are hostile, with blanks and lines of their own."""
+    run = examined(
+        tmp_path, N, answers={"Hostile": {"q01": HOSTILE + "\r\n\r\n  <pre>\n - last", "q02": "=1+1"}}
+    )
+    people.make(run.file, ["anna"], tmp_path / "out")
+    return run
+
+
+def fill(page: Page) -> None:
+    """Ranks in the order shown; tags in turn; the last answer to the first question is clearly wrong."""
+    for q in range(1, N + 1):
+        articles = page.locator(f"#q{q} article")
+        for n in range(articles.count()):
+            one = articles.nth(n)
+            if q == 1 and n == articles.count() - 1:
+                one.get_by_label("Clearly wrong").check()
+                continue
+            one.locator("select").select_option(str(n + 1))
+            one.get_by_label(("good", "okay", "bad")[n % 3], exact=True).check()
+    page.locator("#q2 textarea").fill("Unsure, <b>both</b> fit.")
+
+
+def test_a_ballot_filled_in_and_downloaded_is_read_back(browser: Browser, run: Run, tmp_path: Path) -> None:
+    page_file = tmp_path / "out" / "anna.html"
+    with looking.opened(browser, page_file, viewport=PHONE) as page:
+        assert 0 == page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert "0 of 3 questions filled in." in page.locator("#told").inner_text()
+        fill(page)
+        told = page.locator("#told").inner_text()
+        assert "3 of 3 questions filled in. Not downloaded yet. The ballot is complete" in told
+        with page.expect_download() as coming:
+            page.locator("#save").click()
+        assert coming.value.suggested_filename.endswith("-anna.json")
+        saved = tmp_path / "ballot.json"
+        coming.value.save_as(saved)
+        assert page.evaluate("typeof pwned") == "undefined"
+        assert 0 == page.locator("main :is(script, img, b, pre)").count()
+        page.reload()  # what was filled in is still there
+        assert "3 of 3" in page.locator("#told").inner_text()
+    (done,) = people.take(run.file, [saved])
+    assert (N, 0, 1, 1) == (done.new, done.skipped, done.clearly_wrong, done.remarks)
+    shown = run.scores.filter((pl.col("criterion") == "rank") & (pl.col("item") != "q00"))
+    order = json.loads(saved.read_text(encoding="utf-8"))["items"]
+    assert {one["item"] for one in order} == {"q00", "q01", "q02"}
+    assert shown["value"].to_list() == shown["position"].to_list()
+
+
+def test_a_saved_ballot_can_be_loaded_and_another_packets_cannot(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    people.make(run.file, ["ben"], tmp_path / "out")
+    saved = tmp_path / "half.json"
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#q1 article").first.locator("select").select_option("2")
+        with page.expect_download() as coming:
+            page.locator("#save").click()
+        coming.value.save_as(saved)
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#load").set_input_files(saved)
+        page.wait_for_function("document.querySelector('#q1 article select').value === '2'")
+    with looking.opened(browser, tmp_path / "out" / "ben.html", viewport=DESK) as page:
+        page.locator("#load").set_input_files(saved)
+        page.wait_for_function(
+            "document.getElementById('told').textContent.includes('no ballot of this packet')"
+        )
+
+
+def test_the_page_can_be_filled_by_keyboard_and_read_by_everyone(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#next").focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.dataset.field") == "rank"
+        page.keyboard.press("1")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        first = page.locator("#q1 article").first
+        assert "1" == first.locator("select").input_value()
+        assert first.get_by_label("good", exact=True).is_checked()
+        built = looking.structure(page) | {"landmarks": []}
+        assert looking.BUILT | {"landmarks": []} == built
+        weak = [one for one in looking.contrasts(page) if one["ratio"] < 4.5]
+        assert [] == weak
+
+
+def test_the_policy_runs_nothing_but_the_page_itself(browser: Browser, run: Run, tmp_path: Path) -> None:
+    with looking.opened(browser, tmp_path / "out" / "anna.html", strict=False) as page:
+        page.evaluate(
+            """() => {
+                document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.pwned = 1'>");
+                const script = document.createElement("script");
+                script.textContent = "window.pwned = 2";
+                document.body.append(script);
+                return fetch("https://example.org/").catch(() => null);
+            }"""
+        )
+        assert page.evaluate("typeof pwned") == "undefined"
