@@ -13,7 +13,10 @@ from vivavoce.errors import SelectionError, suggest
 
 __all__ = ["SYSTEMS", "Reproduction", "Table", "reproduce"]
 
-SYSTEMS = {"hivmedqa": "vivavoce.reproduce.hivmedqa"}
+SYSTEMS = {
+    "cliniqlink": "vivavoce.reproduce.cliniqlink",
+    "hivmedqa": "vivavoce.reproduce.hivmedqa",
+}
 """What can be reproduced, and the module that does it."""
 
 
