@@ -22,7 +22,7 @@ from vivavoce.studies.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.status import COLUMNS as COUNTED
 
 BOTH = ("score", "compare", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
-VERBS = ("collect", "run", "demo", "list", "show", "import", "reproduce", *BOTH)
+VERBS = ("challenge", "collect", "run", "demo", "list", "show", "import", "reproduce", "panel", *BOTH)
 METHODS = {
     "collect": Run.collect,
     "import": Run.import_answers,

@@ -16,6 +16,7 @@ __all__ = ["describe", "fitting", "listing", "metrics_of", "unnamed"]
 
 
 Listed = Literal["metrics", "benchmarks", "formats", "rubrics", "variations"]
+_SPECS: tuple[registry.Kind, ...] = ("benchmark", "metric", "variation")
 _KINDS: dict[str, registry.Kind] = {
     "metrics": "metric",
     "benchmarks": "benchmark",
@@ -57,13 +58,15 @@ def describe(spec: str) -> dict[str, Any]:
     Raises `SpecError` for a name that is neither, or settings it does not take.
     """
     parsed = specs.parse(spec)
-    named = {e.name: e for kind in ("metric", "benchmark", "variation") for e in registry.entries(kind)}
-    if parsed.name in shipped() and parsed.name not in named:
+    known = [e for kind in _SPECS for e in registry.entries(kind)]
+    named = [e for e in known if e.name == parsed.name]
+    if not named and parsed.name in shipped():
         return _rubric(parsed.name)
-    if parsed.name not in named:
-        near = suggest(parsed.name, [*named, *shipped()])
+    if not named:
+        near = suggest(parsed.name, [*(e.name for e in known), *shipped()])
         raise SpecError(f"no metric, benchmark or variation named {parsed.name!r}.{near}")
-    entry = named[parsed.name]
+    # One name may be of a benchmark and of the metric that was published with it: the settings tell which.
+    entry = next((e for e in named if parsed.settings.keys() <= registry.settings(e).keys()), named[0])
     row: dict[str, Any] = {
         "kind": entry.kind,
         "about": inspect.cleandoc(entry.cls.__doc__ or ""),

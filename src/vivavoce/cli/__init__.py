@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli.challenging import challenge
 from vivavoce.cli.collecting import collect
 from vivavoce.cli.demo import demo
 from vivavoce.cli.diffing import diff
@@ -22,6 +23,7 @@ from vivavoce.cli.naming import list_, show
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened, place
 from vivavoce.cli.outgoing import Redact, copy, export, merge, print_status
 from vivavoce.cli.output import print_json
+from vivavoce.cli.panel import panel
 from vivavoce.cli.reproducing import reproduce
 from vivavoce.cli.varying import vary
 from vivavoce.errors import RunNotFound, VivaError
@@ -120,6 +122,7 @@ app.command()(study)
 app.command()(diff)
 app.command()(vary)
 app.command()(reproduce)
+app.command()(panel)
 app.command()(merge)
 
 
@@ -177,3 +180,4 @@ def report(
 
 app.command()(export)
 app.command()(copy)
+app.command()(challenge)

@@ -208,7 +208,8 @@ def study(
         list[str],
         typer.Argument(
             metavar="[STUDY...]",
-            help="agreement, bias, consistency, correlation, examiners, gaps, ranking, rubrics, size.",
+            help="agreement, bias, consistency, correlation, examiners, gaps, overall, panel, ranking, "
+            "rubrics, size.",
         ),
     ] = [],  # noqa: B006
     items: Items = None,

@@ -13,7 +13,7 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What was published: hivmedqa.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What was published: cliniqlink or hivmedqa.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the published data.")],
     quiet: Quiet = False,
     json: Json = False,

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce import registry
 from vivavoce.errors import SelectionError, StoreError, suggest
 from vivavoce.interchange import Exported, Imported, ImportedScores, Layout, import_answers, import_scores
+from vivavoce.interchange.challenge import Written, write_results
 from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Role
 from vivavoce.run.asking import Asking, one_by_one
@@ -17,6 +18,9 @@ from vivavoce.store import RunFile, read
 from vivavoce.store.merge import Merged, merge
 from vivavoce.studies import PARTICULAR, STUDIES, identical_repeats
 from vivavoce.studies.vetoes import bad_ends
+
+if TYPE_CHECKING:
+    from vivavoce.people import Made, Taken
 
 __all__ = ["Run", "open_run"]
 
@@ -51,7 +55,7 @@ class Run(Asking):
         role: Mapping[str, Role] | None = None,
         new_version: bool = False,
     ) -> Imported:
-        """Store the recorded answers of a jsonl, csv or parquet file; all of them or none.
+        """Store the recorded answers of a jsonl, csv or parquet file, or of a folder of ClinIQLink's results.
 
         `map` gives for our names (item, variant, candidate, repeat, text …) the file's columns, `set` a
         value for every row, `role` candidates that are a floor or a ceiling. `new_version` accepts items
@@ -161,10 +165,11 @@ class Run(Asking):
     ) -> dict[str, Finding]:  # fmt: skip
         """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
 
-        agreement, bias, consistency, correlation, examiners, gaps, ranking, rubrics, size. Findings are kept
-        in the run. Size needs to know the candidates' parameters and bases: `cards` is a YAML file that adds
-        to the cards we have. Examiners and rubrics are held against people: `labels` is the metric that holds
-        their marks here, and a `margin` says how much less agreement than theirs would matter.
+        agreement, bias, consistency, correlation, examiners, gaps, overall, panel, ranking, rubrics, size.
+        Findings are kept in the run. Size needs to know the candidates' parameters and bases: `cards` is a
+        YAML file that adds to the cards we have. Examiners and rubrics are held against people: `labels` is
+        the metric that holds their marks here, and a `margin` says how much less agreement than theirs would
+        matter.
         """
         one_by_one("studies", studies)
         for name in studies:
@@ -204,12 +209,44 @@ class Run(Asking):
             if name == "bias":
                 twins = self._marks(None, self._with_made(chosen), made=True)
                 finding = study(marks._replace(scores=twins.scores))
+            elif name == "panel":
+                finding = study(self._marks(None, chosen, ranks=True))
             else:
                 finding = study(marks, margin) if name == "examiners" else study(marks)
             if studies or finding.rows or name not in PARTICULAR:
                 settings = {"items": items, "labels": labels, "margin": margin, "text": str(finding)}
                 found[name] = self._keep(name, settings, finding)
         return found
+
+    def make_panel(
+        self, raters: Sequence[str], to: str | Path, *, items: str | None = None,
+        candidates: Sequence[str] = (), n: int = 30, seed: int = 1, criterion: str | None = None,
+    ) -> "Made":  # fmt: skip
+        """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
+
+        `n` questions are drawn by `seed`, of those that `items` selects, with the answers of `candidates` (by
+        default all) and the reference answer. `criterion` says by what they are to be ranked.
+        """
+        from vivavoce.people import make
+
+        one_by_one("candidates", candidates)
+        chosen = items_of(self.file, items)
+        return make(
+            *(self.file, raters, Path(to)), items=chosen, candidates=candidates, n=n, seed=seed,
+            criterion=criterion,
+        )  # fmt: skip
+
+    def read_panel(
+        self, *files: str | Path, partial: bool = False, replace: bool = False
+    ) -> "tuple[Taken, ...]":
+        """Store the ballots that raters sent back, as the measure `panel(id=…)`; all of them or none.
+
+        `partial` leaves out questions that are not ranked, instead of refusing the file. `replace` lets a
+        ballot take the place of an earlier one that said otherwise; both are noted.
+        """
+        from vivavoce.people import take
+
+        return take(self.file, [Path(file) for file in files], partial=partial, replace=replace)
 
     def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
         """What a new judge, rubric or metric version changes, on the answers that both marked.
@@ -314,6 +351,16 @@ class Run(Asking):
             redact=redact,
             estimates=lambda: self._estimates(self._marks(None, chosen), chosen).rows,
         )
+
+    def challenge(
+        self, to: str | Path, *, candidate: str | None = None, repeat: int = 1, gold: bool = False
+    ) -> tuple[Written, ...]:
+        """Write a candidate's answers to ClinIQLink as the result files of a submission.
+
+        `candidate` need not be named in a run of one. `gold` puts the key into `inputs`, as the published
+        evaluation needs it. Earlier results of this candidate there are replaced, and nothing else.
+        """
+        return write_results(self.file, Path(to), candidate=candidate, repeat=repeat, gold=gold)
 
     def copy(self, to: str | Path) -> Path:
         """Write a compact copy of the run to a path where nothing lies yet."""

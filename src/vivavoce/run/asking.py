@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from vivavoce import catalogue, registry, specs
+from vivavoce import catalogue, net, registry, specs
 from vivavoce.errors import InputError, SelectionError, VivaError
 from vivavoce.metrics import Metric, rater
 from vivavoce.metrics.jury import Jury
 from vivavoce.records import Finding
 from vivavoce.run.opened import Opened
-from vivavoce.score import Marked, measures_of, score
+from vivavoce.score import Marked, bound, measures_of, score
 from vivavoce.selection import ItemKey, candidates_of, items_of
 from vivavoce.store import read
 from vivavoce.store.made import made_items
@@ -99,9 +99,11 @@ class Asking(Opened):
             raise catalogue.unnamed(self.items["format"].unique() if self.file.exists else ())
         one_by_one("metrics", metrics)
         named = catalogue.metrics_of(metrics, self.measures)
+        candidates_of(self.file)
+        with net.offline(offline):  # an encoder that is not here is fetched
+            named = bound(self.file, named)
         juries = [metric for metric in named if isinstance(metric, Jury)]
         made = list({registry.signature(m): m for metric in named for m in _members(metric)}.values())
-        candidates_of(self.file)
         chosen = items_of(self.file, items)
         wanted = self._with_made(chosen)
         with self._desk(wanted, providers, max_cost, offline, allow, allow_phi, progress) as desk:
@@ -152,7 +154,6 @@ class Asking(Opened):
         progress: Progress | None,
     ) -> "Iterator[Desk]":
         """Where this verb asks models, and what they may be shown of the run."""
-        from vivavoce import net
         from vivavoce.ask import Desk
         from vivavoce.ask.egress import Privacy, guard
         from vivavoce.models.providers import providers

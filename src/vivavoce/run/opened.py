@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Opened"]
 
 T = TypeVar("T")
-APART = ("rank", "unit")
+RANK = "rank"
+APART = (RANK, "unit")
 """Pools of criteria that are read by themselves: means over ranks, or over points of several weights, are no
 value of anything.
 """
@@ -85,18 +86,20 @@ class Opened:
         candidates: Sequence[str] | None = None,
         *,
         made: bool = False,
+        ranks: bool = False,
     ) -> Marks:
         """Score rows by these signatures (null: all), restricted to the chosen items.
 
-        Ranks and the marks of single units are no values of an answer and stay out; so do items that were
-        made in the run, unless `made`.
+        Ranks and the marks of single units are no values of an answer and stay out, unless `ranks` asks for
+        ranks too; so do items that were made in the run, unless `made`.
         """
+        apart = tuple(pool for pool in APART if not (ranks and pool == RANK))
         with self.file.reading() as db:
             measures = {
                 keyed.key: keyed.measure
                 for keyed in read.measures(db)
                 if (signatures is None or keyed.measure.signature in signatures)
-                and keyed.measure.criterion.pool not in APART
+                and keyed.measure.criterion.pool not in apart
             }
             rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=made)
         return Marks(within(rows, chosen), measures, only=self._only(measures))
