@@ -126,7 +126,10 @@ def _letters(doc: Doc, k: int) -> tuple[str, int] | None:
 
 
 def _marked(doc: Doc, k: int) -> str | None:
-    """A sign for a number that counts lines, cites a source or is half of a ratio: none is a quantity."""
+    """A sign for a number that counts lines, cites a source or is half of a ratio: none is a quantity.
+
+    But a dilution is: of 1:1000 the second half stays.
+    """
     before, after = doc.gap(k), doc.gap(k + 1)
     if (k == 0 or "\n" in before) and _LIST_MARK.match(after) and doc.tokens[k].form.isdigit():
         return "#"
@@ -135,7 +138,8 @@ def _marked(doc: Doc, k: int) -> str | None:
     if after == ":" and k + 1 < len(doc) and doc.tokens[k + 1].kind == "n":
         return "#"
     if before == ":" and k and doc.tokens[k - 1].kind == "n":
-        return "#"
+        dilution = doc.forms[k - 1] == "1" and len(doc.tokens[k].form.replace(",", "")) > 2
+        return None if dilution else "#"
     return None
 
 
