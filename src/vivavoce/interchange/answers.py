@@ -68,7 +68,7 @@ def import_answers(
         if role not in get_args(Role):
             raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
     if not is_file(file) and not file.is_dir():
-        raise InputError(f"no file or folder at {file}.")
+        raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
     exam = load(benchmark)
     exam = exam.joined(made_items(run, exam.items[0].benchmark))
     wrong = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
