@@ -388,7 +388,7 @@ def test_a_score_without_a_metric_lists_those_that_fit(viva: Viva, tmp_path: Pat
     item = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
     run = made(tmp_path, {"A": {"q1": "a"}}, items=[item])
     said = refused(viva("score", run.file.path))
-    assert "name at least one metric: this run can be marked by accuracy, cliniqlink; `viva show METRIC`" in said
+    assert "name at least one metric: this run can be marked by accuracy, cliniqlink; `viva show" in said
     mixed = made(tmp_path / "open", {"A": {"q1": "a"}})
     said = refused(viva("score", mixed.file.path))
     assert "exact" in said
