@@ -67,3 +67,14 @@ def some(finding: Finding, **wanted: Any) -> list[dict[str, Any]]:
 def draw(seed: str, n: int, among: int) -> list[int]:
     """`n` whole numbers from 0 to below `among` that follow from the seed alone."""
     return [hashlib.sha256(f"{seed} {k}".encode()).digest()[0] % among for k in range(n)]
+
+
+RETESTS = [
+    ("NVLM-70B", "comprehension", (".8308", ".9548", ".9537"), 63, 42, 16),
+    ("NVLM-70B", "harm", (".6917", ".8857", ".8841"), 63, 42, 23),
+    ("Med42-70B", "comprehension", (".8365", ".9497", ".9413"), 60, 40, 14),
+    ("Med42-70B", "harm", (".7142", ".8694", ".8424"), 60, 40, 17),
+]
+"""Five judgements of one text (statistics.md, section 6): candidate, criterion, alpha nominal, ordinal and
+interval, units, cases, units that were not marked alike.
+"""

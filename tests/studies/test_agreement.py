@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.studies.judging import RETESTS
 from tests.studies.making import made, marked, row, twins, write_lines
 
 from vivavoce.records import Finding
@@ -24,12 +25,7 @@ def found(recorded: Run, paper: str) -> Finding:
 
 @pytest.mark.parametrize(
     ("candidate", "criterion", "alphas", "units", "cases", "changed"),
-    [
-        ("NVLM-70B", "comprehension", (".8308", ".9548", ".9537"), 63, 42, 16),
-        ("NVLM-70B", "harm", (".6917", ".8857", ".8841"), 63, 42, 23),
-        ("Med42-70B", "comprehension", (".8365", ".9497", ".9413"), 60, 40, 14),
-        ("Med42-70B", "harm", (".7142", ".8694", ".8424"), 60, 40, 17),
-    ],
+    RETESTS,
 )
 def test_five_judgements_of_the_same_text(
     found: Finding,

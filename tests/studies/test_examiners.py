@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.studies.conftest import FIVE
-from tests.studies.judging import JUDGE, card, each, judged, some
+from tests.studies.judging import JUDGE, RETESTS, card, each, judged, some
 from tests.studies.making import marked, row, twins
 
 from vivavoce.errors import SelectionError
@@ -43,12 +43,7 @@ def found(both: Run, paper: str) -> Finding:
 
 @pytest.mark.parametrize(
     ("candidate", "criterion", "alphas", "units", "cases", "changed"),
-    [
-        ("NVLM-70B", "comprehension", (".8308", ".9548", ".9537"), 63, 42, 16),
-        ("NVLM-70B", "harm", (".6917", ".8857", ".8841"), 63, 42, 23),
-        ("Med42-70B", "comprehension", (".8365", ".9497", ".9413"), 60, 40, 14),
-        ("Med42-70B", "harm", (".7142", ".8694", ".8424"), 60, 40, 17),
-    ],
+    RETESTS,
 )
 def test_identical_texts_are_a_judges_retest(
     found: Finding,
