@@ -289,3 +289,14 @@ def test_chosen_candidates_are_shown_and_no_others(tmp_path: Path) -> None:
     people.make(run.file, ["anna"], tmp_path / "out", candidates=["able", "Poor"])
     shown = " ".join(r["answer"] for r in lines(tmp_path / "out" / "anna.csv"))
     assert [True, False, True] == [word in shown for word in ("five", "some", "spoonful")]
+
+
+def test_packets_make_no_finding_out_of_date(tmp_path: Path) -> None:
+    """They bring neither answers nor marks."""
+    run = examined(tmp_path)
+    run.score("exact")
+    run.study("consistency")
+    run.make_panel(["anna"], tmp_path / "packets")
+    studied = [r for r in run.report_rows() if r["section"] in ("study", "sentence")]
+    assert studied
+    assert not any(r["stale"] for r in studied)

