@@ -82,7 +82,7 @@ def test_what_is_not_seen_leaves_the_hash(change: dict[str, Any]) -> None:
 
 def test_every_field_of_an_item_is_content_or_is_not() -> None:
     seen = {"format", "question", "options", "context", "steps", "false_answer"}
-    content = seen | {"answer", "references", "step", "rubric"}
+    content = seen | {"answer", "references", "must", "nice", "step", "rubric"}
     beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "origin", "weight"}
     beside |= {"meta"}
     assert content | beside == {f.name for f in fields(Item)}

@@ -54,8 +54,9 @@ class Item:
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
     'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
     (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
-    `false_answer` is a wrong answer that is shown and is to be explained. `rubric` holds points that answers
-    to it are marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
+    `false_answer` is a wrong answer that is shown and is to be explained. `must` are statements that an
+    answer must make, `nice` those that it would be good to make. `rubric` holds points that answers to it are
+    marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
     else the spec of what made it in the run.
     """
 
@@ -70,6 +71,8 @@ class Item:
     options: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    nice: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     step: int | None = None
     false_answer: str | None = None
@@ -102,6 +105,8 @@ class Item:
             "options": self.options,
             "answer": self.answer,
             "references": self.references,
+            "must": self.must,
+            "nice": self.nice,
             "steps": self.steps,
             "step": self.step,
             "false_answer": self.false_answer,
@@ -127,7 +132,8 @@ class Response:
     `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
     withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
     `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
-    answered, log-probabilities.
+    answered, log-probabilities. `probe` is '' for an answer in words; else it names what was asked of the
+    model's probabilities, and `text` is what it told, as JSON.
     """
 
     benchmark: str
@@ -136,6 +142,7 @@ class Response:
     candidate: str
     repeat: int = 1
     edit: str = ""
+    probe: str = ""
     status: ResponseStatus = "ok"
     text: str | None = None
     reasoning: str | None = None
@@ -293,7 +300,8 @@ class Card:
 
     `revision` may be null only where `revision_note` says why. `access`: `open`, `registered`,
     `credentialed`, or `own`, a user's file. `published` holds the settings that the published figures were
-    made with, as far as they are known: those of a candidate, and `repeats`.
+    made with, as far as they are known: those of a candidate, and `repeats`. `released` is the year and month
+    in which its questions could first be read by anybody, such as 2024-07; null is not known.
     """
 
     name: str
@@ -306,3 +314,4 @@ class Card:
     citation: str
     faults: tuple[str, ...] = ()
     published: Mapping[str, Any] = field(default_factory=dict)
+    released: str | None = None

@@ -30,11 +30,12 @@ __all__ = [
 ]
 
 ITEMS = tuple(f.name for f in fields(Item))
-LISTS = ("options", "answer", "references", "steps")
+LISTS = ("options", "answer", "references", "must", "nice", "steps")
 """The item fields that hold several texts."""
 RESPONSES = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "candidate", "role", "repeat"),
-    *("edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta"),
+    *("edit", "probe", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error"),
+    "meta",
 )
 SCORES = (
     *("benchmark", "item", "variant", "alias", "group", "candidate", "role", "repeat", "edit", "metric"),

@@ -72,7 +72,7 @@ def write_results(
         items = [i for i in stock(db).values() if i.benchmark in (EXAM, QUESTIONS) and i.origin is None]
         rows = db.execute(
             "SELECT candidate, benchmark, item, status, text FROM response_rows "
-            "WHERE benchmark IN (?, ?) AND variant = '' AND edit = '' AND repeat = ?",
+            "WHERE benchmark IN (?, ?) AND variant = '' AND edit = '' AND probe = '' AND repeat = ?",
             (EXAM, QUESTIONS, repeat),
         ).fetchall()
     held = sorted({item.benchmark for item in items})

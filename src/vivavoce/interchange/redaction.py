@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["TEXTS", "redactor"]
 
 TEXTS = (
-    *("question", "options", "answer", "references", "steps", "false_answer", "context"),
+    *("question", "options", "answer", "references", "must", "nice", "steps", "false_answer"),
+    *("context",),
     *("text", "reasoning", "error", "note", "source"),
 )
 """The columns whose texts are replaced."""

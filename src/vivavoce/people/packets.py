@@ -118,7 +118,7 @@ def _choose(
     named = [candidate_of(name, known) for name in candidates]
     with run.reading() as db:
         stock = [i for i in read.stock(db).values() if i.origin is None]
-        said = read.responses(db)
+        said = read.responses(db).filter(probe="")
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
     if roles.get(REFERENCE, "ceiling") != "ceiling":

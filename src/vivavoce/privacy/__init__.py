@@ -68,7 +68,7 @@ def _found(text: str, cited: Sequence[tuple[int, int]]) -> Iterator[Suspect]:
             yield Suspect(rule.kind, start, end)
 
 
-_SEEN = ("question", "context", "options", "answer", "references", "steps", "false_answer")
+_SEEN = ("question", "context", "options", "answer", "references", "must", "nice", "steps", "false_answer")
 
 
 def preflight(items: Iterable[Item]) -> list[Flagged]:

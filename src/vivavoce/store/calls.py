@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("Asked", "Call", "Ledger", "answered", "asked_last", "known_items", "lease", "ledger", "put_call"),
-    *("release", "told"),
+    *("release", "told", "told_last"),
     "spent",
 ]
 
@@ -47,7 +47,7 @@ class Call(NamedTuple):
     reply: str | None
 
 
-_HERE = "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, 0)"
+_HERE = "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)"
 _CALL = (
     f"INSERT INTO calls ({', '.join(Call._fields)}, response_id) "
     f"VALUES ({', '.join('?' * len(Call._fields))}, ({_HERE}))"
@@ -55,7 +55,7 @@ _CALL = (
 _TOLD = f"INSERT INTO calls ({', '.join(Call._fields)}) VALUES ({', '.join('?' * len(Call._fields))})"
 _RESPONSE = (
     f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
-    f"VALUES (?, ?, ?, 0, {', '.join('?' * len(ANSWER))}) "
+    f"VALUES (?, ?, ?, ?, {', '.join('?' * len(ANSWER))}) "
     "ON CONFLICT (item_id, candidate_id, repeat, edit_id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in ANSWER)
     + " WHERE responses.status = 'failed'"
@@ -77,22 +77,50 @@ class Ledger:
             )
         }
         self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
+        self._forms: dict[str, int] = dict(
+            db.execute("SELECT probe, edit_id FROM edits WHERE probe != '' OR edit_id = 0")
+        )
 
-    def put(self, response: Response, call: Call) -> None:
-        """Store both. A response replaces an earlier failure and its marks, never an answer."""
+    def put(self, response: Response, call: Call | None) -> None:
+        """Store both. A response replaces an earlier failure and its marks, never an answer.
+
+        What a probe told comes of several calls, which are stored by themselves: it has none of its own.
+        """
         r = response
-        key = (self._items[r.benchmark, r.item, r.variant], self._candidates[r.candidate], r.repeat)
+        place = (self._items[r.benchmark, r.item, r.variant], self._candidates[r.candidate], r.repeat)
         with self._run.explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
+                key = (*place, self._form(r.probe))
                 self._db.execute(_FAILED_MARKS, key)
                 self._db.execute(_RESPONSE, (*key, *answer_of(r)))
-                self._db.execute(_CALL, (*call, *key))
+                if call:
+                    self._db.execute(_CALL, (*call, *key))
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+                if r.probe:  # its row may have gone with the rest
+                    self._forms.pop(r.probe, None)
                 raise
+
+    def _form(self, probe: str) -> int:
+        """The key of answers in words, or of what a probe told."""
+        if probe not in self._forms:
+            row = (f"likelihood {probe}", probe)
+            self._db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+            (form,) = self._db.execute("SELECT edit_id FROM edits WHERE probe = ?", (probe,)).fetchone()
+            self._forms[probe] = form
+        return self._forms[probe]
+
+    def keep(self, call: Call) -> None:
+        """Store a call whose reply stands in it."""
+        with self._run.explained():
+            put_call(self._db, call)
+
+    def told(self, purpose: str, key: str, model: str) -> str | None:
+        """The reply to an equal request of that purpose, as JSON; null if there is none that can be used."""
+        return told(self._db, purpose, key, model, 1)
 
     def known(self, key: str, model: str, repeat: int) -> dict[str, Any] | None:
         """What came of the same request before, if it was answered: the fields of a response."""
@@ -129,8 +157,10 @@ def ledger(run: "RunFile") -> Iterator[Ledger]:
         yield Ledger(run, db)
 
 
-def answered(run: "RunFile", benchmark: str, candidate: str) -> set[tuple[str, str, int]]:
-    """Item, variant and repeat of what a candidate has answered; failures are no answers."""
+def answered(run: "RunFile", benchmark: str, candidate: str, probe: str = "") -> set[tuple[str, str, int]]:
+    """Item, variant and repeat of what a candidate has answered, in words or to a probe; failures are no
+    answers.
+    """
     if not run.exists:
         return set()
     with run.reading() as db:
@@ -138,9 +168,9 @@ def answered(run: "RunFile", benchmark: str, candidate: str) -> set[tuple[str, s
             db.execute(
                 "SELECT i.item, i.variant, r.repeat FROM responses r JOIN items i USING (item_id) "
                 "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
-                "WHERE b.benchmark = ? AND c.candidate = ? AND i.current = 1 AND r.edit_id = 0 "
-                "AND r.status != 'failed'",
-                (benchmark, candidate),
+                "JOIN edits e USING (edit_id) WHERE b.benchmark = ? AND c.candidate = ? AND i.current = 1 "
+                "AND (e.edit_id = 0 OR e.probe != '') AND e.probe = ? AND r.status != 'failed'",
+                (benchmark, candidate, probe),
             )
         )
 
@@ -166,6 +196,23 @@ def asked_last(run: "RunFile", benchmark: str, candidate: str) -> Asked | None:
             "AND i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed' "
             "ORDER BY k.call_id DESC LIMIT 1",
             (benchmark, candidate),
+        ).fetchone()
+    return None if row is None else Asked(*row)
+
+
+def told_last(run: "RunFile", benchmark: str, candidate: str, probe: str) -> Asked | None:
+    """The last item about which a candidate told a probe something; null if there is none."""
+    if not run.exists:
+        return None
+    with run.reading() as db:
+        row = db.execute(
+            "SELECT json_extract(r.meta, '$.asked'), i.item, i.variant, r.repeat FROM responses r "
+            "JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id) "
+            "JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) "
+            "WHERE b.benchmark = ? AND c.candidate = ? AND e.probe = ? AND i.current = 1 "
+            "AND r.status = 'ok' AND json_extract(r.meta, '$.asked') IS NOT NULL "
+            "ORDER BY r.response_id DESC LIMIT 1",
+            (benchmark, candidate, probe),
         ).fetchone()
     return None if row is None else Asked(*row)
 

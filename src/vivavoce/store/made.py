@@ -32,7 +32,7 @@ def made_responses(db: sqlite3.Connection) -> dict[Key, str | None]:
     """The origin, null where none is told, of every response that was edited or made, or is a ceiling's."""
     sql = (
         "SELECT benchmark, item, variant, candidate, repeat, edit, json_extract(meta, '$.origin') "
-        "FROM response_rows "
-        "WHERE edit != '' OR role = 'ceiling' OR json_extract(meta, '$.origin') IS NOT NULL"
+        "FROM response_rows WHERE probe = '' "
+        "AND (edit != '' OR role = 'ceiling' OR json_extract(meta, '$.origin') IS NOT NULL)"
     )
     return {(b, i, v, c, r, e): origin for b, i, v, c, r, e, origin in db.execute(sql)}

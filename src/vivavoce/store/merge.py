@@ -168,7 +168,7 @@ def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]
 
 _ITEM = (
     'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
-    "steps, step, false_answer, rubric, context, source, origin, weight, meta"
+    "must, nice, steps, step, false_answer, rubric, context, source, origin, weight, meta"
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "
@@ -183,7 +183,7 @@ _DIMENSIONS = (
     "AND i.current = 1)",
     f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM}",
     *_dimension("candidates", "candidate", "candidate, role", "candidate"),
-    *_dimension("edits", "edit", "edit", "edit"),
+    *_dimension("edits", "edit", "edit, probe", "edit"),
     *_dimension("units", "unit", "unit, text, weight", "unit, text"),
     *_dimension("ballots", "ballot", "ballot", "ballot"),
     *_dimension(

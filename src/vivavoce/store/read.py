@@ -2,11 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Response, Unit
+from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Unit
 from vivavoce.store.schema import STATUSES
 from vivavoce.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 
@@ -15,21 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "Ballot",
     "Benchmark",
     "KeyedMeasure",
-    "Pending",
     "answers",
-    "ballots",
     "benchmarks",
     "candidates",
-    "contestants",
-    "count_pending",
     "findings",
     "items",
     "looks",
     "measures",
-    "pending",
+    "probes",
     "provenance",
     "responses",
     "scores",
@@ -171,7 +166,7 @@ def scores(
         "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses",
         pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
     )
-    edits = dimension("SELECT edit_id, edit FROM edits", "edit", key="edit_id")
+    edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
     answers = (
         answers.join(things, on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
@@ -233,103 +228,21 @@ class Answer(NamedTuple):
 
 
 def answers(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], Answer]:
-    """The responses to current items by benchmark, item, variant, candidate, repeat and edit."""
+    """The answers in words to current items by benchmark, item, variant, candidate, repeat and edit."""
     sql = (
         "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
-        "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1"
+        "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1 AND probe = ''"
     )
     return {tuple(key): Answer(response, text) for *key, response, text in db.execute(sql)}
 
 
-class Pending(NamedTuple):
-    """A response to be marked, under its key."""
-
-    key: int
-    item: Item
-    response: Response
-
-
-_TO_ITEMS = """
-    FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
-    WHERE r.item_id IN (SELECT value FROM json_each(:items))
-"""
-# A measure may give a response several rows, one for each unit; status 3 is the failed, and the highest.
-_UNSETTLED = f"""
-    {_TO_ITEMS}
-      AND (SELECT count(*) FROM (
-           SELECT 1 FROM scores s WHERE s.response_id = r.response_id AND s.pass_no = :pass_no
-           AND s.measure_id IN (SELECT value FROM json_each(:measures))
-           GROUP BY s.measure_id HAVING max(s.status_id) < 3)) < :n
-"""
-
-
-def count_pending(
-    db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int], pass_no: int = 1
-) -> int:
-    """How many responses to these items lack a settled score by one of the measures in that pass."""
-    (n,) = db.execute(f"SELECT count(*) {_UNSETTLED}", _unsettled(items, measures, pass_no)).fetchone()
-    return int(n)
-
-
-def pending(
-    db: sqlite3.Connection, items: Mapping[int, Item], measures: Sequence[int], pass_no: int = 1
-) -> Iterator[Pending]:
-    """Those responses, item by item; a failed score is no settled one."""
-    return _responses_to(db, items, _UNSETTLED, _unsettled(items, measures, pass_no))
-
-
-def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[Pending]:
-    """What candidates, no floor or ceiling, answered to these items, unedited, item by item."""
-    return _responses_to(
-        *(db, items, f"{_TO_ITEMS} AND c.role = 'candidate' AND r.edit_id = 0"),
-        {"items": json.dumps(list(items))},
-    )
-
-
-class Ballot(NamedTuple):
-    """A ballot of a pass: its item and repeat, how many marks it bears, and whether none of them failed."""
-
-    ballot: str
-    item: int
-    repeat: int
-    marks: int
-    whole: bool
-
-
-def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> list[Ballot]:
-    """The ballots of these measures in a pass."""
-    sql = (
-        "SELECT ballot, min(item_id), min(repeat), count(*), max(status_id) < 3 FROM scores "
-        "JOIN ballots USING (ballot_id) JOIN responses USING (response_id) WHERE pass_no = ? "
-        "AND ballot_id != 0 AND measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot"
-    )
-    rows = db.execute(sql, (pass_no, json.dumps(list(measures))))
-    return [Ballot(name, item, repeat, marks, bool(whole)) for name, item, repeat, marks, whole in rows]
-
-
-def _responses_to(
-    db: sqlite3.Connection, items: Mapping[int, Item], where: str, values: Mapping[str, Any]
-) -> Iterator[Pending]:
-    sql = (
-        "SELECT r.response_id, r.item_id, c.candidate, r.repeat, e.edit, r.status, r.text, r.reasoning, "
-        f"r.finish_reason, r.tokens, r.seconds, r.cost, r.error {where} "
-        "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
-    )
-    names = (
-        *("candidate", "repeat", "edit", "status", "text", "reasoning", "finish_reason", "tokens", "seconds"),
-        *("cost", "error"),
-    )
-    for key, item_id, *row in db.execute(sql, values):
-        item = items[item_id]
-        fields = dict(zip(names, row, strict=True))
-        response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
-        yield Pending(key, item, response)
-
-
-def _unsettled(items: Mapping[int, Item], measures: Sequence[int], pass_no: int) -> dict[str, Any]:
-    keys = {"items": json.dumps(list(items)), "measures": json.dumps(list(measures))}
-    return keys | {"n": len(measures), "pass_no": pass_no}
+def probes(db: sqlite3.Connection) -> dict[str, set[str]]:
+    """By probe the candidates that were asked it about a current item."""
+    asked: dict[str, set[str]] = {}
+    for probe, candidate in db.execute("SELECT DISTINCT probe, candidate FROM response_rows"):
+        asked.setdefault(probe, set()).add(candidate)
+    return asked
 
 
 class Benchmark(NamedTuple):

@@ -229,4 +229,37 @@ SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format,
 FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED)
+# An answer in words, an edit of it, and what was told of its probabilities are forms of one answer: `edits`
+# tells them apart, and the key of responses need not change.
+_LIKELY = """
+ALTER TABLE edits ADD COLUMN probe TEXT NOT NULL DEFAULT '';
+ALTER TABLE items ADD COLUMN must TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE items ADD COLUMN nice TEXT NOT NULL DEFAULT '[]';
+
+DROP VIEW item_rows;
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.options,
+       i.answer, i."references", i.must, i.nice, i.steps, i.step, i.false_answer, i.rubric, i.context,
+       i.source, i.origin, i.weight, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+
+DROP VIEW response_rows;
+CREATE VIEW response_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, c.candidate, c.role,
+       r.repeat, iif(e.probe = '', e.edit, '') AS edit, e.probe, r.status, r.text, r.reasoning,
+       r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.meta
+FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
+
+DROP VIEW score_rows;
+CREATE VIEW score_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", c.candidate, c.role, r.repeat,
+       iif(e.probe = '', e.edit, '') AS edit, m.metric, m.criterion, m.rater, s.pass_no, u.unit, l.ballot,
+       s.position, s.value, t.status
+FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
+     JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) JOIN units u USING (unit_id)
+     JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY)

@@ -25,7 +25,7 @@ ItemKey = tuple[str, str, str]
 """Benchmark, base id, variant."""
 KEPT = (
     *("group", "category", "format", "options", "answer", "references", "steps", "step", "false_answer"),
-    *("rubric", "source", "weight"),
+    *("must", "nice", "rubric", "source", "weight"),
 )
 """What a variant has of its base item, whatever was changed."""
 
