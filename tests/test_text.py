@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.text import Spoken, is_blank, one_line, spoken
+from vivavoce.text import Spoken, causes_said, is_blank, one_line, spoken
 
 
 @pytest.mark.parametrize("text", ["", " \n", "...", "—", "̶ ̶ ̶", "🙂", "**", "\u200b"])
@@ -52,3 +52,10 @@ def test_what_stands_in_closed_thinking_changes_nothing(thought: str, answer: st
 def test_one_line_cuts_with_an_ellipsis() -> None:
     assert "a b" == one_line("a\n  b")
     assert "aaaa…" == one_line("a" * 9, 5)
+
+
+def test_causes_that_differ_in_numbers_are_one_and_the_rest_is_counted() -> None:
+    causes = {"713 tokens do not fit 512": 1, "860 tokens do not fit 512": 2, "timeout": 1, "a": 1, "b": 1}
+    assert "3 x 860 tokens do not fit 512, or alike; 1 x timeout; 2 of other causes" == causes_said(causes, 2)
+    assert "5 x timeout" == causes_said({"timeout": 5})
+    assert "" == causes_said({})

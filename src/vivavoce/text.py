@@ -6,9 +6,13 @@ Nothing here knows of items, formats or metrics.
 import re
 import string
 import unicodedata
+from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["Spoken", "clinical_tokens", "is_blank", "one_line", "printable", "spoken", "squad_tokens"]
+__all__ = [
+    *("Spoken", "causes_said", "clinical_tokens", "is_blank", "one_line", "printable", "spoken"),
+    "squad_tokens",
+]
 
 
 def is_blank(text: str) -> bool:
@@ -74,6 +78,23 @@ def one_line(text: str, width: int = 80) -> str:
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
+def causes_said(causes: Mapping[str, int], most: int = 3) -> str:
+    """The commonest causes, each with how often it occurred: '3 x too long (713 tokens), or alike; 2 x …'.
+
+    Causes that differ in nothing but numbers are one, said by the commonest of them. What stands beyond
+    `most` is counted.
+    """
+    alike: dict[str, list[str]] = {}
+    for why in sorted(causes, key=lambda why: -causes[why]):
+        alike.setdefault(_NUMBERS.sub("0", why), []).append(why)
+    total = {form: sum(causes[why] for why in whys) for form, whys in alike.items()}
+    forms = sorted(total, key=lambda form: -total[form])
+    said = [f"{total[f]:,} x {alike[f][0]}{', or alike' if len(alike[f]) > 1 else ''}" for f in forms[:most]]
+    rest = sum(total[form] for form in forms[most:])
+    return "; ".join([*said, *([f"{rest:,} of other causes"] if rest else [])])
+
+
+_NUMBERS = re.compile(r"\d[\d.,]*")
 _SIGNS = str.maketrans(
     {"µ": "μ", "≤": "<=", "≥": ">=", "≯": "<=", "≮": ">=", "≠": "!=", "×": "x", **dict.fromkeys("−‐‑–", "-")}
 )

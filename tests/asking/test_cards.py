@@ -92,6 +92,7 @@ def test_our_cards_say_nothing_impossible(known: dict[str, ModelCard]) -> None:
         assert all(known[base].medical is False for base in card.base or ()), card
         assert card.parameters is None or card.active is None or card.active < card.parameters, card
         assert card.open or card.parameters is None or card.name == "gemini-1.5-flash-8b", card
+        assert card.cutoff is None or card.release is None or card.cutoff <= card.release, card
 
 
 def test_a_size_in_a_name_is_the_size_on_the_card(known: dict[str, ModelCard]) -> None:
@@ -145,6 +146,15 @@ def test_what_is_not_stated_is_not_known(tmp_path: Path) -> None:
     assert card.parameters is None
 
 
+def test_a_cutoff_is_stated_or_not_known(tmp_path: Path, known: dict[str, ModelCard]) -> None:
+    """Meta states Llama 3.1's of its pretraining alone: of the tuned model nothing is guessed."""
+    assert ("2023-12", None) == (known["llama-3.1-8b"].cutoff, known["llama-3.1-8b-instruct"].cutoff)
+    assert ("2022-09", "2023-07") == (known["llama-2-7b"].cutoff, known["llama-2-7b-chat"].cutoff)
+    found = cards(written(tmp_path, "house-7b: {cutoff: 2025-03}\nllama-3.1-8b: {cutoff: null}\n"))
+    assert ("2025-03", None) == (found["house-7b"].cutoff, found["llama-3.1-8b"].cutoff)
+    assert "2024-07" == found["llama-3.1-8b"].release
+
+
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     assert cards() == cards(written(tmp_path, "# nothing\n"))
 
@@ -165,6 +175,8 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
         ("x: {release: 2024}\n", "x, release: year and month are needed, such as 2024-07, not 2024"),
         ("x: {release: 2024-13}\n", "x, release: year and month"),
         ("x: {release: 2024-07-01}\n", "x, release: year and month"),
+        ("x: {cutoff: 2024}\n", "x, cutoff: year and month are needed, such as 2024-07, not 2024"),
+        ("x: {cutoff: soon}\n", "x, cutoff: year and month"),
         ("x: {base: lama-3-8b}\n", "x, base: no card 'lama-3-8b'. Did you mean 'llama-3-8b'"),
         ("x: {names: [7]}\n", "x, names: a list of names is needed"),
         ("x: {family: 3}\n", "x, family: text is needed"),

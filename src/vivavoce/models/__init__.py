@@ -14,8 +14,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 from vivavoce.errors import ModelError
 
 __all__ = [
+    "Branches",
     "Broken",
+    "Drawn",
     "Kind",
+    "Likelihood",
     "Message",
     "Model",
     "Refused",
@@ -40,7 +43,8 @@ class Message(NamedTuple):
 class Sampling:
     """How an answer is drawn. Null leaves it to the endpoint, and is not sent.
 
-    `logprobs` asks for the log-probability of each generated token, `schema` (a JSON schema of an object) for
+    `logprobs` asks for the log-probability of each generated token, `beams` for a beam search of that width
+    in place of a draw, `schema` (a JSON schema of an object) for
     structured output: chat and messages answer with the object's JSON, plain completions refuse it. Where an
     endpoint has no seed or no log-probabilities (Anthropic's messages have neither) they are not sent.
     """
@@ -52,11 +56,55 @@ class Sampling:
     stop: tuple[str, ...] = ()
     logprobs: bool = False
     schema: Mapping[str, Any] | None = None
+    beams: int | None = None
+
+
+class Drawn(NamedTuple):
+    """An answer in the tokens it was drawn in: their ids and spellings, the logarithm of each probability.
+
+    The probability is that of the whole distribution at temperature 1, however the token was drawn. Ids are
+    empty where the endpoint tells none. `ended`: the model closed it by itself, before `max_tokens`; the
+    closing token is no part of it.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    ended: bool
+
+
+class Branches(NamedTuple):
+    """Texts whose probabilities are asked, each after several beginnings of what the model said.
+
+    `trunk` is what it said; each text is put after its first `cuts` tokens, 0 being right after the question.
+    """
+
+    targets: tuple[str, ...]
+    trunk: Drawn | None = None
+    cuts: tuple[int, ...] = (0,)
+
+
+class Likelihood(NamedTuple):
+    """The natural logarithm of a text's probability, summed over its tokens, and how many those are.
+
+    `verbatim` is how many of its first tokens are what the model itself would say next, taking the likeliest
+    token each time; null where the endpoint does not tell.
+    """
+
+    logprob: float
+    tokens: int
+    verbatim: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is asked: the conversation, how to draw; for a likelihood also the text whose probability counts.
+
+    A likelihood is asked of one `target`, after `begun`, what the model is taken to have said already; or,
+    of a model in this process (`Model.branching`), of all of `branches` at once. Without messages it is the
+    probability of the text alone. A target gets a blank before it unless it has one, or what stands before
+    it ends in one or is nothing.
 
     `options`, `reference` and `draw`, the number a draw follows from, are for baselines only and are sent to
     nobody. They belong to the key: whoever fills them for a real model asks equal questions twice.
@@ -66,6 +114,8 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     kind: Kind = "generate"
     target: str | None = None
+    begun: str = ""
+    branches: Branches | None = None
     options: tuple[str, ...] = ()
     reference: str | None = None
     draw: int | None = None
@@ -86,15 +136,25 @@ class Request:
             "target": self.target,
             "sampling": [s.temperature, s.top_p, s.max_tokens, s.seed, s.stop, s.logprobs, s.schema],
         }
-        own = {"options": self.options, "reference": self.reference, "draw": self.draw}
-        asked |= {name: value for name, value in own.items() if value not in ((), None)}
+        own = {
+            "options": self.options,
+            "reference": self.reference,
+            "draw": self.draw,
+            "begun": self.begun,
+            "branches": self.branches,
+            "beams": s.beams,
+        }
+        asked |= {name: value for name, value in own.items() if value not in ((), None, "")}
         text = json.dumps(asked, ensure_ascii=False, sort_keys=True, default=list)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def characters(self) -> int:
         """How much text is sent."""
-        return sum(len(m.content) for m in self.messages) + len(self.target or "")
+        said = [m.content for m in self.messages] + [self.target or "", self.begun]
+        if self.branches:
+            said += [*self.branches.targets, self.branches.trunk.text if self.branches.trunk else ""]
+        return sum(map(len, said))
 
 
 class Usage(NamedTuple):
@@ -114,7 +174,11 @@ class Reply:
     Where a filter cut the answer short, what had come until then is the text.
 
     `logprobs` are natural logarithms: of the generated tokens, or for a likelihood of the target's tokens.
-    `citations` are the sources that a whole system returned, as it returned them.
+    `citations` are the sources that a whole system returned, as it returned them. `drawn` is the answer in
+    its tokens where log-probabilities were asked for: one, or with `beams` as many, the likeliest first.
+    `likelihoods` are those asked for: all targets after the first cut, then after the second, and so on.
+    `truncated` is how many tokens of the question were left out to fit the model's context, where its
+    settings say that this may be. `tokeniser` tells tokenisers apart; null where it is not known.
     """
 
     text: str | None
@@ -124,6 +188,10 @@ class Reply:
     usage: Usage = _UNCOUNTED
     logprobs: tuple[float, ...] | None = None
     citations: tuple[Any, ...] = ()
+    drawn: tuple[Drawn, ...] = ()
+    likelihoods: tuple[Likelihood, ...] = ()
+    truncated: int = 0
+    tokeniser: str | None = None
 
 
 class Transient(Exception):
@@ -150,6 +218,7 @@ class Model(Protocol):
 
     `name` is its canonical spec, under which its answers stand; `endpoint` names what is shared with other
     models and therefore limited together; `place` is the host, or '' where nothing leaves the process.
+    A model in this process may be `branching`: it takes `Request.branches`.
     """
 
     name: str
@@ -161,7 +230,9 @@ class Model(Protocol):
         ...
 
     async def loglikelihood(self, request: Request) -> Reply:
-        """One attempt at the log-probability of `request.target`; `Broken` where the endpoint has none."""
+        """One attempt at the likelihood of `request.target`, or of its `branches` where the model is
+        `branching`; `Broken` where the endpoint has none.
+        """
         ...
 
     async def close(self) -> None:

@@ -2,6 +2,10 @@
 
 vLLM, SGLang, llama.cpp, Ollama, Azure and most hosted providers speak one of the first two. The settings of a
 spec go into the request under the endpoint's own names; what is null is left out.
+
+None takes `Sampling.beams`: vLLM knows `use_beam_search`, but forgets stop strings with it, and others pass
+over words that they do not know and answer with a draw. Log-probabilities are as the server counts them;
+vLLM's are those at temperature 1 unless it was started otherwise (`--logprobs-mode`).
 """
 
 import json
@@ -11,18 +15,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vivavoce.models import Broken, Refused, Reply, Request, Sampling, Transient
+from vivavoce.models.likely import drawn_in_chat, drawn_in_completions, of_echo, of_places, spaced
 from vivavoce.models.providers import Provider
-from vivavoce.models.replies import (
-    as_dict,
-    as_list,
-    first_choice,
-    logprobs_of,
-    same_model,
-    spelling,
-    text_of,
-    usage_of,
-    word,
-)
+from vivavoce.models.replies import as_dict, as_list, first_choice, same_model, text_of, usage_of, word
 from vivavoce.models.wire import Filtered, Wire
 from vivavoce.text import one_line, printable
 
@@ -80,7 +75,25 @@ class _Endpoint(ABC):
 
     async def loglikelihood(self, request: Request) -> Reply:
         """Not offered by this kind of endpoint."""
-        raise Broken(f"{self.name}: this kind of endpoint gives no probability of a given text.")
+        raise Broken(
+            f"{self.name}: this kind of endpoint gives no probability of a given text; leave it out, or "
+            "ask a model behind vLLM or in this process."
+        )
+
+    def _unsearched(self, request: Request) -> None:
+        """Raises `Refused` where beams are asked for."""
+        if request.sampling.beams is not None:
+            raise Refused(
+                f"{self.name}: endpoints search no beams; draw samples, or ask a local model (hf/…)"
+            )
+
+    def _target(self, request: Request) -> str:
+        """The text whose likelihood is asked; `Refused` where there are several."""
+        if request.branches is not None:
+            raise Refused(
+                f"{self.name}: an endpoint takes one target at a time; ask for each branch by itself"
+            )
+        return request.target or ""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -112,7 +125,8 @@ class OpenAIChat(_Endpoint):
         self._length = "max_tokens"
 
     async def generate(self, request: Request) -> Reply:
-        """One attempt at an answer."""
+        """One attempt at an answer. Raises `Refused` for beams."""
+        self._unsearched(request)
         try:
             answer = await self._asked(request)
         except Filtered:
@@ -124,19 +138,19 @@ class OpenAIChat(_Endpoint):
         reason, text = word(choice.get("finish_reason")), text_of(message.get("content"))
         if not text and isinstance(message.get("refusal"), str):
             text = message["refusal"]
+        # Empty is an answer: all of it went into reasoning, or the model fell silent.
+        text = None if reason == "content_filter" and not text else text or ""
         sources = message.get("citations") or answer.get("citations") or message.get("annotations")
+        logprobs, drawn = drawn_in_chat(choice, text)
         return Reply(
-            # Empty is an answer: all of it went into reasoning, or the model fell silent.
-            text=None if reason == "content_filter" and not text else text or "",
+            text=text,
             reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
             finish_reason=reason,
             model=model,
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
-            logprobs=logprobs_of(
-                as_dict(entry).get("logprob")
-                for entry in as_list(as_dict(choice.get("logprobs")).get("content"))
-            ),
+            logprobs=logprobs,
             citations=tuple(as_list(sources)),
+            drawn=drawn if request.sampling.logprobs else (),
         )
 
     async def _asked(self, request: Request) -> dict[str, Any]:
@@ -162,13 +176,21 @@ class OpenAIChat(_Endpoint):
         })  # fmt: skip
 
     async def loglikelihood(self, request: Request) -> Reply:
-        """Log-probabilities of the target as the model's answer, by `prompt_logprobs`, which vLLM has.
+        """The likelihood of the target as the model's answer, by `prompt_logprobs`, which vLLM has.
 
-        The target is the last turn and is left open. Its tokens are the last of the prompt that spell it.
-        Raises `Broken` where the endpoint does not know `prompt_logprobs`.
+        What it has said already and the target are the last turn, which is left open. The target's tokens are
+        the last of the prompt that spell it; one that straddles its beginning belongs to it. After `begun` it
+        gets a blank like everywhere; right after the question it gets none, because the template is the
+        server's, and only the server knows what it ends in. Raises `Broken` where the endpoint does not know
+        `prompt_logprobs`, `Refused` for a text alone, which a template never leaves alone, and for branches.
         """
-        target = request.target or ""
-        answering = {"role": "assistant", "content": target}
+        target = spaced(self._target(request), request.begun)
+        if not request.messages:
+            raise Refused(
+                f"{self.name}: a chat endpoint puts its template around every text, so it cannot tell the "
+                "probability of a text alone; ask it by kind: completions"
+            )
+        answering = {"role": "assistant", "content": request.begun + target}
         payload = {
             "model": self.model,
             "messages": [*(m._asdict() for m in request.messages), answering],
@@ -190,15 +212,13 @@ class OpenAIChat(_Endpoint):
         model, listed = self._checked(answer), as_list(answer.get("prompt_logprobs"))
         if not listed:
             raise Broken(none)
-        # Of each place the token that is there comes first; others may follow if the server lists more.
-        chosen = [as_dict(next(iter(as_dict(place).values()), None)) for place in listed]
-        tokens = [word(entry.get("decoded_token")) or "" for entry in chosen]
-        start = spelling(tokens, target)
+        logprobs, likelihood = of_places(listed, target)
         return Reply(
-            text=target,
+            text=request.target or "",
             model=model,
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
-            logprobs=logprobs_of(entry.get("logprob") for entry in chosen[start:]) or (),
+            logprobs=logprobs,
+            likelihoods=(likelihood,),
         )
 
 
@@ -208,7 +228,8 @@ class OpenAICompletions(_Endpoint):
     path = "completions"
 
     async def generate(self, request: Request) -> Reply:
-        """One attempt at a completion. Raises `Refused` for a schema, which completions do not take."""
+        """One attempt at a completion. Raises `Refused` for beams, and a schema, which it does not take."""
+        self._unsearched(request)
         s = request.sampling
         if s.schema:
             raise Refused(f"{self.name}: completions take no schema; use a chat endpoint")
@@ -227,47 +248,44 @@ class OpenAICompletions(_Endpoint):
         reason, text = word(choice.get("finish_reason")), choice.get("text")
         if not isinstance(text, str) and reason != "content_filter":
             raise Transient("the answer has no text")
+        text = None if reason == "content_filter" and not text else text
+        logprobs, drawn = drawn_in_completions(choice, text)
         return Reply(
-            text=None if reason == "content_filter" and not text else text,
+            text=text,
             finish_reason=reason,
             model=model,
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
-            logprobs=logprobs_of(as_list(as_dict(choice.get("logprobs")).get("token_logprobs"))),
+            logprobs=logprobs,
+            drawn=drawn if s.logprobs else (),
         )
 
     async def loglikelihood(self, request: Request) -> Reply:
-        """Log-probabilities of the target's tokens after the prompt, by echoing both.
+        """The likelihood of the target after the prompt and what was said already, by echoing all of it.
 
-        A token that straddles the border belongs to the target. Raises `Broken` where the endpoint does not
-        echo, `Refused` where the target's first token stands at the very beginning and so has no probability.
+        A token that straddles the border belongs to the target. Without messages it is the text alone, which
+        works where the server puts a mark of the beginning first. Raises `Broken` where the endpoint does not
+        echo, `Refused` where the target's first token stands at the very beginning and so has no probability,
+        and for branches.
         """
-        prompt, target = _plain(request), request.target or ""
+        before = _plain(request) + request.begun
+        target = spaced(self._target(request), before)
         payload = {
             "model": self.model,
-            "prompt": prompt + target,
+            "prompt": before + target,
             "echo": True,
-            "logprobs": 0,
+            "logprobs": 1,
             "max_tokens": 0,
             "temperature": 0.0,
         }
         answer = await self.wire.post(self.path, payload)
         model, choice = self._checked(answer), first_choice(answer)
-        listed = as_dict(choice.get("logprobs"))
-        numbers, tokens = as_list(listed.get("token_logprobs")), as_list(listed.get("tokens"))
-        if not tokens or len(numbers) != len(tokens):
-            raise Broken(f"{self.name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
-        words, text = [word(token) or "" for token in tokens], word(choice.get("text")) or ""
-        more = len(text) - len(prompt + target) if text.startswith(prompt + target) else 0
-        while more > 0 and words:  # it went on, though it was asked for no token
-            more -= len(words.pop())
-        start = spelling(words, target, as_list(listed.get("text_offset"))[: len(words)])
-        if target and start == 0 and numbers[0] is None:
-            raise Refused("the target begins the text, and the first token has no probability: give a prompt")
+        logprobs, likelihood = of_echo(self.name, choice, before, target)
         return Reply(
-            text=target,
+            text=request.target or "",
             model=model,
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
-            logprobs=logprobs_of(numbers[start : len(words)]) or (),
+            logprobs=logprobs,
+            likelihoods=(likelihood,),
         )
 
 
@@ -280,7 +298,8 @@ class Anthropic(_Endpoint):
         return {"anthropic-version": ANTHROPIC_VERSION, self.provider.key_header or "x-api-key": key}
 
     async def generate(self, request: Request) -> Reply:
-        """One attempt at an answer."""
+        """One attempt at an answer. Raises `Refused` for beams."""
+        self._unsearched(request)
         s = request.sampling
         tool = {"name": "answer", "description": "Give the answer.", "input_schema": s.schema}
         payload = {

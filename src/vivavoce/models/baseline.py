@@ -44,7 +44,9 @@ class Baseline:
 
     async def loglikelihood(self, request: Request) -> Reply:
         """A rule has no probabilities."""
-        raise Broken(f"{self.name} gives no probabilities.")
+        raise Broken(
+            f"{self.name} gives no probabilities: it is a rule, so leave it out where they are asked."
+        )
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -25,6 +25,7 @@ class ModelCard:
     instructed: bool | None = None
     base: tuple[str, ...] | None = None
     release: str | None = None
+    cutoff: str | None = None
     names: tuple[str, ...] = ()
 
 
@@ -63,7 +64,7 @@ _MARK = (
     r"w[48]a(?:8|16)|i?q[2-8](?:-(?:[01ksml]|xx?s|nl))*"
 )
 _QUANTISED = re.compile(rf"(?:[-.](?:{_MARK})\b)+\Z")
-_RELEASE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])\Z")
+_MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])\Z")
 
 
 def _normal(label: str) -> str:
@@ -138,8 +139,8 @@ def _typed(where: str, key: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ModelError(f"{where}: true, false or null is needed, not {value!r}.")
         return value
-    if key == "release":
-        if not isinstance(value, str) or not _RELEASE.match(value):
+    if key in ("release", "cutoff"):
+        if not isinstance(value, str) or not _MONTH.match(value):
             raise ModelError(f"{where}: year and month are needed, such as 2024-07, not {value!s}.")
         return value
     if not isinstance(value, str) or not value.strip():

@@ -39,6 +39,10 @@ _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "shots": (lambda n: n >= 0, "0 or more"),
 }
 _OWN = {"callable": ("path",), "http": ("url",), "replay": ("path",)}
+HERE = "hf"
+"""What a model in this process is named by, before its hub id or folder."""
+AT_ONCE = 256
+"""Requests that wait for a model in this process: what runs together is chosen from them by length."""
 
 
 class Named(NamedTuple):
@@ -52,16 +56,23 @@ class Named(NamedTuple):
     model: str
 
     @property
+    def local(self) -> bool:
+        """Whether the model runs in this process: it then takes branches, and one is asked at a time."""
+        return self.spec.name.startswith(f"{HERE}/")
+
+    @property
     def price(self) -> tuple[float, float] | None:
         """What a million tokens cost, in and out: nothing where nobody is asked, null where it is unknown."""
         if self.provider is None:
-            return (0.0, 0.0) if self.spec.name.startswith(("baseline/", "replay")) else None
+            return (0.0, 0.0) if self.local or self.spec.name.startswith(("baseline/", "replay")) else None
         return self.provider.prices.get(self.model)
 
     @property
     def limits(self) -> Limits:
         """What its endpoint may be asked."""
         p = self.provider
+        if self.local:
+            return Limits(concurrency=AT_ONCE, attempts=1)
         if p is None:
             return Limits(concurrency=32)
         return Limits(p.concurrency, p.requests_per_minute, p.tokens_per_minute, p.attempts)
@@ -73,6 +84,10 @@ class Named(NamedTuple):
             from vivavoce.models.api import connect
 
             return connect(name, self.model, self.provider)
+        if self.local:
+            from vivavoce.models import local
+
+            return local.connect(name, self.model, settings)
         if self.spec.name.startswith("baseline/"):
             from vivavoce.models.baseline import Baseline
 
@@ -92,13 +107,15 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
     Raises `SpecError` for an unknown provider, system, baseline or setting, or a value of the wrong type.
     """
     from vivavoce.models.baseline import BASELINES
+    from vivavoce.models.local.loading import SETTINGS
 
     stated = parse(text)
     _refuse_key(f"{text} {' '.join(map(str, asked.values()))}", known)
     kind, slash, model = stated.name.partition("/")
     own = _OWN.get(stated.name, ())
-    others = [*(f"{name}/…" for name in known), "baseline/…", *_OWN]
-    if not own and kind != "baseline" and (kind not in known or not model):
+    takes: dict[str, tuple[type, ...]] = {**ASKED, **(SETTINGS if kind == HERE else {})}
+    others = [*(f"{name}/…" for name in (HERE, *known)), "baseline/…", *_OWN]
+    if not own and kind != "baseline" and (kind not in (HERE, *known) or not model):
         if not slash or not model:
             raise SpecError(
                 f"{stated.name!r} names no model: write provider/model, such as openai/gpt-4o."
@@ -119,9 +136,9 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
     for key, value in settings.items():
         if key in own:
             continue
-        if key not in ASKED:
-            raise SpecError(f"{stated.name} has no setting {key!r}.{suggest(key, [*own, *ASKED])}")
-        if not isinstance(value, ASKED[key]) or (isinstance(value, bool) and bool not in ASKED[key]):
+        if key not in takes:
+            raise SpecError(f"{stated.name} has no setting {key!r}.{suggest(key, [*own, *takes])}")
+        if not isinstance(value, takes[key]) or (isinstance(value, bool) and bool not in takes[key]):
             words = {
                 int: "a whole number",
                 float: "a number",
@@ -130,7 +147,7 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
                 bool: "true|false",
             }
             raise SpecError(
-                f"{stated.name}: {key} takes {' or '.join(words[t] for t in ASKED[key])}, not {value!r}."
+                f"{stated.name}: {key} takes {' or '.join(words[t] for t in takes[key])}, not {value!r}."
             )
         if key in _RANGES and not _RANGES[key][0](value):
             raise SpecError(f"{stated.name}: {key} takes {_RANGES[key][1]}, not {value!r}.")
@@ -144,7 +161,7 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
         BASELINES[model] if kind == "baseline" else "candidate",  # type: ignore[arg-type]
         Sampling(**drawn),
         {k: v for k, v in settings.items() if k in ASKED and k not in sampled},
-        None if own or kind == "baseline" else known[kind],
+        None if own or kind in ("baseline", HERE) else known[kind],
         model or stated.name,
     )
 

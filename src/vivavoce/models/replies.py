@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vivavoce.models import Refused, Transient, Usage
+from vivavoce.models import Transient, Usage
 from vivavoce.text import one_line
 
 __all__ = [
@@ -14,13 +14,13 @@ __all__ = [
     "first_choice",
     "logprobs_of",
     "same_model",
-    "spelling",
     "text_of",
     "usage_of",
     "word",
 ]
 
 _MOST_TOKENS = 1 << 53
+_ROUNDING = 1e-3
 _VERSION = re.compile(r"[-@:_]?(?:latest|v?\d{3,8}|20\d\d-\d\d-\d\d)(?:[-:]v\d+(?::\d)?)?")
 _VARIANT = re.compile(r"(?:[-:]latest|:free|:nitro|:floor|:online|:exacto)$")
 
@@ -35,37 +35,6 @@ def same_model(asked: str, said: str) -> bool:
     if said in (asked, base):
         return True
     return said.startswith(base) and said[len(base)] in "-@:_" and bool(_VERSION.fullmatch(said[len(base) :]))
-
-
-def spelling(tokens: Sequence[str], target: str, offsets: Sequence[Any] = ()) -> int:
-    """Where the last tokens that spell `target` begin; one that straddles its beginning belongs to it.
-
-    Counted from the end, because what stands before (a template, a mark of the beginning) is the server's.
-    A token shown by itself may lack the blank before a word, so blanks count only where that fits. Half
-    characters are shown as marks of replacement: where the tokens do not spell the target their offsets
-    count; where there are none, or the target is plain ASCII, it is `Refused`.
-    """
-    if not target:
-        return len(tokens)
-    for form in (str, _squeezed):
-        start, text, wanted = len(tokens), "", form(target)
-        while start and len(text) < len(wanted):
-            start -= 1
-            text = form(tokens[start]) + text
-        if wanted and text.endswith(wanted):
-            apart = form is _squeezed and start > 0 and target[0].isspace() and tokens[start - 1].isspace()
-            return start - apart
-    counted = [n for n in offsets if type(n) is int and n >= 0]
-    numbered = len(counted) == len(tokens) > 0 and counted == sorted(counted)
-    if target.isascii() or not numbered or counted[-1] + len(tokens[-1]) < len(target):
-        raise Refused("the endpoint's tokens do not spell the target, so it has no likelihood")
-    border = counted[-1] + len(tokens[-1]) - len(target)
-    ends = [*counted[1:], border + len(target)]
-    return next(k for k, end in enumerate(ends) if end > border)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -105,11 +74,16 @@ def usage_of(usage: Any, sent: str, made: str) -> Usage:
     return Usage(*(n if type(n) is int and 0 <= n < _MOST_TOKENS else None for n in counted))
 
 
-def logprobs_of(numbers: Iterable[Any]) -> tuple[float, ...] | None:
-    """Log-probabilities as the endpoint gave them; null for none; no use if one is missing or no number."""
-    made = []
-    for n in numbers:
-        if not isinstance(n, int | float) or isinstance(n, bool) or not math.isfinite(n):
-            raise Transient(f"a log-probability is {one_line(repr(n), 40)}")
-        made.append(float(n))
-    return tuple(made) or None
+def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:
+    """Log-probabilities as the endpoint gave them; null for none.
+
+    `Transient`, naming the place, where one is missing, no number, or above 0 by more than rounding (a server
+    that is set to give logits).
+    """
+    for place, n in enumerate(numbers, 1):
+        number = isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n)
+        if not number or n > _ROUNDING:
+            raise Transient(
+                f"a log-probability is {one_line(repr(n), 40)} (that of token {place} of {len(numbers)})"
+            )
+    return tuple(map(float, numbers)) or None

@@ -29,7 +29,10 @@ class _System:
 
     async def loglikelihood(self, request: Request) -> Reply:
         """Not offered."""
-        raise Broken(f"{self.name} gives no probabilities.")
+        raise Broken(
+            f"{self.name} gives no probabilities: a system only answers, so leave it out where they are "
+            "asked."
+        )
 
     async def close(self) -> None:
         """Nothing to close."""

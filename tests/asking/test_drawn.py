@@ -1,0 +1,134 @@
+"""The tokens of an answer, out of replies of the shapes that servers document.
+
+The shapes: OpenAI's API reference, `ChatCompletionTokenLogprob`; vLLM's OpenAI-compatible server,
+`CompletionLogProbs`. The numbers are made by hand.
+"""
+
+import pytest
+from tests.asking.test_api import asking, chat, completion, echoed
+
+from vivavoce.models import Drawn, Message, Refused, Request, Sampling
+
+ASKED = (Message("user", "What is aspirin?"),)
+
+
+def listing(*tokens, text, reason="stop") -> dict:
+    """Chat's list of tokens, each with its number and, where told, its bytes."""
+    entries = [{"token": token, "logprob": n, "bytes": raw, "top_logprobs": []} for token, n, raw in tokens]
+    return chat(text, reason, choice={"logprobs": {"content": entries}})
+
+
+def drawn(server, kind="openai", **sampling):
+    request = Request(messages=ASKED, sampling=Sampling(**{"logprobs": True, **sampling}))
+    return asking(server, kind, request)
+
+
+def test_an_answer_of_chat_is_given_in_its_tokens(fake):
+    server = fake(listing(("A", -0.5, [65]), (" drug", -1.5, None), text="A drug"))
+    reply = drawn(server)
+    assert (Drawn("A drug", (), ("A", " drug"), (-0.5, -1.5), True),) == reply.drawn
+    assert (-0.5, -1.5) == reply.logprobs
+
+
+def test_an_answer_of_completions_is_given_in_its_tokens(fake):
+    answer = echoed([" A", " drug"], [-0.5, -1.5])
+    answer["choices"][0]["finish_reason"] = "length"
+    reply = drawn(fake(answer), "completions")
+    assert (Drawn(" A drug", (), (" A", " drug"), (-0.5, -1.5), False),) == reply.drawn
+
+
+@pytest.mark.parametrize(("reason", "ended"), [("stop", True), ("length", False), (None, False)])
+def test_an_answer_ended_by_itself_if_the_endpoint_says_so(fake, reason, ended):
+    assert ended is drawn(fake(listing(("A", -1, None), text="A", reason=reason))).drawn[0].ended
+
+
+def test_a_character_cut_into_tokens_belongs_to_the_last_of_them(fake):
+    half, other = [[0xE2], [0x89, 0xA5]]  # the three bytes of ≥
+    tokens = (("\\xe2", -1, half), ("\\x89\\xa5", -2, other), (" 5", -3, [32, 53]))
+    assert ("", "≥", " 5") == drawn(fake(listing(*tokens, text="≥ 5"))).drawn[0].pieces
+
+
+def test_vllm_shows_half_a_character_as_nothing_and_the_whole_with_its_last_token(fake):
+    tokens = (("", -1, []), ("≥", -2, [0xE2, 0x89, 0xA5]), (" 5", -3, [32, 53]))
+    assert ("", "≥", " 5") == drawn(fake(listing(*tokens, text="≥ 5"))).drawn[0].pieces
+
+
+@pytest.mark.parametrize("closing", ["<|im_end|>", ""])
+def test_the_closing_token_is_no_part_of_an_answer(fake, closing):
+    reply = drawn(fake(listing(("A", -0.5, None), (closing, -9, None), text="A")))
+    assert (Drawn("A", (), ("A",), (-0.5,), True),) == reply.drawn
+    assert (-0.5, -9) == reply.logprobs  # all that was listed
+
+
+def test_tokens_of_a_stop_string_are_left_out_and_one_it_begins_in_is_cut(fake):
+    tokens = (("A", -1, None), (".\n", -2, None), ("END", -3, None))
+    reply = drawn(fake(listing(*tokens, text="A.")), stop=("\nEND",))
+    assert (Drawn("A.", (), ("A", "."), (-1, -2), True),) == reply.drawn
+
+
+def test_the_blank_before_a_word_is_given_back_to_a_token_shown_alone(fake):
+    answer = completion("A drug store", choice={"logprobs": {
+        "tokens": ["A", "drug", "store"], "token_logprobs": [-1, -2, -3]}})  # fmt: skip
+    assert ("A", " drug", " store") == drawn(fake(answer), "completions").drawn[0].pieces
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        ((("Hm", -1, None), ("</think>", -2, None), ("A", -3, None)), "A"),
+        ((("\ufffd", -1, None), ("\ufffd", -2, None)), "≥"),
+        ((("A", -1, None),), "A drug"),
+        ((("A", -1, [256]), (" pill", -2, None)), "A drug"),
+    ],
+)
+def test_tokens_that_do_not_spell_the_answer_are_no_pieces_of_it(fake, tokens, text):
+    numbers = tuple(float(n) for _, n, _ in tokens)
+    assert (Drawn(text, (), (), numbers, True),) == drawn(fake(listing(*tokens, text=text))).drawn
+
+
+@pytest.mark.parametrize(
+    "listed", [{"tokens": ["A"], "token_logprobs": [-1, -2]}, {"token_logprobs": [-1, -2]}]
+)
+def test_lists_of_unequal_length_make_no_pieces(fake, listed):
+    answer = completion("A", choice={"logprobs": listed})
+    assert (Drawn("A", (), (), (-1, -2), True),) == drawn(fake(answer), "completions").drawn
+
+
+def test_an_empty_answer_has_no_pieces_and_no_numbers(fake):
+    assert (Drawn("", (), (), (), True),) == drawn(fake(listing(("<end>", -1, None), text=""))).drawn
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        ("openai", chat("A", choice={"logprobs": None})),
+        ("openai", chat("A", choice={"logprobs": {"content": []}})),
+        ("openai", listing(("A", -1, None), text=None, reason="content_filter")),
+        ("completions", completion("A")),
+        ("completions", completion("A", choice={"logprobs": {"tokens": ["A"], "token_logprobs": []}})),
+    ],
+)
+def test_an_endpoint_that_lists_nothing_has_drawn_nothing(fake, kind, answer):
+    assert () == drawn(fake(answer), kind).drawn
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("openai", listing(("A", -1, None), text="A")), ("completions", echoed(["A"], [-1]))],
+)
+def test_tokens_nobody_asked_for_are_not_kept(fake, kind, answer):
+    assert () == drawn(fake(answer), kind, logprobs=False).drawn
+    assert 1 == len(drawn(fake(answer), kind).drawn)
+
+
+def test_an_answer_with_a_number_that_stands_for_none_is_kept_without_numbers(fake):
+    reply = drawn(fake(listing(("A", -9999.0, None), (".", -1, None), text="A.")))
+    assert ("A.", None, ()) == (reply.text, reply.logprobs, reply.drawn)
+
+
+@pytest.mark.parametrize("kind", ["openai", "completions", "anthropic"])
+def test_beams_are_refused_and_nothing_is_sent(fake, kind):
+    server = fake(completion())
+    with pytest.raises(Refused, match="endpoints search no beams"):
+        asking(server, kind, Request(messages=ASKED, sampling=Sampling(beams=4)))
+    assert [] == server.received

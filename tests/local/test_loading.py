@@ -1,0 +1,212 @@
+"""Bad input to a model in this process: each is one sentence, and says what to do."""
+
+import json
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from huggingface_hub import constants
+from tests.local.families import CONTEXT, saved
+
+from vivavoce import net
+from vivavoce.models import Broken
+from vivavoce.models.local import connect, loading
+from vivavoce.models.local.loading import (
+    configuration,
+    context_of,
+    settled,
+    source,
+    tidied,
+    tokeniser,
+    weights,
+)
+
+torch.set_num_threads(1)
+NAME = "hf/some"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return saved(tmp_path_factory.mktemp("models"), "llama")
+
+
+def loaded(folder: Path, **settings):
+    at = source(NAME, str(folder), None)
+    return weights(NAME, at, settled(NAME, {"device": "cpu", **settings}), encodes=False, eos=None)
+
+
+def test_a_folder_without_a_model_says_what_it_lacks(tmp_path):
+    with pytest.raises(
+        Broken, match=r"hf/some: no config.json in .*: name a folder that save_pretrained wrote"
+    ):
+        source(NAME, str(tmp_path), None)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(Broken, match=r"no tokeniser \(tokenizer.json\) in"):
+        source(NAME, str(tmp_path), None)
+
+
+@pytest.mark.parametrize("model", ["./no/where", "/no/where", "~/no-where", "a/b/c"])
+def test_a_path_that_is_no_folder_is_not_looked_up_anywhere(model):
+    with pytest.raises(Broken, match=r"no folder .*, and it is no hub id"):
+        source(NAME, model, None)
+
+
+def test_a_hub_id_that_is_not_here_is_not_fetched_offline(tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with (
+        net.offline(),
+        pytest.raises(Broken, match="org/some is no folder, and not whole in the hub's cache; off"),
+    ):
+        connect(NAME, "org/some", {})
+
+
+def test_a_hub_that_cannot_be_reached_is_said_in_one_sentence(tmp_path, monkeypatch):
+    def unreachable(*args, **given):
+        raise OSError("We couldn't connect to 'https://huggingface.co' to load the files.\nCheck your line.")
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+    with pytest.raises(Broken, match=r"its configuration cannot be loaded .We couldn't connect") as caught:
+        connect(NAME, "org/some", {})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_hub_id_in_the_cache_is_taken_from_there_offline(tmp_path, folder, monkeypatch):
+    revision = "0123456789012345678901234567890123456789"
+    inside = tmp_path / "models--org--some"
+    shutil.copytree(folder, inside / "snapshots" / revision)
+    (inside / "refs").mkdir()
+    (inside / "refs" / "main").write_text(revision)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with net.offline():
+        at = source(NAME, "org/some", None)
+        assert at.cached
+        assert (
+            "llama" == configuration(NAME, at._replace(where=str(inside / "snapshots" / revision))).model_type
+        )
+
+
+def test_without_torch_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(loading, "find_spec", lambda name: None if name == "torch" else find_spec(name))
+    with pytest.raises(Broken, match=r'hf/some needs torch: pip install "vivavoce\[hf\]"\.'):
+        settled(NAME, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"dtype": "float8"}, "dtype takes auto or float32 or bfloat16 or float16, not 'float8'"),
+        ({"load": "2bit"}, "load takes 4bit or 8bit"),
+        ({"truncate": "right"}, "truncate takes left"),
+        ({"way": "fast"}, "way takes auto or packed"),
+        ({"batch": 0}, "batch takes a whole number, 1 or more, not 0"),
+        ({"context": -1}, "context takes a whole number"),
+        ({"device": "gpu"}, "device takes cpu, cuda, cuda:1 or mps, not 'gpu'"),
+        ({"device": "cuda:99"}, "no GPU: device=cuda:99 is asked for and torch sees"),
+        ({"load": "4bit", "device": "cpu"}, "load=4bit needs a GPU, and the device is cpu"),
+    ],
+)
+def test_settings_that_cannot_be_met_are_said_before_anything_is_loaded(settings, why):
+    with pytest.raises(Broken, match=why):
+        settled(NAME, settings)
+
+
+def test_four_bits_without_bitsandbytes_say_what_to_install(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(loading, "find_spec", lambda n: None if n == "bitsandbytes" else find_spec(n))
+    with pytest.raises(Broken, match="load=4bit needs bitsandbytes: pip install bitsandbytes accelerate"):
+        settled(NAME, {"load": "4bit"})
+
+
+def test_without_a_gpu_the_processor_is_taken(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert "cpu" == settled(NAME, {}).device
+
+
+def test_a_chat_template_asked_of_a_model_without_one(folder):
+    with pytest.raises(Broken, match="chat_template=true, and its tokeniser has no chat template"):
+        connect(NAME, str(folder), {"chat_template": True})
+
+
+def test_a_context_is_the_models_or_less(folder):
+    at = source(NAME, str(folder), None)
+    config, made = configuration(NAME, at), tokeniser(NAME, at, None)
+    assert CONTEXT == context_of(NAME, config, made, None)
+    assert 100 == context_of(NAME, config, made, 100)
+    with pytest.raises(Broken, match=f"context=513 is more than the {CONTEXT} tokens"):
+        context_of(NAME, config, made, CONTEXT + 1)
+
+
+def test_a_stride_is_no_longer_than_the_context(folder):
+    with pytest.raises(Broken, match="stride=101 is more than the context of 100"):
+        connect(NAME, str(folder), {"context": 100, "stride": 101})
+
+
+def test_weights_that_are_not_there_are_not_made_up(tmp_path, folder):
+    from safetensors.torch import load_file, save_file
+
+    lame = tmp_path / "lame"
+    shutil.copytree(folder, lame)
+    kept = {
+        key: value for key, value in load_file(lame / "model.safetensors").items() if "layers.1" not in key
+    }
+    save_file(kept, lame / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(Broken, match=r"its files lack weights \(model.layers.1.* and \d+ more\)"):
+        loaded(lame)
+
+
+def test_files_that_are_no_weights_are_said_to_be_unreadable(tmp_path, folder):
+    lame = tmp_path / "lame"
+    shutil.copytree(folder, lame)
+    (lame / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(Broken, match="its model cannot be loaded"):
+        loaded(lame)
+
+
+def test_a_broken_tokeniser_is_said_to_be_unreadable(tmp_path, folder):
+    lame = tmp_path / "lame"
+    shutil.copytree(folder, lame)
+    (lame / "tokenizer.json").write_text("{")
+    with pytest.raises(Broken, match="its tokeniser cannot be loaded"):
+        connect(NAME, str(lame), {})
+
+
+def test_no_memory_for_the_weights_is_said_with_what_helps(folder, monkeypatch):
+    def full(*args, **given):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 14.00 GiB.")
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", full)
+    with pytest.raises(Broken, match=r"not enough memory on cpu to load it .*14\.00 GiB.*: take load=4bit"):
+        loaded(folder)
+
+
+def test_weights_come_as_the_checkpoint_has_them_or_as_asked(folder):
+    assert torch.float32 == loaded(folder)[0].dtype
+    assert torch.bfloat16 == loaded(folder, dtype="bfloat16")[0].dtype
+
+
+def test_a_models_own_habits_of_drawing_are_left_behind_but_not_its_ends(folder):
+    model, _ = loaded(folder)
+    model.generation_config = transformers.GenerationConfig(
+        do_sample=True, temperature=0.6, repetition_penalty=1.3, min_new_tokens=5, eos_token_id=[7, 9]
+    )
+    assert {2, 7, 9, 11} == tidied(model, 11)
+    told = {k: v for k, v in model.generation_config.to_diff_dict().items() if k != "transformers_version"}
+    assert {} == {k: v for k, v in told.items() if v is not None}
+
+
+def test_a_tokeniser_of_other_peoples_code_is_not_run(tmp_path, folder):
+    lame = tmp_path / "lame"
+    shutil.copytree(folder, lame)
+    config = json.loads((lame / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Config"}}
+    (lame / "config.json").write_text(json.dumps(config))
+    (lame / "own.py").write_text("raise SystemExit('run')")
+    with pytest.raises(Broken, match="its configuration cannot be loaded"):
+        connect(NAME, str(lame), {})
+    assert "own" not in sys.modules
