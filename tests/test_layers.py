@@ -15,7 +15,7 @@ LAYERS = [
     {"studies"},
     {"collect", "score", "build", "interchange", "catalogue", "selection", "vary"},
     {"benchmarks", "metrics", "facts", "edits"},
-    {"ask", "rubrics", "entities", "semantic", "conflicts"},
+    {"ask", "rubrics", "entities", "semantic", "conflicts", "probes"},
     {"models", "formats", "retrieval"},
     {"store", "prompts", "text", "wordnet", "net", "privacy"},
     {"registry", "tables"},

@@ -45,6 +45,10 @@ def collect(
         list[str],
         typer.Option(help='Whom: openai/gpt-4o, "vllm/NAME(seed=1)", baseline/random; repeatable.'),
     ] = [],  # noqa: B006 - typer reads the default, nothing changes it
+    for_: Annotated[
+        list[str],
+        typer.Option("--for", help="Ask for the probabilities that this metric marks; repeatable."),
+    ] = [],  # noqa: B006
     repeats: Annotated[int | None, typer.Option(help="How often each question is asked; else 1.")] = None,
     temperature: Annotated[float | None, typer.Option(help="For every model that states none.")] = None,
     top_p: Annotated[float | None, typer.Option(help="Nucleus sampling, as temperature.")] = None,
@@ -84,12 +88,15 @@ def collect(
     Example: `viva collect exam.viva "jsonl(path=exam.jsonl)" --model vllm/my-model --offline`
 
     Example: `viva collect exam.viva sample --model openai/gpt-4o --max-tokens 500 --dry-run`
+
+    Example: `viva collect exam.viva sample --model hf/NAME --for perplexity --for options`
     """
     here = opened(run, plugin)
     with asking(show=not quiet and not dry_run and sys.stderr.isatty()) as hear:
         found = here.collect(
             benchmark,
             models=model,
+            for_=for_,
             repeats=repeats,
             temperature=temperature,
             top_p=top_p,
@@ -114,7 +121,10 @@ def collect(
     elif not quiet:
         if dry_run:
             columns = ("model", "to ask", "answered", "tokens in", "tokens out, at most", "price, at most")
-            lines = [[*list(row.values())[:-1], figure(row["cost"], 2)] for row in found.rows]
+            lines = [
+                ["-" if cell is None else cell for cell in list(row.values())[:-1]] + [figure(row["cost"], 2)]
+                for row in found.rows
+            ]
             print_table(columns, lines, "what would be asked; tokens are characters / 4")
         print(printable(str(found)))
     if dry_run:

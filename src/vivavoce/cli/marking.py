@@ -154,7 +154,7 @@ def compare(
         lines = [
             (
                 f"{row['a']} - {row['b']}",
-                row["criterion"],
+                row["criterion"] + (f", {row['scale']}" if row["scale"] else ""),
                 figure(row["difference"]),
                 None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
                 p_value(row["p_adjusted"]),
@@ -214,7 +214,7 @@ def study(
     ] = [],  # noqa: B006
     items: Items = None,
     cards: Annotated[
-        Path | None, typer.Option(help="Size: a YAML file of models' cards; adds to the known ones.")
+        Path | None, typer.Option(help="Size, contamination: a YAML file of models' cards; adds to ours.")
     ] = None,
     labels: Annotated[
         str | None, typer.Option(help="Examiners, rubrics: the metric that holds people's marks in this run.")

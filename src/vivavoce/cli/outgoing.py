@@ -8,6 +8,7 @@ import typer
 
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened, place
 from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.text import causes_said
 
 __all__ = ["Redact", "copy", "export", "merge", "print_status"]
 
@@ -98,10 +99,7 @@ def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
     calls = [row for row in rows if row["about"] == "calls"]
     if marks or not calls:
         columns = [name for name in (marks[0] if marks else ()) if name != "about"]
-        lines = [
-            [*(row[c] for c in columns[:-1]), "; ".join(f"{n} x {why}" for why, n in row["causes"].items())]
-            for row in marks
-        ]
+        lines = [[*(row[c] for c in columns[:-1]), causes_said(row["causes"])] for row in marks]
         print_table(columns or ["nothing here yet"], lines)
     if calls:
         columns = [name for name in calls[0] if name != "about"]

@@ -1,23 +1,31 @@
-"""What is to be asked of whom, checked before anything is sent, and what that may cost."""
+"""What is to be asked of whom, checked before anything is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from vivavoce import registry
 from vivavoce.benchmarks import Loaded, load, sampled
-from vivavoce.collect.requests import Asking, todo
+from vivavoce.collect.requests import Asking
 from vivavoce.errors import InputError, SpecError
+from vivavoce.metrics import bound_to, marks, probe_of
 from vivavoce.models.named import Named, named
 from vivavoce.models.providers import providers as known_providers
+from vivavoce.probes import Probe
 from vivavoce.records import Item
-from vivavoce.store import RunFile
-from vivavoce.store.calls import answered
 
-__all__ = ["Order", "Plan", "order", "plan"]
+__all__ = ["Inquiry", "Order", "order"]
+
+
+class Inquiry(NamedTuple):
+    """A probe, and the items about which it is to be asked."""
+
+    probe: Probe
+    items: tuple[Item, ...]
 
 
 class Order(NamedTuple):
-    """What is to be asked, checked: the exam's items, the candidates, and how often."""
+    """What is to be asked, checked: the exam's items, the candidates, and how often; or which probes."""
 
     exam: Loaded
     items: tuple[Item, ...]
@@ -25,27 +33,14 @@ class Order(NamedTuple):
     repeats: int
     settings: Mapping[str, Any]
     asking: Asking
-
-
-class Plan(NamedTuple):
-    """What a collect is about to do for one candidate: requests to make, and what they may cost.
-
-    Tokens are characters / 4, which is rough; `output_tokens` is the most that `max_tokens` allows, null
-    without that; `cost` is null without a price or a limit.
-    """
-
-    candidate: str
-    calls: int
-    answered: int
-    input_tokens: int
-    output_tokens: int | None
-    cost: float | None
+    probes: tuple[Inquiry, ...] = ()
 
 
 def order(
     benchmark: str,
     models: Sequence[str],
     *,
+    for_: Sequence[str] = (),
     repeats: int | None = None,
     preset: Literal["published"] | None = None,
     sample: str | None = None,
@@ -55,6 +50,7 @@ def order(
 ) -> Order:
     """Check what is to be asked of whom; nothing is sent, nothing stored, and no key is needed.
 
+    `for_` names metrics that need probabilities: these are asked then, and no answers in words.
     `made` gives what the run made of a benchmark's items: it is asked with them. `asked` are settings of
     every candidate (`models.named.ASKED`) that its own spec does not state; under `preset` those that the
     benchmark was published with fill what is left. Raises a `VivaError` for whatever cannot be used: a
@@ -80,33 +76,33 @@ def order(
     if twice:
         raise SpecError(f"--model names {twice[0]} twice.")
     items = exam.items if sample is None else sampled(exam.items, sample)
+    if for_ and often > 1:
+        raise SpecError(f"--repeats {often}: probabilities are asked once; leave --repeats out with --for.")
+    probes = _inquiries(for_, items)
     asking = Asking(exam.items)
     for candidate in candidates:
         asking.check(items, candidate)
-    settings = {
+    settings: dict[str, Any] = {
         "benchmark": exam.spec, "candidates": names, "repeats": often, "sample": sample, "preset": preset,
     }  # fmt: skip
-    return Order(exam, items, tuple(candidates), often, settings, asking)
+    if probes:
+        settings["for"] = [inquiry.probe.name for inquiry in probes]
+    return Order(exam, items, tuple(candidates), often, settings, asking, probes)
 
 
-def plan(run: RunFile, wanted: Order) -> tuple[Plan, ...]:
-    """What a collect of this would ask and may cost, candidate by candidate. Asks nobody."""
-    plans = []
-    for candidate in wanted.candidates:
-        done = answered(run, wanted.items[0].benchmark, str(candidate.spec))
-        left = list(todo(wanted.items, wanted.repeats, done))
-        sent = sum(wanted.asking.request(item, candidate, repeat).characters for item, repeat in left) // 4
-        limit, rates = candidate.sampling.max_tokens, candidate.price
-        made = None if limit is None else limit * len(left)
-        cost = None if rates is None or made is None else (sent * rates[0] + made * rates[1]) / 1e6
-        cost = 0.0 if candidate.provider is None else cost
-        there = len(wanted.items) * wanted.repeats - len(left)
-        plans.append(Plan(str(candidate.spec), len(left), there, sent, made, cost))
-    return tuple(plans)
-
-
-def price(candidate: Named) -> tuple[float, float] | None:
-    """What a million tokens cost, in and out: nothing where nobody is asked, null where no price is known."""
-    if candidate.provider is None:
-        return (0.0, 0.0) if candidate.spec.name.startswith(("baseline/", "replay")) else None
-    return candidate.provider.prices.get(candidate.model)
+def _inquiries(metrics: Sequence[str], items: Sequence[Item]) -> tuple[Inquiry, ...]:
+    """The probes that these metrics need, each with the items that one of them marks."""
+    wanted: dict[str, Inquiry] = {}
+    for text in metrics:
+        metric = bound_to(registry.build("metric", text), items)
+        probe = probe_of(metric)
+        if probe is None:
+            raise SpecError(f"--for {text}: it marks answers in words, not probabilities; leave --for out.")
+        had = wanted.get(probe.name, Inquiry(probe, ())).items
+        there = {(item.item, item.variant) for item in had}
+        own = [item for item in items if marks(metric, item) and all(getattr(item, n) for n in metric.needs)]
+        if not own:
+            raise SpecError(f"--for {text}: it marks none of these {len(items)} items.")
+        more = [item for item in own if (item.item, item.variant) not in there]
+        wanted[probe.name] = Inquiry(probe, (*had, *more))
+    return tuple(wanted.values())

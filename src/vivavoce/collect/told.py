@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Finding
 from vivavoce.stats import mde
+from vivavoce.text import causes_said
 
 if TYPE_CHECKING:
-    from vivavoce.ask import Tally
-    from vivavoce.collect import Order, Plan
+    from vivavoce.collect import Collected, Order, Plan
 
 __all__ = ["done", "planned"]
 
@@ -26,19 +26,29 @@ def planned(wanted: "Order", plans: Sequence["Plan"]) -> Finding:
     """
     cases = len({item.group for item in wanted.items})
     calls, costs = sum(p.calls for p in plans), [p.cost for p in plans]
-    lines = [
-        f"{calls:,} requests: {len(wanted.items):,} questions in {cases:,} cases, {wanted.repeats} "
-        f"{'time' if wanted.repeats == 1 else 'times'} each, {len(plans)} "
-        f"{'candidate' if len(plans) == 1 else 'candidates'}."
-    ]
+    candidates = f"{len(plans)} {'candidate' if len(plans) == 1 else 'candidates'}"
+    if wanted.probes:
+        asked = "; ".join(f"{i.probe.name} of {len(i.items):,} questions" for i in wanted.probes)
+        lines = [f"{calls:,} requests at most for probabilities, {candidates}: {asked}."]
+    else:
+        lines = [
+            f"{calls:,} requests: {len(wanted.items):,} questions in {cases:,} cases, {wanted.repeats} "
+            f"{'time' if wanted.repeats == 1 else 'times'} each, {candidates}."
+        ]
     unknown = [p.candidate for p in plans if p.cost is None]
     if unknown:
         lines.append(
-            f"The price is not known of {', '.join(unknown)}: it takes a price in a --providers file and "
-            "--max-tokens."
+            f"The price is not known of {', '.join(unknown)}: "
+            + (
+                "what is sent hangs on what the model says."
+                if wanted.probes
+                else "it takes a price in a --providers file and --max-tokens."
+            )
         )
     else:
         lines.append(f"It costs at most {sum(c for c in costs if c is not None):.2f}.")
+    if wanted.probes:
+        return Finding(study="collect", rows=tuple(p._asdict() for p in plans), text="\n".join(lines))
     found = [(share, mde(math.sqrt(share / cases), cases)) for share in DISAGREEING]
     lines.append(_detectable(found))
     return Finding(study="collect", rows=tuple(p._asdict() for p in plans), text="\n".join(lines))
@@ -58,8 +68,10 @@ def _detectable(found: Sequence[tuple[float, float | None]]) -> str:
     )
 
 
-def done(tally: "Tally", path: str, *, look: bool = False) -> Finding:
-    """One row, and what is left to do; `look` if these answers came after findings had been made."""
+def done(found: "Collected", path: str, *, probes: bool = False) -> Finding:
+    """One row, and what is left to do. Of `probes` the answers are calls."""
+    tally, look = found.tally, found.look
+    what = "calls for probabilities" if probes else "answers"
     row: dict[str, Any] = {
         "answered": tally.answered,
         "failed": tally.failed,
@@ -83,16 +95,21 @@ def done(tally: "Tally", path: str, *, look: bool = False) -> Finding:
             study="collect", rows=(row,), text="Everything was answered already; nobody was asked."
         )
     spent = "" if tally.unpriced else f", {tally.cost:.2f} spent"
-    lines = [f"{tally.answered:,} answers came{spent}."]
+    shared = f", {tally.shared:,} of them known before" if probes and tally.shared else ""
+    lines = [f"{tally.answered:,} {what} came{shared}{spent}."]
     if tally.failed:
-        worst = "; ".join(f"{n:,} x {why}" for why, n in tally.causes.most_common(3))
-        lines.append(f"{tally.failed:,} failed: {worst}.")
+        lines.append(f"{tally.failed:,} failed: {causes_said(tally.causes)}.")
     lines += [f"{model} was not asked everything: {why.rstrip('.')}." for model, why in tally.stopped.items()]
     if tally.left:
         why = "Interrupted: " if tally.interrupted else ""
         lines.append(f"{why}{tally.left:,} are left.")
+    lines += [
+        f"{name} gives likelihoods one sequence at a time: {facts['why']}."
+        for name, facts in found.models.items()
+        if facts.get("way") == "naive"
+    ]
     if tally.failed or tally.left:
         lines.append(f"What came is stored in {path}; the same command goes on from there.")
     if look:
-        lines.append("Results of this run had been seen before: these answers are recorded as a look at it.")
+        lines.append(f"Results of this run had been seen before: these {what} are recorded as a look at it.")
     return Finding(study="collect", rows=(row,), text="\n".join(lines))

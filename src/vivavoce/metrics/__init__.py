@@ -4,8 +4,9 @@ A metric declares its `criteria`, the `formats` it marks and what its items must
 `values(rows, lab)` marks a batch of readable answers. It keeps no results. What is blank, refused or
 unreadable never reaches it. Where it can, it may say more: `marks(item)`, which items of those formats it
 marks; `rater`, the model that marks; `hashed`, files that its signature tells apart; `bound(items)`, itself
-for a run of these items, where its marks hang on all of them. One that sets answers side by side offers
-`compare` (`Compares`).
+for a run of these items, where its marks hang on all of them; `probe`, what must have been asked of the
+model's probabilities, for one that marks those and no answers in words. One that sets answers side by side
+offers `compare` (`Compares`).
 """
 
 import random
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vivavoce.ask import Desk
+    from vivavoce.probes import Probe
 
     Vectors = NDArray[np.float32]
 
-__all__ = ["Compares", "Lab", "Metric", "bound_to", "marks", "rater", "side_by_side"]
+__all__ = ["Compares", "Lab", "Metric", "bound_to", "marks", "probe_of", "rater", "side_by_side"]
 
 T = TypeVar("T")
 
@@ -159,6 +161,12 @@ def side_by_side(metric: Metric) -> TypeGuard[Compares]:
 def rater(metric: Metric) -> str:
     """The model that marks; '' for a rule."""
     return str(getattr(metric, "rater", ""))
+
+
+def probe_of(metric: Metric) -> "Probe | None":
+    """What the metric needs to be asked of a model's probabilities; null for one that marks words."""
+    found: Probe | None = getattr(metric, "probe", None)
+    return found
 
 
 def bound_to(metric: Metric, items: Sequence[Item]) -> Metric:

@@ -165,9 +165,10 @@ class Run(Asking):
     ) -> dict[str, Finding]:  # fmt: skip
         """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
 
-        agreement, bias, consistency, correlation, examiners, gaps, overall, panel, ranking, rubrics, size.
-        Findings are kept in the run. Size needs to know the candidates' parameters and bases: `cards` is a
-        YAML file that adds to the cards we have. Examiners and rubrics are held against people: `labels` is
+        agreement, bias, consistency, contamination, correlation, examiners, gaps, overall, panel, positions,
+        ranking, rubrics, size. Findings are kept in the run. Size needs to know the candidates' parameters
+        and bases, contamination until when their texts reach: `cards` is a YAML file that adds to those we
+        have. Examiners and rubrics are held against people: `labels` is
         the metric that holds their marks here, and a `margin` says how much less agreement than theirs would
         matter.
         """
@@ -175,7 +176,8 @@ class Run(Asking):
         for name in studies:
             if name not in STUDIES:
                 raise SelectionError(f"no study named {name!r}.{suggest(name, list(STUDIES))}")
-        for option, given, readers in (("models' cards (--cards)", cards, ("size", "examiners")),
+        carded = ("size", "examiners", "contamination")
+        for option, given, readers in (("models' cards (--cards)", cards, carded),
                                        ("labels (--labels)", labels, ("examiners", "rubrics")),
                                        ("a margin (--margin)", margin, ("examiners",))):  # fmt: skip
             if given is not None and studies and not {*readers} & {*studies}:
@@ -192,16 +194,18 @@ class Run(Asking):
                     f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
                     "import --scores --measure NAME`, under a name that is not judge."
                 )
+        dated = {b.benchmark: b.card.released for b in self._read(read.benchmarks) if b.card.released}
         marks = marks._replace(
+            released=dated,
             identical=identical_repeats(answers),
             answers=answers,
             people=frozenset(key for key, m in marks.measures.items() if labels and m.signature in people),
         )
         wanted = list(studies or STUDIES)
-        if {"size", "examiners", "rubrics"} & {*wanted}:
+        if {*carded, "rubrics"} & {*wanted}:
             marks = self._carded(marks, None if cards is None else Path(cards))
             answered = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"]
-            if not (studies or {*answered.unique()} & {*(marks.cards or ())}):
+            if "size" in wanted and not (studies or {*answered.unique()} & {*(marks.cards or ())}):
                 wanted.remove("size")
         found = {}
         for name in wanted:
@@ -280,7 +284,11 @@ class Run(Asking):
 
         responses = self.responses
         marks = self._marks(None, None, made=True)
-        return status(responses, marks.scores, marks.measures, self._read(spent), marks.only)
+        return status(
+            *(responses, marks.scores, marks.measures, self._read(spent)),
+            only=marks.only,
+            probes=marks.probes,
+        )
 
     def report(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
@@ -317,6 +325,7 @@ class Run(Asking):
                 scores=marks.scores,
                 measures=marks.measures,
                 only=marks.only,
+                probes=marks.probes,
                 estimates=self._estimates(marks, chosen).rows,
                 comparisons=tuple(read.findings(db, "compare")),
                 benchmarks=tuple(read.benchmarks(db)),

@@ -36,6 +36,7 @@ class Asking(Opened):
         benchmark: str,
         *,
         models: Sequence[str],
+        for_: Sequence[str] = (),
         repeats: int | None = None,
         temperature: float | None = None,
         top_p: float | None = None,
@@ -57,7 +58,8 @@ class Asking(Opened):
     ) -> Finding:
         """Ask models every question, and store each answer as it comes; again, it goes on from there.
 
-        What `vary` made of the questions in this run is asked with them.
+        What `vary` made of the questions in this run is asked with them. `for_` names metrics that mark
+        probabilities, such as perplexity: these are asked for then, and no answers in words.
         Settings from `temperature` to `chat_template` are for every model whose spec does not state them;
         `preset` fills in those that the benchmark was published with. `sample` asks a share ("10%") or a
         number of questions, by category, and estimates weigh them. `dry_run` asks nobody and says what would
@@ -68,8 +70,10 @@ class Asking(Opened):
         from vivavoce.collect.told import done, planned
 
         one_by_one("models", models)
+        one_by_one("metrics", for_)
         wanted = order(
-            benchmark, models, repeats=repeats, preset=preset, sample=None if sample is None else str(sample),
+            benchmark, models, for_=for_, repeats=repeats, preset=preset,
+            sample=None if sample is None else str(sample),
             providers=None if providers is None else Path(providers), temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, system=system, prompt=None if prompt is None else str(prompt),
             shots=shots, chat_template=chat_template, made=partial(made_items, self.file),
@@ -78,7 +82,7 @@ class Asking(Opened):
             return planned(wanted, plan(self.file, wanted))
         privacy = Privacy(offline, allow_phi, tuple(allow))
         found = collect(self.file, wanted, privacy=privacy, max_cost=max_cost, progress=progress)
-        return done(found.tally, str(self.file.path), look=found.look)
+        return done(found, str(self.file.path), probes=bool(wanted.probes))
 
     def score(
         self, *metrics: str, items: str | None = None, passes: int = 1, worst_at: int | None = None,

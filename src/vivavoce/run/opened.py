@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vivavoce import registry, specs
 from vivavoce.errors import SelectionError, StoreError, VivaError
+from vivavoce.metrics import probe_of
 from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.records import Finding, Measure
 from vivavoce.selection import ItemKey, signatures_of
@@ -102,7 +103,7 @@ class Opened:
                 and keyed.measure.criterion.pool not in apart
             }
             rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=made)
-        return Marks(within(rows, chosen), measures, only=self._only(measures))
+        return Marks(within(rows, chosen), measures, only=self._only(measures), probes=_probes(measures))
 
     def _only(self, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
         """By measure the items it marks, for those that do not mark every item of their formats."""
@@ -173,11 +174,12 @@ class Opened:
         return own if own is not None and own in found else found[0]
 
     def _exam(self, chosen: "set[ItemKey] | None") -> "tuple[pl.DataFrame, pl.DataFrame]":
-        """The chosen items of the exam, without what was made of them here, and the answers to them."""
+        """The chosen items of the exam, without what was made of them here, and the answers in words."""
         items = self.items
         exam = within(items.filter(items["origin"].is_null()), chosen)
         key = ["benchmark", "item", "variant"]
-        return exam, self.responses.join(exam, on=key, how="semi", maintain_order="left")
+        said = self.responses.filter(probe="")
+        return exam, said.join(exam, on=key, how="semi", maintain_order="left")
 
     def _with_made(self, chosen: "set[ItemKey] | None") -> "set[ItemKey] | None":
         """The chosen items and what was made of them in this run."""
@@ -202,6 +204,21 @@ class Opened:
             marks = marks._replace(identical=identical_repeats(self._exam(chosen)[1]))
         lines = red_lines(bad, lambda metric: self._by(metric, chosen))
         return estimates(marks, self._exam(chosen)[0], bad, lines)
+
+
+def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
+    """By measure the probe that it marks, for those that mark probabilities."""
+    found = {}
+    for key, m in measures.items():
+        mark = specs.signed(m.signature)
+        if not mark.recorded and hasattr(registry.known("metric").get(mark.spec.name), "probe"):
+            try:
+                probe = probe_of(registry.build("metric", mark.spec))
+            except VivaError:  # a file that it named is gone
+                continue
+            if probe:
+                found[key] = probe.name
+    return found
 
 
 def _today(signatures: Sequence[str]) -> str | None:

@@ -12,12 +12,21 @@ from typing import NamedTuple
 from vivavoce import registry
 from vivavoce.ask import Desk
 from vivavoce.errors import MetricError, VivaError
-from vivavoce.metrics import Lab, Metric, bound_to, marks, rater, side_by_side
+from vivavoce.metrics import Lab, Metric, bound_to, marks, probe_of, rater, side_by_side
 from vivavoce.records import Item, Measure, Row, Value
-from vivavoce.score.checks import Marks, check_declared, check_needs, check_silence, checked, read
+from vivavoce.score.checks import (
+    Marks,
+    check_asked,
+    check_declared,
+    check_needs,
+    check_silence,
+    checked,
+    read,
+)
 from vivavoce.score.contests import lots, settle
 from vivavoce.store import RunFile
-from vivavoce.store.read import Pending, candidates, count_pending, pending, stock
+from vivavoce.store.pending import Pending, count_pending, pending
+from vivavoce.store.read import benchmarks, candidates, probes, stock
 from vivavoce.store.write import Mark, drop_ballots, put_measures, put_provenance, put_scores
 
 __all__ = ["BATCH", "Marked", "bound", "measures_of", "score"]
@@ -68,10 +77,11 @@ def score(
     Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
     rows done and the rows in all. Raises `MetricError` before anything is stored if an item lacks a field
-    that a metric needs, or a metric that compares finds one candidate only.
+    that a metric needs, a metric that compares finds one candidate only, or one of probabilities none.
     """
     with run.reading() as db:
-        there = stock(db)
+        there, asked = stock(db), probes(db)
+        exams = {b.benchmark: b.spec for b in benchmarks(db)}
         stocked = {
             key: item
             for key, item in there.items()
@@ -82,6 +92,9 @@ def score(
     for metric in metrics:
         check_declared(metric)
         check_needs(metric, stocked)
+        check_asked(
+            metric, run.path, asked, [exams[name] for name in {i.benchmark: 0 for i in stocked.values()}]
+        )
         if side_by_side(metric) and len(rivals) < 2:
             raise MetricError(
                 f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
@@ -177,7 +190,7 @@ def _work(
             for part in parts
         )
     with run.reading() as db:
-        total = count_pending(db, items, keys, pass_no)
+        total = count_pending(db, items, keys, pass_no, _probe(metric))
     return total, _by_answer(run, metric, items, keys, pass_no, lab, size)
 
 
@@ -191,7 +204,7 @@ def _by_answer(
     size: int,
 ) -> Iterator[Batch]:
     with run.reading() as source:  # its view stays that of the start while batches are written beside it
-        todo = pending(source, items, keys, pass_no)
+        todo = pending(source, items, keys, pass_no, _probe(metric))
         while batch := list(itertools.islice(todo, size)):
             values = _values(metric, batch, lab)
             marks = {
@@ -203,6 +216,12 @@ def _by_answer(
                 for c in metric.criteria
             }
             yield Batch(len(batch), marks)
+
+
+def _probe(metric: Metric) -> str:
+    """What the metric marks: answers in words, or what this probe told."""
+    probe = probe_of(metric)
+    return probe.name if probe else ""
 
 
 def _marks(response: int, said: Marks, pass_no: int) -> Iterator[Mark]:

@@ -1,16 +1,28 @@
 """What stands around a metric: which answers reach it, and whether what it gives is what it declared."""
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
+from shlex import quote
 from typing import Any, get_args
 
 from vivavoce.errors import MetricError
-from vivavoce.metrics import Lab, Metric, marks
-from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Row, ScoreStatus, Unit, Value
-from vivavoce.store.read import Pending
+from vivavoce.metrics import Lab, Metric, marks, probe_of
+from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Reading, Row, ScoreStatus, Unit, Value
+from vivavoce.store.pending import Pending
 
-__all__ = ["Marks", "check_declared", "check_needs", "check_silence", "checked", "read", "wrong"]
+__all__ = [
+    "Marks",
+    "check_asked",
+    "check_declared",
+    "check_needs",
+    "check_silence",
+    "checked",
+    "read",
+    "wrong",
+]
 
 Marks = Value | Mapping[Unit, Value]
 """What a metric says of an answer by one criterion: a value, or one for each unit."""
@@ -49,12 +61,39 @@ def check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
             )
 
 
+def check_asked(
+    metric: Metric, run: Path, asked: Mapping[str, Collection[str]], exams: Sequence[str]
+) -> None:
+    """Raise `MetricError` if nobody was asked the probabilities that the metric marks; it names the command.
+
+    `asked` holds by probe the candidates that were, `exams` are the specs of the benchmarks to mark.
+    """
+    probe = probe_of(metric)
+    if probe is None or asked.get(probe.name):
+        return
+    models = [name for name in sorted(asked.get("", ())) if name.startswith(("hf/", "vllm/"))]
+    commands = [
+        " ".join(["viva collect", quote(str(run)), quote(spec),
+                  *(f"--model {quote(name)}" for name in models or ["hf/…"]), f"--for {quote(str(metric))}"])
+        for spec in exams
+    ]  # fmt: skip
+    raise MetricError(
+        f"{metric} marks a model's probabilities, and {run} holds none of this kind: "
+        f"`{'` and `'.join(commands)}` first. Nothing was marked."
+    )
+
+
 def read(p: Pending, lab: Lab) -> Row | Value:
-    """The answer as a metric gets it, or the mark of one that reaches no metric."""
+    """The answer as a metric gets it, or the mark of one that reaches no metric.
+
+    What a probe told is read as JSON.
+    """
     if p.response.status == "failed":
         return Value(None, note=p.response.error or "no answer was recorded", status="failed")
     if p.response.status == "filtered":
         return Value(None, note="withheld by the provider's content filter", status="unanswered")
+    if p.response.probe:
+        return Row(p.item, p.response, Reading("ok", json.loads(p.response.text or "{}")))
     reading = lab.reading(p.item, p.response.text or "")
     if reading.status == "ok":
         return Row(p.item, p.response, reading)

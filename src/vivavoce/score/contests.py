@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vivavoce.metrics import Compares, Lab
 from vivavoce.records import Criterion, Item, Row, Value
 from vivavoce.score.checks import check_silence, checked, read
-from vivavoce.store.read import Ballot, Pending, ballots, contestants
+from vivavoce.store.pending import Ballot, Pending, ballots, contestants
 from vivavoce.store.write import Mark
 
 if TYPE_CHECKING:

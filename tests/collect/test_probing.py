@@ -1,0 +1,225 @@
+"""Probabilities: asked once, kept call by call, one response for each item, and never taken for words."""
+
+import json
+
+import pytest
+from tests.collect.likely import FakeLikely, FakeLocal, nats
+
+import vivavoce as viva
+from vivavoce.errors import InputError, MetricError, SpecError
+from vivavoce.models.named import Named
+from vivavoce.probes import joined, singles
+from vivavoce.probes.kept import kept, reply_of
+
+RELAXED = "relaxed_perplexity(n=8, stride=1, samples=4, keep=2)"
+
+
+@pytest.fixture
+def model(monkeypatch):
+    """`model(...)` puts a fake model in the place of whatever is named from then on."""
+
+    def made(kind=FakeLikely, name="vllm/m", **options):
+        fake = kind(name, **options)
+
+        def connect(self):
+            fake.name = str(self.spec)
+            return fake
+
+        monkeypatch.setattr(Named, "connect", connect)
+        return fake
+
+    return made
+
+
+def told(run, probe):
+    rows = run.responses.filter(probe=probe).sort("item")
+    return [json.loads(text) for text in rows["text"]]
+
+
+def test_each_item_has_one_response_that_holds_what_was_told(exam, tmp_path, model):
+    run, fake = viva.open(tmp_path / "run.viva"), model()
+    done = run.collect(exam(3), models=["vllm/m"], for_=["perplexity"])
+    assert (3, 0, 0) == tuple(done.rows[0][n] for n in ("answered", "failed", "left"))
+    assert 3 == len(fake.asked)
+    rows = run.responses
+    assert [("given(after=question)", "", "ok")] * 3 == rows.select("probe", "edit", "status").rows()
+    question = fake.asked[0].messages[0].content
+    assert nats(question, "answer 0") == told(run, "given(after=question)")[0]["references"][0]["logprob"]
+
+
+def test_a_second_collect_asks_nobody(exam, tmp_path, model):
+    run, spec = viva.open(tmp_path / "run.viva"), exam(3)
+    model()
+    run.collect(spec, models=["vllm/m"], for_=["perplexity"])
+    again = model()
+    done = run.collect(spec, models=["vllm/m"], for_=["perplexity"])
+    assert [] == again.asked
+    assert "nobody was asked" in done.text
+
+
+def test_metrics_that_need_the_same_share_it(exam, tmp_path, model):
+    run, fake = viva.open(tmp_path / "run.viva"), model()
+    spec = exam(2, change=lambda k: {"format": "mcq", "options": ["a", "b"], "answer": "a"})
+    run.collect(spec, models=["vllm/m"], for_=["options", "options(norm=token)"])
+    assert 2 == len(fake.asked)
+
+
+def test_one_by_one_an_endpoint_tells_the_same_as_all_at_once(exam, tmp_path, model):
+    spec, found, calls = exam(3), [], []
+    for branching in (True, False):
+        run, fake = viva.open(tmp_path / f"{branching}.viva"), model(branching=branching)
+        run.collect(spec, models=["vllm/m"], for_=[RELAXED, "perplexity"])
+        run.score(RELAXED, "perplexity")
+        found.append(run.scores.sort("item", "metric", "criterion")["value"].to_list())
+        calls.append(len(fake.asked))
+    assert found[0] == found[1]
+    assert found[0]
+    assert calls[0] < calls[1]
+
+
+def test_what_came_before_a_fall_is_not_asked_again(exam, tmp_path, model, monkeypatch):
+    from vivavoce.store.calls import Ledger
+
+    run, spec = viva.open(tmp_path / "run.viva"), exam(4)
+    fake, keep, n = model(), Ledger.keep, 0
+
+    def falls(self, call):
+        nonlocal n
+        n += 1
+        if n > 9:
+            raise RuntimeError("the process falls")
+        keep(self, call)
+
+    monkeypatch.setattr(Ledger, "keep", falls)
+    with pytest.raises(RuntimeError):
+        run.collect(spec, models=["vllm/m"], for_=[RELAXED])
+    monkeypatch.setattr(Ledger, "keep", keep)
+    first = {request.key for request in fake.asked[:9]}
+    after = model()
+    run.collect(spec, models=["vllm/m"], for_=[RELAXED])
+    assert not first & {request.key for request in after.asked}
+    assert 4 == len(told(run, run.responses["probe"][0]))
+
+
+def test_a_refused_call_fails_its_item_alone_and_is_tried_again(exam, tmp_path, model):
+    run, spec = viva.open(tmp_path / "run.viva"), exam(3)
+    model(poor=lambda request: "Question 1?" in request.messages[0].content)
+    done = run.collect(spec, models=["vllm/m"], for_=["perplexity"])
+    assert (2, 1) == (done.rows[0]["answered"], done.rows[0]["failed"])
+    failed = run.responses.filter(status="failed")
+    assert [("q1", "too long for the fake model")] == failed.select("item", "error").rows()
+    run.score("perplexity")
+    assert {"q1"} == set(run.scores.filter(status="failed")["item"])
+    healthy = model()
+    run.collect(spec, models=["vllm/m"], for_=["perplexity"])
+    assert 1 == len(healthy.asked)
+    run.score("perplexity")
+    assert {"ok"} == set(run.scores["status"])
+
+
+def test_where_no_answer_could_be_drawn_the_item_fails_with_the_cause(exam, tmp_path, model):
+    run = viva.open(tmp_path / "run.viva")
+    model(poor=lambda r: r.kind == "generate" and "Question 0?" in r.messages[0].content)
+    run.collect(exam(2), models=["vllm/m"], for_=[RELAXED])
+    assert {("q0", "failed"), ("q1", "ok")} == set(run.responses.select("item", "status").rows())
+    assert "too long for the fake model" == run.responses.filter(item="q0")["error"].item()
+
+
+def test_probabilities_are_no_answers_in_words(exam, tmp_path, model, endpoint):
+    run, spec = viva.open(tmp_path / "run.viva"), exam(4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Named, "connect", lambda self: FakeLikely("vllm/m"))
+        run.collect(spec, models=["vllm/m"], for_=["perplexity"])
+    endpoint()
+    assert 4 == run.collect(spec, models=["vllm/m"]).rows[0]["answered"]
+    run.score("exact", "perplexity")
+    by = {metric: part.height for (metric,), part in run.scores.group_by("metric")}
+    assert {"exact": 4, "perplexity": 12} == by
+    assert {""} == set(run.scores["edit"])
+    assert 4 == run.status().rows[0]["responses"]
+    assert run.report(tmp_path / "report.html").exists()
+
+
+def test_the_same_name_asked_in_other_words_is_refused(exam, tmp_path, model):
+    run, spec, prompt = viva.open(tmp_path / "run.viva"), exam(2), tmp_path / "own.md"
+    prompt.write_text("{{ question }}\nAnswer:")
+    model()
+    run.collect(spec, models=["vllm/m"], for_=["perplexity"], prompt=prompt)
+    prompt.write_text("{{ question }}\nReply:")
+    with pytest.raises(InputError, match="in other words before"):
+        run.collect(spec, models=["vllm/m"], for_=["perplexity"], prompt=prompt)
+
+
+def test_models_of_this_process_are_let_go_one_after_the_other(exam, tmp_path, monkeypatch):
+    made: dict[str, FakeLocal] = {}
+    monkeypatch.setattr(
+        Named, "connect", lambda self: made.setdefault(str(self.spec), FakeLocal(str(self.spec)))
+    )
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(exam(2), models=["vllm/a", "vllm/b"], for_=[RELAXED])
+    assert [1, 1] == [fake.released for fake in made.values()]
+    assert {"vllm/a": 2, "vllm/b": 2} == dict(run.responses["candidate"].value_counts().iter_rows())
+
+
+def test_a_dry_run_counts_calls_and_asks_nobody(exam, tmp_path, model):
+    run, fake = viva.open(tmp_path / "run.viva"), model(branching=False)
+    spec = exam(3)
+    (row,) = run.collect(spec, models=["vllm/m"], for_=["perplexity", RELAXED], dry_run=True).rows
+    assert [] == fake.asked
+    assert not run.file.exists
+    run.collect(spec, models=["vllm/m"], for_=["perplexity", RELAXED])
+    assert len(fake.asked) <= row["calls"]
+
+
+def test_scoring_without_the_probabilities_names_the_command(exam, tmp_path, endpoint):
+    endpoint()
+    run, spec = viva.open(tmp_path / "run.viva"), exam(2)
+    run.collect(spec, models=["vllm/m"])
+    with pytest.raises(
+        MetricError, match=r"viva collect \S+ '?jsonl\(path=\S+\)'? --model vllm/m --for perplexity"
+    ):
+        run.score("perplexity")
+
+
+@pytest.mark.parametrize(
+    ("for_", "repeats", "words"),
+    [
+        ("exact", None, "marks answers in words"),
+        ("perplexity", 2, "asked once"),
+        ("options", None, "marks none of these 2 items"),
+    ],
+)
+def test_what_has_no_probabilities_is_refused(exam, tmp_path, for_, repeats, words):
+    with pytest.raises(SpecError, match=words):
+        viva.open(tmp_path / "run.viva").collect(exam(2), models=["vllm/m"], for_=[for_], repeats=repeats)
+
+
+def test_replies_come_back_as_they_were_kept(model):
+    import asyncio
+
+    from vivavoce.models import Branches, Request, Sampling
+
+    fake = FakeLikely("vllm/m")
+    drawn = asyncio.run(fake.generate(Request(messages=(), sampling=Sampling(seed=3)))).drawn[0]
+    request = Request(messages=(), branches=Branches(("a", "b"), drawn, (0, 2)), kind="loglikelihood")
+    whole = asyncio.run(fake.loglikelihood(request))
+    again = reply_of(kept(whole))
+    assert (whole.likelihoods, whole.tokeniser, whole.model) == (
+        again.likelihoods,
+        again.tokeniser,
+        again.model,
+    )
+    parts = [asyncio.run(fake.loglikelihood(one)) for one in singles(request)]
+    assert whole.likelihoods == joined(parts).likelihoods
+    assert ["", "", " w30 w31", " w30 w31"] == [one.begun for one in singles(request)]
+
+
+def test_runs_with_probabilities_merge(exam, tmp_path, model):
+    model()
+    spec = exam(2)
+    runs = [viva.open(tmp_path / name) for name in ("a.viva", "b.viva")]
+    runs[0].collect(spec, models=["vllm/m"], for_=["perplexity"])
+    runs[1].collect(spec, models=["vllm/m"], for_=["perplexity(given=nothing)"])
+    runs[0].merge(runs[1].file.path)
+    assert {"given(after=question)", "given(after=nothing)"} == set(runs[0].responses["probe"])
+    assert 4 == runs[0].responses.height

@@ -1,0 +1,254 @@
+"""The probe of Relaxed Perplexity: what is drawn, what is kept, where targets are put, and what is stored."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from tests.probes.relaxed_model import FakeLetters, said
+
+from vivavoce import probes
+from vivavoce.models import Likelihood, Reply
+from vivavoce.probes.relaxed import Relaxed
+from vivavoce.records import Item
+
+ITEM = Item(benchmark="b", item="q1", format="longform", question="?", must=("ab", "cad"), nice=("d",))
+MODEL = FakeLetters(1)
+
+
+def answers(*texts: str) -> list[Reply]:
+    return [Reply(text=text, drawn=(MODEL.drawn(text),)) for text in texts]
+
+
+def worth(*tokens: float) -> Reply:
+    """An answer of one letter again and again, whose log-probabilities are these."""
+    text = "a" * len(tokens)
+    return Reply(text=text, drawn=(MODEL.drawn(text)._replace(logprobs=tokens),))
+
+
+def run(probe: Relaxed, item: Item, opened: list[Reply], branching: bool = True) -> tuple[dict, int]:
+    """What is stored in the end, and how many requests the second round took."""
+    replies, calls = [], 0
+    for request in probe.following(item, said, opened):
+        parts = [MODEL.likely(one) for one in probes.asked_of(request, branching)]
+        calls += len(parts)
+        replies.append(parts[0] if branching else probes.joined(parts))
+    return dict(probe.told(item, opened, replies)), calls
+
+
+def cuts_asked(probe: Relaxed, *texts: str) -> list[tuple[str, tuple[int, ...]]]:
+    requests = probe.following(ITEM, said, answers(*texts))
+    return [(r.branches.trunk.text, r.branches.cuts) for r in requests]
+
+
+def test_every_sample_is_a_request_with_a_seed_of_its_own():
+    requests = Relaxed(n=24, samples=10).opening(ITEM, said)
+    assert 10 == len({r.sampling.seed for r in requests}) == len({r.key for r in requests})
+    drawn = {(r.kind, r.sampling.temperature, r.sampling.top_p, r.sampling.max_tokens) for r in requests}
+    assert {("generate", 1.0, 0.9, 24)} == drawn
+    assert all(r.sampling.logprobs and r.messages == said(ITEM) for r in requests)
+
+
+def test_seeds_follow_the_item_and_the_seed_that_was_given():
+    seeds = [r.sampling.seed for r in Relaxed(n=8).opening(ITEM, said)]
+    assert seeds == [r.sampling.seed for r in Relaxed(n=8).opening(replace(ITEM, question="!"), said)]
+    others = (
+        Relaxed(n=8).opening(replace(ITEM, item="q2", group="q2"), said),
+        Relaxed(n=8, seed=1).opening(ITEM, said),
+    )
+    assert all(not {r.sampling.seed for r in requests} & set(seeds) for requests in others)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_a_beam_search_is_one_request_that_gives_all_samples():
+    (request,) = Relaxed(n=24, samples=7, draw="beam").opening(ITEM, said)
+    assert (7, 24, None, None, True) == (
+        request.sampling.beams,
+        request.sampling.max_tokens,
+        request.sampling.temperature,
+        request.sampling.seed,
+        request.sampling.logprobs,
+    )
+    found = tuple(MODEL.drawn(text) for text in ("abcd", "ab", "abca"))
+    probe = Relaxed(n=4, stride=4, samples=3, keep=2, draw="beam")
+    told, _ = run(probe, ITEM, [Reply(text="abcd", drawn=found)])
+    assert [None, None, None] == [sample["seed"] for sample in told["samples"]]
+    assert ["abcd", "ab", "abca"] == [sample["text"] for sample in told["samples"]]
+
+
+def test_the_name_tells_apart_whatever_changes_the_asking():
+    changes = [
+        {"stride": 16},
+        {"samples": 11},
+        {"keep": 4},
+        {"top_p": 0.8},
+        {"temperature": 0.5},
+        {"draw": "beam"},
+        {"seed": 1},
+        {"keep_by": "per_token"},
+    ]
+    names = {replace(Relaxed(n=8), **change).name for change in changes}
+    assert len(changes) == len(names - {Relaxed(n=8).name, Relaxed(n=16).name})
+    assert "relaxed(draw=beam, keep=5, keep_by=total, n=8, samples=10, stride=8)" in names
+
+
+def test_a_beam_search_is_the_same_whatever_the_seed_it_does_not_have():
+    assert Relaxed(n=8, draw="beam", seed=3, top_p=0.5).name == Relaxed(n=8, draw="beam").name
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n": 0},
+        {"stride": 0},
+        {"keep": 0},
+        {"keep": 11},
+        {"top_p": 0.0},
+        {"top_p": 1.1},
+        {"temperature": 0.0},
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Relaxed(**{"n": 8, **wrong})
+
+
+def test_targets_stand_after_every_stride_up_to_the_end_of_the_answer():
+    assert [("abcdab", (0, 2, 4, 6))] == cuts_asked(Relaxed(n=8, stride=2, samples=1, keep=1), "abcdab")
+    assert [("abcda", (0, 2, 4))] == cuts_asked(Relaxed(n=8, stride=2, samples=1, keep=1), "abcda")
+
+
+def test_a_beginning_that_answers_share_is_asked_once():
+    probe = Relaxed(n=4, stride=2, samples=3, keep=3)
+    kept = cuts_asked(probe, "abcd", "abda", "cdab")
+    asked = [trunk[:cut] for trunk, cuts in kept for cut in cuts]
+    assert sorted(["", "ab", "abcd", "abda", "cd", "cdab"]) == sorted(asked)
+
+
+def test_an_answer_that_another_begins_with_needs_no_asking():
+    probe = Relaxed(n=4, stride=2, samples=2, keep=2, keep_by="per_token")
+    opened = [worth(-1.0, -1.0, -1.0, -1.0), worth(-2.0, -2.0)]
+    assert 1 == len(probe.following(ITEM, said, opened))
+    told, _ = run(probe, ITEM, opened)
+    assert [[0, 0, 0], [0, 0, None]] == [kept["alike"] for kept in told["kept"]]
+    first, second = (kept["logprobs"] for kept in told["kept"])
+    assert [*first[:2], None] == second
+    assert [0.0, -4.0, None] == told["kept"][1]["prefix"]
+
+
+def test_an_empty_answer_is_asked_right_after_the_question_only():
+    assert [("", (0,))] == cuts_asked(Relaxed(n=8, stride=2, samples=1, keep=1), "")
+    told, _ = run(Relaxed(n=4, stride=2, samples=1, keep=1), ITEM, answers(""))
+    (kept,) = told["kept"]
+    assert ([0, None, None], [0.0, None, None]) == (kept["alike"], kept["prefix"])
+
+
+def test_the_likeliest_are_kept_by_the_whole_answer_or_by_the_token():
+    opened = [worth(-1.0, -1.0, -1.0), worth(-2.0), worth(-1.5, -1.0)]
+    for keep_by, wanted in {"total": [1, 2], "per_token": [0, 2]}.items():
+        told, _ = run(Relaxed(n=4, samples=3, keep=2, keep_by=keep_by), ITEM, opened)
+        assert wanted == [kept["sample"] for kept in told["kept"]]
+
+
+def test_by_the_token_an_empty_answer_comes_last_and_by_the_total_first():
+    opened = [*answers(""), worth(-9.0)]
+    for keep_by, wanted in {"total": 0, "per_token": 1}.items():
+        told, _ = run(Relaxed(n=4, samples=2, keep=1, keep_by=keep_by), ITEM, opened)
+        assert wanted == told["kept"][0]["sample"]
+
+
+def test_of_equally_likely_answers_the_one_drawn_first_is_kept():
+    first, second = MODEL.drawn("ab"), MODEL.drawn("cd")
+    opened = [Reply(text=d.text, drawn=(d._replace(logprobs=(-1.0, -1.0)),)) for d in (second, first)]
+    told, _ = run(Relaxed(n=4, samples=2, keep=1), ITEM, opened)
+    assert 0 == told["kept"][0]["sample"]
+
+
+def test_equal_answers_are_one_that_was_drawn_several_times():
+    told, _ = run(Relaxed(n=4, samples=4, keep=3), ITEM, answers("ab", "cd", "ab", "ab"))
+    assert {"ab": (0, 3), "cd": (1, 1)} == {
+        told["samples"][kept["sample"]]["text"]: (kept["sample"], kept["times"]) for kept in told["kept"]
+    }
+
+
+def test_an_endpoint_that_takes_one_target_at_a_time_tells_the_same():
+    probe = Relaxed(n=6, stride=2, samples=4, keep=3)
+    opened = [MODEL.answer(request) for request in probe.opening(ITEM, said)]
+    (whole, _), (single, calls) = run(probe, ITEM, opened), run(probe, ITEM, opened, branching=False)
+    assert whole["kept"] == single["kept"]
+    assert calls > 3
+
+
+@pytest.mark.parametrize("branching", [True, False])
+def test_the_number_of_calls_is_reached_by_answers_that_share_nothing_and_never_passed(branching):
+    probe = Relaxed(n=4, stride=2, samples=3, keep=2)
+    for texts, most in {("abcd", "bcda", "cdab"): True, ("abcd", "abda", "ab"): False}.items():
+        _, calls = run(probe, ITEM, answers(*texts), branching)
+        bound = probes.most_calls(probe, ITEM, said, branching)
+        assert (3 + calls == bound) if most else (3 + calls <= bound)
+    assert (3 + 2 if branching else 3 + (1 + 2 * 2) * 3) == probe.calls(ITEM, branching)
+
+
+def test_without_statements_the_references_are_the_targets_and_blank_ones_are_none():
+    item = Item(benchmark="b", item="q", format="longform", question="?", references=("ab", " ", "cd"))
+    told, _ = run(Relaxed(n=4, samples=1, keep=1), item, answers("ab"))
+    assert [("reference", "ab", 2), ("reference", "cd", 2)] == [tuple(t.values()) for t in told["targets"]]
+    told, _ = run(Relaxed(n=4, samples=1, keep=1), ITEM, answers("ab"))
+    assert ["must", "must", "nice"] == [target["kind"] for target in told["targets"]]
+
+
+def test_an_item_without_targets_is_asked_nothing_more():
+    item = Item(benchmark="b", item="q", format="longform", question="?")
+    assert [] == Relaxed(n=4).following(item, said, answers("ab"))
+
+
+def test_a_target_has_the_number_of_tokens_that_it_mostly_has():
+    probe = Relaxed(n=4, stride=2, samples=1, keep=1)
+    item = replace(ITEM, must=("ab",), nice=())
+    for counts, wanted in {(3, 2, 2): 2, (2, 3, 4): 2}.items():
+        reply = Reply(text=None, likelihoods=tuple(Likelihood(-1.0, tokens) for tokens in counts))
+        assert wanted == probe.told(item, answers("abcd"), [reply])["targets"][0]["tokens"]
+
+
+def test_what_is_stored_is_json_and_names_tokeniser_and_truncation():
+    opened = [replace(MODEL.answer(request), truncated=3) for request in Relaxed(n=6).opening(ITEM, said)]
+    told, _ = run(Relaxed(n=6), ITEM, opened)
+    assert told == json.loads(json.dumps(told, allow_nan=False))
+    assert ("letters", 3) == (told["tokeniser"], told["truncated"])
+    assert [r.sampling.seed for r in Relaxed(n=6).opening(ITEM, said)] == [s["seed"] for s in told["samples"]]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(text="ab"),
+        Reply(text="ab", drawn=(MODEL.drawn("ab")._replace(ids=(), pieces=(), logprobs=()),)),
+        Reply(text="ab", drawn=(MODEL.drawn("ab")._replace(logprobs=(-1.0,)),)),
+    ],
+)
+def test_an_answer_without_its_tokens_is_refused_by_its_number(reply):
+    with pytest.raises(ValueError, match=r"sample 2 came without its tokens"):
+        Relaxed(n=4, samples=2, keep=1).following(ITEM, said, [*answers("ab"), reply])
+
+
+def test_a_probability_that_is_no_number_is_refused_with_target_and_place():
+    probe, item = Relaxed(n=4, stride=2, samples=1, keep=1), replace(ITEM, must=("ab",), nice=("d",))
+    likelihoods = [Likelihood(-1.0, 1)] * 6
+    likelihoods[3] = Likelihood(float("nan"), 1)
+    with pytest.raises(ValueError, match=r"the model gives .d. the log-probability nan .* after 2 "):
+        probe.told(item, answers("abcd"), [Reply(text=None, likelihoods=tuple(likelihoods))])
+
+
+def test_too_few_likelihoods_are_refused():
+    probe = Relaxed(n=4, stride=2, samples=1, keep=1)
+    short = Reply(text=None, likelihoods=(Likelihood(-1.0, 1),))
+    with pytest.raises(ValueError, match="1 likelihoods came for 3 targets after 3 cuts"):
+        probe.told(ITEM, answers("abcd"), [short])
+    with pytest.raises(ValueError, match="0 likelihoods came"):
+        probe.told(ITEM, answers("abcd"), [])
+
+
+def test_the_papers_setting_has_33_places_and_171_calls_at_most_over_an_endpoint():
+    one = replace(ITEM, must=("ab",), nice=())
+    probe = Relaxed(n=256)
+    assert (33, 0, 256) == (len(probe.cuts), probe.cuts[0], probe.cuts[-1])
+    assert (15, 10 + 1 + 5 * 32) == (probe.calls(one, True), probe.calls(one, False))
