@@ -16,7 +16,8 @@ __all__ = ["Contents"]
 class Contents(NamedTuple):
     """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
 
-    `only` names for measures that mark not every item of their formats those that they mark.
+    `only` names for measures that mark not every item of their formats those that they mark,
+    `probes` for those that mark probabilities what was asked of these: `responses` are answers in words.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Contents(NamedTuple):
     studies: Mapping[str, Sequence[Mapping[str, Any]]]
     redact: bool = False
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
+    probes: Mapping[int, str] = {}
 
     @property
     def stamps(self) -> dict[Stamped, str]:

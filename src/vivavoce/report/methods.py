@@ -33,6 +33,11 @@ STUDIED = {
     "examiners": "Judges and raters were examined themselves: repeated marks, marks of other judges and of "
     "people on the same answers (Krippendorff's alpha, with intervals from leaving out one case at a time), "
     "shares of marks at one value, and what marks follow besides quality.",
+    "positions": "Which place among the options a candidate picks was counted over all rotations of them.",
+    "contamination": "Signs of training on the exam were sought in how far questions were gone on with from "
+    "their first half, in accuracy by the published order of options against other orders, and in the rank "
+    "of the benchmark's canary among decoys, as far as these were asked, p values corrected by Holm over all "
+    "tests of the study.",
     "rubrics": "Rubrics were compared by their agreement with people, on cases that had no part in choosing.",
     "size": "In a family each model was compared with those of the next smaller size, and a medical model "
     "with its base, in pairs as candidates are, p values corrected by Holm over all pairs of the study; "

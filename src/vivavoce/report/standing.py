@@ -177,15 +177,17 @@ def coverage(
     scores: "pl.DataFrame",
     measures: Mapping[int, Measure],
     only: Mapping[int, frozenset[tuple[str, str, str]]],
+    probes: Mapping[int, str],
 ) -> list[dict[str, Any]]:
     """What of each candidate's answers each examiner could mark; measures with the same figures share a row.
 
     `measures` are their short names, none before anything was marked. `causes` are the commonest reasons for
-    what is not ok. `only` is as in `Contents`: of other items no marks are expected.
+    what is not ok. `only` and `probes` are as in `Contents`: of other items no marks are
+    expected.
     """
     names = names_of(measures)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in status(responses, scores, measures, only=only).rows:
+    for row in status(responses, scores, measures, only=only, probes=probes).rows:
         causes = tuple(row["causes"].items())
         figures = {k: row[k] for k in ("responses", "ok", "unanswered", "unreadable", "failed")}
         key = (row["benchmark"], row["candidate"], *figures.values(), causes)

@@ -38,6 +38,10 @@ ABOUT = {
     "panel": "What people ranked best without knowing whose it was: mean ranks and the places that paired "
     "tests leave open, the reference answer among them, how far raters agree, and which measures agree "
     "with them.",
+    "contamination": "Signs that a candidate has read the exam: second halves gone on with, the published "
+    "order of options, the canary, dates. No sign is no clean bill.",
+    "positions": "Which place among the options a candidate picks, whatever stands there: going by the "
+    "content each place has the same share.",
     "size": "What more parameters bring within a family, and what training for medicine brings.",
 }
 
@@ -185,6 +189,13 @@ def _gaps(rows: Rows) -> Iterator[Figure]:
         yield figure(title, plots.forest(own), "categories", title)
 
 
+def _positions(rows: Rows) -> Iterator[Figure]:
+    for (benchmark, *_), own in by_board(r for r in rows if r["figure"] == "share").items():
+        title = f"{own[0]['metric']} by place on {benchmark}"
+        shown = [{**r, "category": f"place {r['position']} of {r['options']}"} for r in own]
+        yield figure(title, plots.forest(shown), "places", title)
+
+
 _DRAWN = {
     "overall": overalls.drawn,
     "ranking": _ranking,
@@ -192,6 +203,7 @@ _DRAWN = {
     "consistency": _consistency,
     "agreement": _agreement,
     "gaps": _gaps,
+    "positions": _positions,
 }
 
 

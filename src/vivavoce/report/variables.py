@@ -49,7 +49,7 @@ def rows(contents: Contents) -> dict[str, Any]:
         "totals": _totals(c),
         "leads": leads(standing),
         "boards": standing,
-        "coverage": coverage(shown.responses, shown.scores, c.measures, c.only),
+        "coverage": coverage(shown.responses, shown.scores, c.measures, c.only, c.probes),
         "comparisons": drawn(comparisons, c.measures, c.stamps),
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),

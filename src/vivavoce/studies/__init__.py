@@ -48,13 +48,13 @@ NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they
 
 
 STUDIES = (
-    *("agreement", "bias", "consistency", "correlation", "examiners", "gaps", "overall", "panel", "ranking"),
-    *("rubrics", "size"),
+    *("agreement", "bias", "consistency", "contamination", "correlation", "examiners", "gaps", "overall"),
+    *("panel", "positions", "ranking", "rubrics", "size"),
 )
 """The studies; each is the module of that name with a function `findings`. Size needs cards as well."""
-PARTICULAR = ("bias", "examiners", "overall", "panel", "rubrics")
-"""Studies of what not every run has: twins, judges, marks by cliniqlink, ballots of a panel, versions of a
-rubric. Unasked, they are left out then.
+PARTICULAR = ("bias", "contamination", "examiners", "overall", "panel", "positions", "rubrics")
+"""Studies of what not every run has: twins, probes of training data, judges, marks by cliniqlink, ballots of
+a panel, options asked in several orders, versions of a rubric. Unasked, they are left out then.
 """
 
 
@@ -66,7 +66,9 @@ class Marks(NamedTuple):
     examiners are studied, of the models in `circles.models_named`. `scores` has a column `weight` where a
     sample of an exam was asked: how many of its questions each item stands for. `answers` is the table of
     responses, for studies of texts. `people` are the measures whose raters are people. `only` names for
-    measures that mark not every item of their formats those that they mark.
+    measures that mark not every item of their formats those that they mark, `probes` for those that mark a
+    model's probabilities what was asked of these. `released` is by benchmark the month in which its questions
+    could first be read.
     """
 
     scores: "pl.DataFrame"
@@ -76,6 +78,8 @@ class Marks(NamedTuple):
     answers: "pl.DataFrame | None" = None
     people: frozenset[int] = frozenset()
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
+    probes: Mapping[int, str] = {}
+    released: Mapping[str, str] = {}
 
     def joined(self, more: "Marks") -> "Marks":
         """These marks and others of the same run."""
@@ -86,6 +90,7 @@ class Marks(NamedTuple):
             scores=scores,
             measures={**self.measures, **more.measures},
             only={**self.only, **more.only},
+            probes={**self.probes, **more.probes},
         )
 
 

@@ -17,8 +17,8 @@ from vivavoce.records import Finding, Measure
 from vivavoce.studies import NO_LIMIT, SAMPLED, span
 from vivavoce.studies.pair import Apart, Compared, Figures, Pair, Population
 from vivavoce.studies.pairs import pairs, pairs_of
-from vivavoce.studies.pooling import NO_FILLING
-from vivavoce.studies.words import basis, footnote, sentence
+from vivavoce.studies.pooling import NO_FILLING, on_log_scale
+from vivavoce.studies.words import basis, footnote, logs_told, sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +31,7 @@ COLUMNS = (
     *("losses", "n_only_a", "n_only_b", "mde"),
     *("mde_family", "margin", "margin_source", "n_needed", "set_low", "set_high", "bound_low", "bound_high"),
     *("difference_answered", "low_answered", "high_answered", "n_answered", "population", "q"),
-    *("family", "looks", "verdict", "verdict_code", "favours", "basis", "reason"),
+    *("family", "looks", "scale", "verdict", "verdict_code", "favours", "basis", "reason"),
 )
 
 
@@ -52,7 +52,9 @@ def compare(
     comparisons made on this run, this one included. Figures of a pair that cannot be compared are null,
     with a `reason`. With `population` fixed the exam is what it is and only repeats vary, for gates that ask
     whether a system has changed; else its items are a sample, by group. `…_answered` are on what both
-    answered. A pooled criterion is compared by its figures as a whole, each case left out of both in turn.
+    answered. A pooled criterion is compared by its figures as a whole, each case left out of both in turn;
+    a perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
+    are natural logarithms of how many times A's figure is B's.
     """
     if margin is not None and not 0 < margin < float("inf"):
         raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
@@ -70,7 +72,11 @@ def compare(
         " ".join(filter(None, (of, row["basis"], row["verdict"])))
         for of, row in zip(_what_of(rows), rows, strict=True)
     )
-    notes = (footnote(family, looks, margin), *([SAMPLED] if "weight" in scores.columns else []))
+    notes = (
+        footnote(family, looks, margin),
+        *logs_told(one.pair.measure.criterion for one in there),
+        *([SAMPLED] if "weight" in scores.columns else []),
+    )
     return Finding(study="compare", rows=tuple(rows), text=text, notes=notes)
 
 
@@ -148,6 +154,7 @@ def _shared(pair: Pair, family: int, looks: int) -> dict[str, Any]:
         "population": pair.population,
         "family": family,
         "looks": looks,
+        "scale": "log" if on_log_scale(pair.measure.criterion) else None,
     }
 
 

@@ -2,7 +2,9 @@
 
 `system` is over candidates' means, what a leaderboard needs; `item_centred` and `double_centred` ask which
 answer to a question is better; `item` is difficulty; `pooled` mixes them and is shown to warn. Direction
-is turned once, from the declarations, so that higher is better on both sides.
+is turned once, from the declarations, so that higher is better on both sides. A criterion that is pooled as
+a ratio of sums takes part by its pooled figure at the system level, by each item's own ratio at the others;
+a perplexity on the log scale.
 """
 
 import hashlib
@@ -16,6 +18,7 @@ from vivavoce import stats
 from vivavoce.records import Finding
 from vivavoce.studies import Marks, unweighted
 from vivavoce.studies.grids import Grid, common, grids, key_of, labels, left_out
+from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.words import count
 
 __all__ = ["COLUMNS", "findings"]
@@ -42,7 +45,7 @@ def findings(marks: Marks) -> Finding:
     draws in which the pair's smallest common cluster is found again, null where that is all measures.
     """
     by_benchmark: dict[str, list[Grid]] = {}
-    for grid in grids(marks.scores, marks.measures):
+    for grid in grids(marks.scores, marks.measures, ratios=True):
         by_benchmark.setdefault(grid.benchmark, []).append(_turned(grid))
     short = labels(marks.measures)
     rows: list[dict[str, Any]] = []
@@ -58,8 +61,18 @@ def findings(marks: Marks) -> Finding:
         study="correlation",
         rows=tuple(rows),
         text=text,
-        notes=(*left_out(marks), *unweighted(marks.scores, "correlations count")),
+        notes=(
+            *left_out(marks, ratios=True),
+            *_logs(marks, short),
+            *unweighted(marks.scores, "correlations count"),
+        ),
     )
+
+
+def _logs(marks: Marks, short: Mapping[Any, str]) -> tuple[str, ...]:
+    """The line on what is correlated on the log scale, if anything is."""
+    names = [short[key_of(m)] for m in marks.measures.values() if on_log_scale(m.criterion)]
+    return (f"On the log scale: {'; '.join(dict.fromkeys(names))}.",) if names else ()
 
 
 def _turned(grid: Grid) -> Grid:
@@ -97,13 +110,14 @@ def _pair(
 
 
 def _figures(x: Grid, y: Grid, level: Any, coefficient: Any, support: float | None) -> dict[str, Any]:
-    found = stats.correlation_at(x.values, y.values, level=level, coefficient=coefficient)
+    sides = (x.even(), y.even()) if level == "system" else (x.values, y.values)
+    found = stats.correlation_at(*sides, level=level, coefficient=coefficient)
     row: dict[str, Any] = {"value": found.value, "n": found.n}
     if found.value is None:
         return row | {"reason": "one side does not vary"}
     if level != "system":
         return row
-    means = x.values.mean(axis=1), y.values.mean(axis=1)
+    means = sides[0].mean(axis=1), sides[1].mean(axis=1)
     if coefficient == "pearson":
         interval = stats.fisher_interval(found.value, found.n)
         row |= {"low": interval.low, "high": interval.high} if interval else {}
@@ -112,9 +126,7 @@ def _figures(x: Grid, y: Grid, level: Any, coefficient: Any, support: float | No
         rng = np.random.default_rng(int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big"))
         permuted = stats.permute_systems(*means, coefficient="kendall", rng=rng)
         order = stats.order_agreement(*means)
-        shown = stats.shown_agreement(
-            *(stats.rank_intervals(grid.values, grid.groups).better for grid in (x, y))
-        )
+        shown = stats.shown_agreement(*(stats.rank_intervals(values, x.groups).better for values in sides))
         row |= {
             "p": permuted.p if permuted else None,
             "same_order": order.same,
@@ -139,7 +151,7 @@ def _support(own: Sequence[Grid]) -> dict[tuple[Any, Any], float]:
     groups = aligned[0].groups[kept]
     if len(set(groups.tolist())) < 2:
         return {}
-    values = np.stack([g.values[:, kept] for g in aligned])
+    values = np.stack([g.on(kept).even() for g in aligned])
     rng = np.random.default_rng(len(own))
     found = stats.cluster_measures(values, groups, level="system", rng=rng, resamples=MOST_PAIRS_CLUSTERED)
     if found is None or found.support is None:

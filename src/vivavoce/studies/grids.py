@@ -9,6 +9,7 @@ import numpy as np
 from vivavoce.records import Measure
 from vivavoce.specs import signed
 from vivavoce.studies import ITEM, Marks, by_answer, item_of, resolve, settled, weights_of
+from vivavoce.studies.pooling import counts, ratio_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,8 @@ class Grid(NamedTuple):
     """One criterion on one benchmark: `values` is candidates x items, 0 where `present` is False.
 
     `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''. So do
-    `weights`, null where all items count alike.
+    `weights`, null where all items count alike. A criterion pooled as a ratio of sums has the ratio of each
+    item as its value (of a perplexity the logarithm), and in `sizes` what that was divided by.
     """
 
     benchmark: str
@@ -34,6 +36,7 @@ class Grid(NamedTuple):
     values: Floats
     present: "np.ndarray[Any, np.dtype[np.bool_]]"
     weights: Floats | None = None
+    sizes: Floats | None = None
 
     @property
     def complete(self) -> "Grid":
@@ -50,7 +53,18 @@ class Grid(NamedTuple):
             values=self.values[:, kept],
             present=self.present[:, kept],
             weights=None if self.weights is None else self.weights[kept],
+            sizes=None if self.sizes is None else self.sizes[:, kept],
         )
+
+    def even(self) -> Floats:
+        """The values, all being there; of a ratio of sums such as have it for their mean and its error.
+
+        theta + b (y - theta) / mean b with y the item's ratio and b its size: the linearised ratio.
+        """
+        if self.sizes is None:
+            return self.values
+        theta = np.average(self.values, axis=1, weights=self.sizes)[:, None]
+        return np.asarray(theta + self.sizes * (self.values - theta) / self.sizes.mean(axis=1, keepdims=True))
 
     def means(self) -> Floats:
         """The candidates' means over its items, of which there is at least one; all are there."""
@@ -64,7 +78,10 @@ class Grid(NamedTuple):
         """The grid of some of its candidates, in that order."""
         rows = [self.candidates.index(name) for name in candidates]
         return self._replace(
-            candidates=tuple(candidates), values=self.values[rows], present=self.present[rows]
+            candidates=tuple(candidates),
+            values=self.values[rows],
+            present=self.present[rows],
+            sizes=None if self.sizes is None else self.sizes[rows],
         )
 
 
@@ -104,11 +121,17 @@ def key_of(measure: Measure) -> tuple[str, str, str]:
     return measure.signature, measure.criterion.criterion, measure.rater
 
 
-def left_out(marks: Marks) -> tuple[str, ...]:
-    """Lines on what has no place in a grid: pooled criteria, and candidates without a mark that counts."""
+def left_out(marks: Marks, *, ratios: bool = False) -> tuple[str, ...]:
+    """Lines on what has no place in a grid: pooled criteria, and candidates without a mark that counts.
+
+    `ratios` as in `grids`.
+    """
     import polars as pl
 
-    single, lines = by_answer(marks.measures)
+    single = _shown(marks.measures, ratios)
+    _, lines = by_answer(
+        {k: m for k, m in marks.measures.items() if k not in single or m.criterion.pool == "mean"}
+    )
     short = labels(marks.measures)
     own = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
     absent = []
@@ -126,22 +149,44 @@ def left_out(marks: Marks) -> tuple[str, ...]:
     return (*lines, *absent)
 
 
-def grids(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> Iterator[Grid]:
-    """A grid for each benchmark and criterion that is not pooled; floor and ceiling are not candidates."""
+def grids(scores: "pl.DataFrame", measures: Mapping[int, Measure], *, ratios: bool = False) -> Iterator[Grid]:
+    """A grid for each benchmark and criterion that is not pooled; floor and ceiling are not candidates.
+
+    With `ratios` also for those that are pooled as a ratio of sums, on the log scale where it is exp of one.
+    """
     import polars as pl
 
     own = scores.filter(pl.col("role") == "candidate")
-    for key, measure in by_answer(measures)[0].items():
+    for key, measure in _shown(measures, ratios).items():
         for (benchmark,), part in own.filter(pl.col("measure_id") == key).group_by(
             "benchmark", maintain_order=True
         ):
             yield _grid(str(benchmark), measure, part)
 
 
-def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
+def _shown(measures: Mapping[int, Measure], ratios: bool) -> dict[int, Measure]:
+    """The measures that a grid is made of."""
+    single = by_answer(measures)[0]
+    return {k: m for k, m in measures.items() if k in single or (ratios and ratio_of(m.criterion))}
+
+
+def _values(part: "pl.DataFrame", measure: Measure) -> "pl.DataFrame":
+    """A row per candidate and item with its value, `observed`, and `size` where that is a ratio."""
     import polars as pl
 
-    values = resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
+    if not ratio_of(measure.criterion):
+        return resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
+    counted = counts(part, measure.criterion).items
+    if counted is None:
+        counted = part.head(0).with_columns(numerator=pl.lit(0.0), denominator=pl.lit(0.0))
+    there = counted.filter(pl.col("denominator") > 0)  # 0 over 0 says nothing
+    return there.with_columns(
+        observed=pl.col("numerator") / pl.col("denominator"), size=pl.col("denominator")
+    )
+
+
+def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
+    values = _values(part, measure)
     categories = part.unique(["item", "variant"]).select("item", "variant", "category")
     items = (
         values.select(*item_of(values))
@@ -158,6 +203,10 @@ def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
     at = (np.array([rows[name] for name in placed["candidate"]], dtype=int), placed["column"].to_numpy())
     table[at] = placed["observed"].to_numpy()
     present[at] = True
+    sizes = None
+    if "size" in placed.columns:
+        sizes = np.ones(table.shape)
+        sizes[at] = placed["size"].to_numpy()
     return Grid(
         benchmark=benchmark,
         measure=measure,
@@ -168,6 +217,7 @@ def _grid(benchmark: str, measure: Measure, part: "pl.DataFrame") -> Grid:
         values=table,
         present=present,
         weights=weights_of(items),
+        sizes=sizes,
     )
 
 
@@ -191,4 +241,5 @@ def _aligned(grid: Grid, items: Sequence[tuple[str, str]]) -> Grid:
         values=grid.values[:, columns],
         present=grid.present[:, columns],
         weights=None if grid.weights is None else grid.weights[columns],
+        sizes=None if grid.sizes is None else grid.sizes[:, columns],
     )

@@ -1,7 +1,7 @@
 """A pair of candidates on one criterion, and what can be known of it.
 
 Differences are turned once so that above 0 favours A. A pooled criterion has no differences by item: its
-figure is compared as a whole.
+figure is compared as a whole, a perplexity by its logarithm.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -87,7 +87,10 @@ class Differences(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Two pooled figures: the counts by item of the first of `turned`, of the other, and their groups."""
+    """Two pooled figures: the counts by item of the first of `turned`, of the other, and their groups.
+
+    `statistic` makes a figure of counts; on the log scale, its logarithm, and that is what is compared.
+    """
 
     first: "np.ndarray[Any, Any]"
     second: "np.ndarray[Any, Any]"
@@ -108,7 +111,7 @@ class Figures(NamedTuple):
         return self._replace(first=self.second, second=self.first)
 
     def means(self) -> tuple[float, float]:
-        """The two figures."""
+        """The two figures, as `statistic` gives them."""
         one, other = (self.statistic(sums(x, self.weights)) for x in self[:2])
         return float(one[0]), float(other[0])
 

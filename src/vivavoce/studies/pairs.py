@@ -12,7 +12,7 @@ from vivavoce.records import Measure
 from vivavoce.studies import ITEM, resolve, weighted_mean, weights_of
 from vivavoce.studies.fixed import as_fixed
 from vivavoce.studies.pair import Apart, Arrays, Compared, Differences, Figures, Pair, Population
-from vivavoce.studies.pooling import POOLS, counts
+from vivavoce.studies.pooling import POOLS, TOO_LARGE, counts, figures_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -185,7 +185,10 @@ def _pooled(pair: Pair, marks: "pl.DataFrame") -> Apart | Compared:
     if pair.population == "fixed":
         sampled = "a pooled criterion is compared on a sample of questions, not on a fixed exam"
         return Apart(pair, sampled, seen, failed)
-    one, other = figures.means()
+    means = figures_of(figures.means(), criterion)
+    if means is None:
+        return Apart(pair, f"of one of them, {TOO_LARGE}", seen, failed)
+    one, other = means
     return Compared(
         pair=pair,
         seen=seen,

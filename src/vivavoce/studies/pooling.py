@@ -3,10 +3,14 @@
 An answer's counts are its score's `parts`. Passes and then repeats are averaged within an item first, so that
 an item counts alike however often it was answered. A silence has no counts, so a pooled criterion sets it
 aside; the coverage beside it says how much that is.
+
+A perplexity (`exp_ratio`) is exp of a ratio of sums. Its interval, and every comparison of two, is made of
+the ratio, the figure's logarithm: there errors are even on both sides, and a difference is a factor.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce import stats
@@ -16,14 +20,29 @@ from vivavoce.studies import ITEM, item_of, weights_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NO_FILLING", "POOLS", "Counts", "counts", "figures", "sums", "unpoolable"]
+__all__ = [
+    "NO_FILLING",
+    "POOLS",
+    "TOO_LARGE",
+    "Counts",
+    "counts",
+    "figures",
+    "figures_of",
+    "on_log_scale",
+    "ratio_of",
+    "sums",
+    "unpoolable",
+]
 
 NO_FILLING = "marks failed, and what their counts could be has no bound"
 """Why the sides of the identified set of a pooled figure are null."""
+TOO_LARGE = "pooled it is above the largest number there is"
+"""Why a perplexity is null, though its logarithm is known."""
 
 _ORDERS = range(1, 5)
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "ratio": ("numerator", "denominator"),
+    "exp_ratio": ("numerator", "denominator"),
     "micro_f1": ("tp", "fp", "fn"),
     "bleu": (
         *(f"correct_{n}" for n in _ORDERS),
@@ -34,10 +53,11 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 POOLS: Mapping[str, stats.PooledStatistic] = {
     "bleu": stats.corpus_bleu,
     "chrf": stats.corpus_chrf,
+    "exp_ratio": stats.sum_ratio,
     "micro_f1": stats.micro_f1,
     "ratio": stats.sum_ratio,
 }
-"""How counts become a figure, by `Criterion.pool`."""
+"""How counts become a figure, by `Criterion.pool`; of one on the log scale, its logarithm."""
 
 
 class Counts(NamedTuple):
@@ -50,6 +70,24 @@ class Counts(NamedTuple):
     def of(self, items: "pl.DataFrame", ending: str = "") -> Any:
         """The counts in those rows as a table; `ending` is that of a join."""
         return items.select(f"{name}{ending}" for name in self.names).to_numpy()
+
+
+def on_log_scale(criterion: Criterion) -> bool:
+    """Whether the figure is exp of what its counts give, and compared before exp."""
+    return criterion.pool == "exp_ratio"
+
+
+def ratio_of(criterion: Criterion) -> bool:
+    """Whether the figure, or its logarithm, is a sum over a sum of `numerator` and `denominator`."""
+    return criterion.pool in ("ratio", "exp_ratio")
+
+
+def figures_of(values: Iterable[float], criterion: Criterion) -> tuple[float, ...] | None:
+    """What `POOLS` gives as figures on the criterion's own scale; null if one is too large for a float."""
+    try:
+        return tuple(map(math.exp, values) if on_log_scale(criterion) else values)
+    except OverflowError:
+        return None
 
 
 def unpoolable(criterion: Criterion) -> str | None:
@@ -101,12 +139,16 @@ def counts(rows: "pl.DataFrame", criterion: Criterion) -> Counts:
 def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats.Pooled | str:
     """The pooled figure of these rows, at least one, with its interval; or why there is none.
 
-    Ratios and F1 have the linearised error, the others the jackknife's.
+    Ratios and F1 have the linearised error, a perplexity that of its logarithm, the others the jackknife's.
     """
     table, groups, weights = counted.of(own), own["group"].to_numpy(), weights_of(own)
-    (value,) = POOLS[criterion.pool](sums(table, weights)).tolist()
-    if value != value:  # NaN: 0 over 0
+    (made,) = POOLS[criterion.pool](sums(table, weights)).tolist()
+    if made != made:  # NaN: 0 over 0
         return "what its counts are divided by is 0 in all answers"
+    shown = figures_of([made], criterion)
+    if shown is None:
+        return TOO_LARGE
+    (value,) = shown
     low, high = criterion.low, criterion.high
     if (low is not None and value < low - 1e-9) or (high is not None and value > high + 1e-9):
         return f"pooled it is {value:g}, outside its declared range"
@@ -115,8 +157,19 @@ def figures(own: "pl.DataFrame", counted: Counts, criterion: Criterion) -> stats
         return "an answer has a denominator below 0"
     if over is None:
         return stats.pooled(table, groups, POOLS[criterion.pool], weights=weights, low=low, high=high)
+    if on_log_scale(criterion):
+        return _perplexity(stats.exp_ratio(*over, groups=groups, weights=weights), low)
     found = stats.ratio(*over, groups=groups, weights=weights, low=low, high=high)
     return stats.Pooled(**found._asdict(), n_undefined=0)
+
+
+def _perplexity(found: stats.ExpRatio, low: float | None) -> stats.Pooled:
+    """An interval without an upper end is none; its lower end is inside the range."""
+    ends: tuple[float | None, float | None] = (None, None)
+    if found.low is not None and found.high is not None:
+        ends = (found.low if low is None else max(found.low, low), found.high)
+    se = None if found.value is None or found.se_log is None else found.value * found.se_log
+    return stats.Pooled(found.value, *ends, se, found.n, found.n_groups, 0, found.method)
 
 
 def sums(table: Any, weights: Any = None) -> Any:
@@ -128,7 +181,7 @@ def sums(table: Any, weights: Any = None) -> Any:
 
 def _over(table: Any, pool: str) -> tuple[Any, Any] | None:
     """Numerators and denominators by item, where the figure is a ratio of sums."""
-    if pool == "ratio":
+    if pool in ("ratio", "exp_ratio"):
         return table[:, 0], table[:, 1]
     if pool == "micro_f1":
         return 2 * table[:, 0], 2 * table[:, 0] + table[:, 1] + table[:, 2]

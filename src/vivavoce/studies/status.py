@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vivavoce.records import Finding, Measure
 from vivavoce.studies.words import count
 from vivavoce.tables import within
-from vivavoce.text import is_blank
+from vivavoce.text import causes_said, is_blank
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,13 +29,16 @@ def status(
     measures: Mapping[int, Measure],
     calls: Sequence[Mapping[str, Any]] = (),
     only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
+    probes: Mapping[int, str] | None = None,
 ) -> Finding:
     """What is here of marks, and what was asked; `about` tells the rows apart.
 
     `marks`: one row of `COLUMNS` per benchmark, candidate and measure; before marking, one with a null
-    metric. `calls`: one row of `CALLS` per model, endpoint and purpose, from those of `store.calls.spent`.
-    Failed calls may have been made good by later ones. Tokens are those that the endpoint counted, null where
-    it counted none; the cost is null, with a reason, where a call that was answered has no price.
+    metric, or in its place the name of what was asked of the model's probabilities; `probes` says which
+    measures mark that. `calls`: one row of `CALLS` per model, endpoint and purpose, from those of
+    `store.calls.spent`. Failed calls may have been made good by later ones. Tokens are those that the
+    endpoint counted, null where it counted none; the cost is null, with a reason, where a call that was
+    answered has no price.
 
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
     before marking too; what else will count as no answer, marking tells. Each answer counts once: marked in
@@ -44,11 +47,16 @@ def status(
     names: some may not have been marked yet, which is a cause of its own. Where answers are set side by
     side, edited ones are none of them, nor those that have none beside them.
     """
-    rows = [_marked(key, part, responses, (only or {}).get(m)) for m, key, part in _parts(scores, measures)]
-    marked = {(row["benchmark"], row["candidate"]) for row in rows}
-    for key, part in responses.group_by("benchmark", "candidate", maintain_order=True):
-        if key not in marked:
-            rows.append(_row((*key, None, None, None), _silent(part), "error"))
+    by_probe = {str(name): part for (name,), part in responses.group_by("probe")}
+    rows, marked = [], set()
+    for m, key, part in _parts(scores, measures):
+        probe = (probes or {}).get(m, "")
+        rows.append(_marked(key, part, by_probe.get(probe, responses.clear()), (only or {}).get(m)))
+        marked.add((*key[:2], probe))
+    for (*who, probe), part in responses.group_by("benchmark", "candidate", "probe", maintain_order=True):
+        if (*who, probe) not in marked:
+            missing = part if probe else _silent(part)
+            rows.append(_row((*who, probe or None, None, None), missing, "error"))
     rows.sort(key=lambda r: (r["benchmark"], r["candidate"], r["metric"] or "", r["criterion"] or ""))
     asked = [_called(one) for one in calls]
     text = [*map(_sentence, rows), *map(_bill, asked)]
@@ -76,8 +84,8 @@ def _bill(row: Mapping[str, Any]) -> str:
 
 def _sentence(row: Mapping[str, Any]) -> str:
     """What one measure found of one candidate's answers."""
-    by = f"{row['metric']}, {row['criterion']}" if row["metric"] else "not marked yet"
-    causes = "; ".join(f"{n} x {why}" for why, n in row["causes"].items())
+    by = f"{row['metric']}, {row['criterion'] or 'not marked yet'}" if row["metric"] else "not marked yet"
+    causes = causes_said(row["causes"])
     return (
         f"{row['benchmark']}, {row['candidate']} ({by}): {row['ok']} of {row['responses']} ok"
         f"{': ' if causes else ''}{causes}."

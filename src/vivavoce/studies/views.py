@@ -144,12 +144,18 @@ def pooled_of(
     else:
         row |= {"estimate": found.value, "low": found.low, "high": found.high}
         if found.low is None:
-            reasons.append(
-                "no interval: undefined without one of its groups" if found.n_undefined else ONE_GROUP
-            )
+            reasons.append(_no_interval(found))
     if missing:
         return row | {"reason": "; ".join([*reasons, NO_FILLING])}
     return _whole(row, reasons)
+
+
+def _no_interval(found: stats.Pooled) -> str:
+    if found.n_undefined:
+        return "no interval: undefined without one of its groups"
+    return (
+        ONE_GROUP if found.n_groups < 2 else "no interval: its upper end is above the largest number there is"
+    )
 
 
 class _Upwards(NamedTuple):

@@ -4,16 +4,29 @@ Words that promise more than an exam can show ("significant", "no difference", "
 have no place here.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Criterion
 from vivavoce.stats import Verdict
+from vivavoce.studies.pooling import on_log_scale
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HEADLINES", "basis", "by_view", "count", "footnote", "number", "ordinal", "sampled", "sentence"]
+__all__ = [
+    "HEADLINES",
+    "basis",
+    "by_view",
+    "count",
+    "footnote",
+    "logs_told",
+    "number",
+    "ordinal",
+    "sampled",
+    "sentence",
+]
 
 HEADLINES = ("mean", "pooled")
 """The views of an estimate that are always there; each criterion has one of them."""
@@ -33,6 +46,11 @@ def number(value: float, criterion: Criterion) -> str:
 def plain(value: float) -> str:
     """A figure the user gave, as they gave it."""
     return f"{value:g}"
+
+
+def factor(value: float) -> str:
+    """A difference of logarithms as what it is of the figures themselves."""
+    return f"{math.exp(value):.3g}" if value < 700 else f"e^{value:.3g}"  # exp(710) is no float
 
 
 def ordinal(n: int) -> str:
@@ -89,7 +107,10 @@ def basis(row: Mapping[str, Any], means: tuple[float, float], criterion: Criteri
 def sentence(row: Mapping[str, Any], verdict: Verdict, criterion: Criterion, failed: int) -> str:
     """The verdict on a row of `compare.COLUMNS`, in words that hold for the whole family."""
     a, b = (row["b"], row["a"]) if verdict.favours == "b" else (row["a"], row["b"])
-    m = "" if row["margin"] is None else plain(row["margin"])
+    logs = on_log_scale(criterion)
+    margin = row["margin"] or 0.0
+    m = f"factor of {factor(margin)}" if logs else plain(margin)
+    within = f"a {m}" if logs else m
     important = "you called important" if row["margin_source"] == "--margin" else "the metric calls important"
     match verdict.code:
         case "incomparable":
@@ -110,22 +131,37 @@ def sentence(row: Mapping[str, Any], verdict: Verdict, criterion: Criterion, fai
             d, low, high = row["difference"], row["low_family"], row["high_family"]
             if verdict.favours == "b":  # the difference as seen from the one who is better
                 d, low, high = -d, -high, -low
-            ends = f"{number(low, criterion)} to {number(high, criterion)}"
-            return f"{a} is better ({number(d, criterion)}, {ends}).{size.get(verdict.size or '', '')}"
+            if logs:
+                by = f"{factor(d)} times {b}'s, {factor(low)} to {factor(high)}"
+            else:
+                by = f"{number(d, criterion)}, {number(low, criterion)} to {number(high, criterion)}"
+            return f"{a} is better ({by}).{size.get(verdict.size or '', '')}"
         case "equivalent":
-            return f"{a} and {b} are equivalent within {m}."
+            return f"{a} and {b} are equivalent within {within}."
         case "not_worse":
-            return f"{a} is not worse than {b} by more than {m}. It was not shown to be better."
+            return f"{a} is not worse than {b} by more than {within}. It was not shown to be better."
     found = row["mde_family"]
-    able = (
-        f" It would have found a difference of {number(found, criterion)} four times in five."
-        if found
+    able = ""
+    if found:
+        least = f"a factor of {factor(found)}" if logs else f"a difference of {number(found, criterion)}"
+        able = f" It would have found {least} four times in five."
+    needed = (
+        f" To tell {within} apart takes about {count(row['n_needed'], 'question')}."
+        if row["n_needed"]
         else ""
     )
-    needed = (
-        f" To tell {m} apart takes about {count(row['n_needed'], 'question')}." if row["n_needed"] else ""
-    )
     return f"This exam cannot tell them apart.{able}{needed}"
+
+
+def logs_told(criteria: Iterable[Criterion]) -> tuple[str, ...]:
+    """The line on what is compared on the log scale, if anything is."""
+    names = ", ".join(dict.fromkeys(c.criterion for c in criteria if on_log_scale(c)))
+    if not names:
+        return ()
+    return (
+        f"Compared on the log scale: {names}. A difference there, and a margin, is the natural logarithm "
+        "of how many times the one figure is the other: 0.05 is 5 %.",
+    )
 
 
 def footnote(family: int, looks: int, margin: float | None) -> str:
