@@ -20,6 +20,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/meteor.py
 	.venv/bin/python bench/bleu.py
 	.venv/bin/python bench/semantic.py
+	.venv/bin/python bench/likelihood.py
 	.venv/bin/python bench/start.py
 	.venv/bin/python bench/scale.py
 	.venv/bin/python bench/report.py
