@@ -18,9 +18,14 @@ class FakeLikely:
     endpoint, place = "fake", ""
 
     def __init__(
-        self, name: str, *, branching: bool = True, poor: Callable[[Request], bool] = lambda request: False
+        self,
+        name: str,
+        *,
+        branching: bool = True,
+        poor: Callable[[Request], bool] = lambda request: False,
+        tokeniser: str | None = "fake",
     ) -> None:
-        self.name, self.branching, self.poor = name, branching, poor
+        self.name, self.branching, self.poor, self.tokeniser = name, branching, poor, tokeniser
         self.asked: list[Request] = []
         self.released = 0
 
@@ -29,7 +34,7 @@ class FakeLikely:
         self._count(request)
         pieces = tuple(f" w{(request.sampling.seed or 0) % 7}{k}" for k in range(3))
         drawn = Drawn("".join(pieces), (1, 2, 3), pieces, (-0.1, -0.2, -0.3), True)
-        return Reply(text=drawn.text, usage=Usage(4, 3), drawn=(drawn,), tokeniser="fake")
+        return Reply(text=drawn.text, usage=Usage(4, 3), drawn=(drawn,), tokeniser=self.tokeniser)
 
     async def loglikelihood(self, request: Request) -> Reply:
         """The likelihood of the one target, or of all branches, cut by cut."""
@@ -45,7 +50,9 @@ class FakeLikely:
                 for cut in request.branches.cuts
                 for target in request.branches.targets
             ]
-        return Reply(text="", usage=Usage(5, 0), likelihoods=tuple(told), tokeniser="fake", model="fake-1")
+        return Reply(
+            text="", usage=Usage(5, 0), likelihoods=tuple(told), tokeniser=self.tokeniser, model="fake-1"
+        )
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -223,3 +223,19 @@ def test_runs_with_probabilities_merge(exam, tmp_path, model):
     runs[0].merge(runs[1].file.path)
     assert {"given(after=question)", "given(after=nothing)"} == set(runs[0].responses["probe"])
     assert 4 == runs[0].responses.height
+
+
+@pytest.mark.parametrize(("other", "left"), [("fake", 4), ("another", 2), (None, 2)])
+def test_what_is_counted_in_tokens_compares_only_candidates_of_one_tokeniser(
+    exam, tmp_path, monkeypatch, other, left
+):
+    made = {"vllm/a": FakeLikely("vllm/a"), "vllm/b": FakeLikely("vllm/b", tokeniser=other)}
+    monkeypatch.setattr(Named, "connect", lambda self: made[str(self.spec)])
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(exam(12), models=[*made], for_=[RELAXED])
+    run.score(RELAXED)
+    found = run.compare(*made, metric=RELAXED)
+    assert left == len(found.rows)
+    assert (left == 2) == any("counted in tokens" in note for note in found.notes)
+    ranked = run.study("ranking")["ranking"]
+    assert (left == 2) == any("counted in tokens" in note for note in ranked.notes)

@@ -5,8 +5,8 @@ A metric declares its `criteria`, the `formats` it marks and what its items must
 unreadable never reaches it. Where it can, it may say more: `marks(item)`, which items of those formats it
 marks; `rater`, the model that marks; `hashed`, files that its signature tells apart; `bound(items)`, itself
 for a run of these items, where its marks hang on all of them; `probe`, what must have been asked of the
-model's probabilities, for one that marks those and no answers in words. One that sets answers side by side
-offers `compare` (`Compares`).
+model's probabilities, for one that marks those and no answers in words; `per_token`, its criteria that
+compare only candidates of one tokeniser. One that sets answers side by side offers `compare` (`Compares`).
 """
 
 import random

@@ -54,6 +54,11 @@ class Options:
         return (Criterion(criterion="accuracy"), margin, *((bias, gap) if self.rotate else ()))
 
     @property
+    def per_token(self) -> tuple[str, ...]:
+        """The margin, where it is divided by tokens."""
+        return ("margin",) if self.norm == "token" else ()
+
+    @property
     def probe(self) -> Choices:
         """What is asked; raw, byte and token share it."""
         return Choices(of=self.of, rotate=self.rotate, unconditional=self.norm == "unconditional")

@@ -84,6 +84,7 @@ class RelaxedPerplexity:
 
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ()
+    per_token = ("relaxed_perplexity", "pooled")
 
     def __post_init__(self) -> None:
         _ = self.probe  # checks the settings that are its own

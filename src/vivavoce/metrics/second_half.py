@@ -35,6 +35,7 @@ class SecondHalf:
     the more of them. `viva study RUN contamination` holds them against what they would be otherwise.
     """
 
+    per_token = ("verbatim",)
     criteria = (
         Criterion(criterion="verbatim", direction="lower", if_unanswered="set_aside"),
         Criterion(criterion="bits_per_byte", high=None, if_unanswered="set_aside", pool="ratio"),

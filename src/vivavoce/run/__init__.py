@@ -1,6 +1,7 @@
 """A run in Python: the verbs of the command line with the same names and defaults, and the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +13,7 @@ from vivavoce.interchange.challenge import Written, write_results
 from vivavoce.interchange.exports import export
 from vivavoce.records import Finding, Role
 from vivavoce.run.asking import Asking, one_by_one
+from vivavoce.run.tokenisers import comparable
 from vivavoce.selection import candidate_of, candidates_of, items_of, signatures_of
 from vivavoce.specs import signed
 from vivavoce.store import RunFile, read
@@ -153,8 +155,12 @@ class Run(Asking):
                 f"none of these candidates has marks by {metric}{there}: `viva score {self.file.path}` first."
             )
         looks = self._read(read.looks) + 1
+        marks, left_out = comparable(self.file, marks, names)
+        if not marks.scores.height:
+            raise SelectionError(left_out[0])
         finding = compare(marks.scores, marks.measures, names, margin=margin, looks=looks,
                           against=reference, population=population)  # fmt: skip
+        finding = replace(finding, notes=(*finding.notes, *left_out))
         settings = {"candidates": names, "metric": metric, "margin": margin, "items": items,
                     "against": reference, "population": population}  # fmt: skip
         return self._keep("compare", settings, finding)
@@ -207,6 +213,7 @@ class Run(Asking):
             answered = marks.scores.filter(marks.scores["role"] == "candidate")["candidate"]
             if "size" in wanted and not (studies or {*answered.unique()} & {*(marks.cards or ())}):
                 wanted.remove("size")
+        whole, (marks, left_out) = marks, comparable(self.file, marks)
         found = {}
         for name in wanted:
             study = import_module(f"vivavoce.studies.{name}").findings
@@ -216,7 +223,10 @@ class Run(Asking):
             elif name == "panel":
                 finding = study(self._marks(None, chosen, ranks=True))
             else:
-                finding = study(marks, margin) if name == "examiners" else study(marks)
+                own = whole if name == "contamination" else marks
+                finding = study(own, margin) if name == "examiners" else study(own)
+            if name == "ranking":
+                finding = replace(finding, notes=(*finding.notes, *left_out))
             if studies or finding.rows or name not in PARTICULAR:
                 settings = {"items": items, "labels": labels, "margin": margin, "text": str(finding)}
                 found[name] = self._keep(name, settings, finding)

@@ -29,6 +29,7 @@ __all__ = [
     "responses",
     "scores",
     "stock",
+    "tokenisers",
 ]
 
 CHUNK = 50_000
@@ -243,6 +244,16 @@ def probes(db: sqlite3.Connection) -> dict[str, set[str]]:
     for probe, candidate in db.execute("SELECT DISTINCT probe, candidate FROM response_rows"):
         asked.setdefault(probe, set()).add(candidate)
     return asked
+
+
+def tokenisers(db: sqlite3.Connection, probe: str) -> dict[str, str | None]:
+    """By candidate what tells its tokeniser apart, as it told the probe; null where it is not known."""
+    rows = db.execute(
+        "SELECT candidate, min(json_extract(text, '$.tokeniser')) FROM response_rows "
+        "WHERE probe = ? AND status = 'ok' GROUP BY candidate",
+        (probe,),
+    )
+    return dict(rows.fetchall())
 
 
 class Benchmark(NamedTuple):
