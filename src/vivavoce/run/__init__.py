@@ -187,7 +187,8 @@ class Run(Asking):
                                        ("labels (--labels)", labels, ("examiners", "rubrics")),
                                        ("a margin (--margin)", margin, ("examiners",))):  # fmt: skip
             if given is not None and studies and not {*readers} & {*studies}:
-                raise SelectionError(f"{option} are for the study of {' and '.join(readers)} alone.")
+                named = " and ".join(filter(None, (", ".join(readers[:-1]), readers[-1])))
+                raise SelectionError(f"{option} are for the study of {named} alone.")
         chosen = items_of(self.file, items)
         marks = self._marks(None, chosen)
         if not marks.scores.height:
