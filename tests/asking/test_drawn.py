@@ -60,6 +60,44 @@ def test_the_closing_token_is_no_part_of_an_answer(fake, closing):
     assert (-0.5, -9) == reply.logprobs  # all that was listed
 
 
+@pytest.mark.parametrize("kind", ["openai", "completions"])
+@pytest.mark.parametrize(
+    ("says", "closing"),
+    [
+        ({"stop_reason": None}, -9.0),  # the end of the text
+        ({"stop_reason": 128009}, -9.0),  # a token that closes a turn
+        ({"stop_reason": "END"}, None),  # a stop string, as long as one token
+        ({}, None),  # who knows
+        ({"stop_reason": None, "finish_reason": "length"}, None),
+    ],
+)
+def test_how_likely_the_end_was_is_told_where_the_endpoint_says_that_a_token_ended_it(
+    fake, kind, says, closing
+):
+    chosen = listing(("A", -0.5, None), ("END", -9, None), text="A")
+    if kind == "completions":
+        listed = {"tokens": ["A", "END"], "token_logprobs": [-0.5, -9]}
+        chosen = completion("A", choice={"logprobs": listed})
+    chosen["choices"][0].update(says)
+    (one,) = drawn(fake(chosen), kind).drawn
+    assert (("A",), (-0.5,), closing) == (one.pieces, one.logprobs, one.closing)
+
+
+@pytest.mark.parametrize(
+    "tokens", [("A",), ("A", "\n", "END"), ("Hm", "A")], ids=["none", "more than one", "not the text's"]
+)
+def test_where_not_one_token_follows_the_text_none_is_said_to_end_it(fake, tokens):
+    answer = listing(*((token, -1, None) for token in tokens), text="A")
+    answer["choices"][0]["stop_reason"] = None
+    assert drawn(fake(answer)).drawn[0].closing is None
+
+
+def test_of_an_empty_answer_the_end_is_all_that_is_told(fake):
+    answer = listing(("<end>", -1.5, None), text="")
+    answer["choices"][0]["stop_reason"] = None
+    assert (Drawn("", (), (), (), True, -1.5),) == drawn(fake(answer)).drawn
+
+
 def test_tokens_of_a_stop_string_are_left_out_and_one_it_begins_in_is_cut(fake):
     tokens = (("A", -1, None), (".\n", -2, None), ("END", -3, None))
     reply = drawn(fake(listing(*tokens, text="A.")), stop=("\nEND",))

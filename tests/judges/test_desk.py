@@ -11,7 +11,8 @@ from tests.studies.making import made
 
 from vivavoce.ask import Desk, Heard
 from vivavoce.errors import ModelError, SpecError
-from vivavoce.models import Message, Request, Sampling
+from vivavoce.models import Message, Reply, Request, Sampling
+from vivavoce.models.named import Named
 from vivavoce.models.providers import providers
 from vivavoce.prompts import Unreadable
 from vivavoce.run import Run
@@ -174,3 +175,62 @@ def test_the_reply_is_kept_word_for_word(desk: Callable[..., Desk], run: Run) ->
     with run.file.reading() as db:
         ((kept,),) = db.execute("SELECT reply FROM calls")
     assert {"text": "heard ünï 漢字 \u2028 'x'", "finish_reason": "stop", "model": "j1"} == json.loads(kept)
+
+
+class FakeLocal:
+    """A model of this process: it counts how often it is loaded, and knows who else is."""
+
+    place, endpoint, branching = "", "hf on cpu", True
+    made: list["FakeLocal"]
+
+    def __init__(self, who: Named) -> None:
+        self.name, self.loaded, self.loads, self.most = str(who.spec), False, 0, 0
+        self.made.append(self)
+
+    async def generate(self, request: Request) -> Reply:
+        self.loads += not self.loaded
+        self.loaded = True
+        self.most = max(self.most, sum(one.loaded for one in self.made))
+        return Reply(text='{"reasoning": "r", "score": 1}')
+
+    async def close(self) -> None:
+        """The weights stay."""
+
+    def release(self) -> None:
+        self.loaded = False
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[FakeLocal]:
+    """The models of this process that were connected."""
+    FakeLocal.made = []
+    monkeypatch.setattr(Named, "connect", lambda who: FakeLocal(who))
+    return FakeLocal.made
+
+
+def test_a_model_of_this_process_is_loaded_once_until_the_desk_ends(
+    desk: Callable[..., Desk], here: list[FakeLocal]
+) -> None:
+    mine = desk()
+    for repeat in (1, 2, 3):
+        mine.ask("hf/a", [saying("a"), saying("b")], read, purpose="test", repeat=repeat)
+    (model,) = here
+    assert (1, True) == (model.loads, model.loaded)
+    mine.release()
+    assert not model.loaded
+
+
+def test_of_two_models_of_this_process_one_is_loaded_at_a_time(
+    desk: Callable[..., Desk], here: list[FakeLocal]
+) -> None:
+    mine = desk()
+    for name in ("hf/a", "hf/b", "hf/a"):
+        mine.ask(name, [saying("a")], read, purpose=f"test {len(here)} {name}")
+    assert ["hf/a", "hf/b"] == [model.name for model in here]
+    assert [1, 1] == [model.most for model in here]
+
+
+def test_a_verb_releases_its_judge(run: Run, here: list[FakeLocal]) -> None:
+    run.score("judge(rubric=correctness, model=hf/a)", passes=3)
+    (model,) = here
+    assert (1, False) == (model.loads, model.loaded)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from vivavoce.models import Broken, Message, Refused, Reply, Request
+from vivavoce.models.local import batching
 from vivavoce.models.local.batching import Batches, Job, is_full
 
 
@@ -162,6 +163,71 @@ def test_what_is_being_made_when_the_model_is_closed_is_no_answer():
     made, again = asyncio.run(asking())
     assert isinstance(made, Broken)
     assert again == Reply(text="a:1")
+
+
+class FakeDeath(FakeWork):
+    """The thread that answers `bad:1` dies of it, once others wait."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def held(self) -> None:
+        self.begun.set()
+        self.gate.wait(10)
+
+    def prepare(self, asked: Request) -> Job:
+        job = super().prepare(asked)
+        if self.how == "kind" and job.what == "bad:1":
+            self.held()
+            return job._replace(kind=[])  # type: ignore[arg-type]
+        return job
+
+    def run(self, jobs: Sequence[Job]) -> list[Reply]:
+        if [job.what for job in jobs] != ["bad:1"]:
+            return super().run(jobs)
+        self.held()
+        if self.how == "short":
+            return []
+        raise SystemExit("a library's") if self.how == "exit" else OutOfMemoryError("CUDA out of memory")
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("short", "ValueError: zip"),
+        ("exit", "SystemExit: a library's"),
+        ("free", "RuntimeError: CUDA error"),
+        ("kind", "TypeError: unhashable"),
+    ],
+)
+def test_a_thread_that_dies_breaks_all_that_wait_and_the_next_request_has_another(how, why, monkeypatch):
+    def failed() -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    async def asking() -> tuple[list[Reply | BaseException], Reply]:
+        batches = Batches(work.prepare, work.run, 4)
+        bad = asyncio.create_task(batches.reply(request("bad:1")))
+        await asyncio.to_thread(work.begun.wait, 10)
+        rest = [asyncio.create_task(batches.reply(request(text))) for text in ("a:1", "a:2", "a:3")]
+        await asyncio.sleep(0)
+        rest.pop().cancel()
+        await asyncio.sleep(0)
+        work.gate.set()
+        async with asyncio.timeout(5):
+            found = await asyncio.gather(bad, *rest, return_exceptions=True)
+            later = await batches.reply(request("a:4"))
+            await batches.close()
+        return found, later
+
+    work = FakeDeath(how)
+    monkeypatch.setattr(batching, "free", failed)
+    found, later = asyncio.run(asking())
+    assert 3 == len(found)
+    for one in found:
+        assert isinstance(one, Broken)
+        assert why in str(one)
+    assert Reply(text="a:4") == later
 
 
 @pytest.mark.parametrize(

@@ -150,9 +150,23 @@ def test_of_equally_likely_tokens_the_first_is_taken():
 
 def test_what_closes_an_answer_is_no_part_of_it():
     closed, open_ = draw(FakeModel([[9.0, 0, 0], [0.0, 9, 0]]), [Row((5,), 4)] * 2, frozenset({0, 7}), SPELLS)
-    assert Drawn("", (), (), (), True) == closed
+    assert Drawn("", (), (), (), True) == closed._replace(closing=None)
+    assert -math.log1p(2 * math.exp(-9)) == pytest.approx(closed.closing, rel=1e-3)
     assert (1, 1, 1, 1) == open_.ids
     assert not open_.ended
+    assert open_.closing is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_what_closes_an_answer_is_told_as_likely_as_the_whole_distribution_has_it(name, temperature):
+    model, row = made(name), Row(QUESTIONS[0], 12, temperature, 0.8, 5)
+    (free,) = draw(model, [row], NO_END, SPELLS)
+    end = free.ids[-1]
+    (closed,) = draw(model, [row], frozenset({end}), SPELLS)
+    assert free.ids[: free.ids.index(end)] == closed.ids
+    right = forced(model, QUESTIONS[0], (*closed.ids, end))
+    assert right == pytest.approx((*closed.logprobs, closed.closing), rel=1e-5, abs=1e-6)
 
 
 def test_tokens_without_any_chance_do_no_harm():
@@ -186,7 +200,9 @@ def test_beams_come_likeliest_first_with_their_own_log_probabilities(name):
         for beam in beams:
             ids = (*beam.ids, 2) if beam.ended else beam.ids
             right = forced(model, question, ids)
-            assert right[: len(beam.ids)] == pytest.approx(beam.logprobs, rel=1e-5, abs=1e-6)
+            told = (*beam.logprobs, beam.closing) if beam.ended else beam.logprobs
+            assert right == pytest.approx(told, rel=1e-5, abs=1e-6)
+            assert beam.ended is (beam.closing is not None)
             whole.append(sum(right))
         assert sorted(whole, reverse=True) == pytest.approx(whole)
 
@@ -222,10 +238,11 @@ def drawn_as(text: str) -> Drawn:
 
 
 def test_a_stop_text_cuts_before_it_also_across_tokens():
-    drawn = drawn_as("The answer is fever. Which question")
+    drawn = drawn_as("The answer is fever. Which question")._replace(ended=True, closing=-1.0)
     cut = shown(drawn, ("er. Wh", "question"), SPELLS, pieces=True)
     assert "The answer is fev" == cut.text == "".join(cut.pieces)
     assert cut.ended
+    assert cut.closing is None  # no token of the model's ended it there
     assert cut.ids == drawn.ids[: len(cut.ids)]
     assert cut.logprobs == drawn.logprobs[: len(cut.ids)]
     assert len(cut.pieces) == len(cut.ids) < len(drawn.ids)
@@ -236,8 +253,9 @@ def test_the_first_stop_text_in_the_answer_counts_not_the_first_in_the_list():
 
 
 def test_without_a_stop_text_the_whole_answer_is_shown():
-    drawn = shown(drawn_as("a b c"), ("z", ""), SPELLS, pieces=True)
-    assert ("a b c", False) == (drawn.text, drawn.ended)
+    drawn = shown(drawn_as("a b c")._replace(ended=True, closing=-1.0), ("z", ""), SPELLS, pieces=True)
+    assert ("a b c", True, -1.0) == (drawn.text, drawn.ended, drawn.closing)
+    assert not shown(drawn_as("a b c"), ("z", ""), SPELLS, pieces=True).ended
     assert "a b c" == "".join(drawn.pieces)
 
 
@@ -253,4 +271,5 @@ def test_drawing_stops_at_the_stop_text():
     (stopped,) = draw(model, [row._replace(stop=(stop,))], NO_END, SPELLS)
     assert stopped.ids == free.ids[: len(stopped.ids)]
     assert len(stopped.ids) < 40
+    assert (True, None) == (stopped.ended, stopped.closing)
     assert text[: text.find(stop)] == shown(stopped, (stop,), SPELLS, pieces=False).text

@@ -1,8 +1,12 @@
 """Bad input to a model in this process: each is one sentence, and says what to do."""
 
 import json
+import os
 import shutil
+import socket
+import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,6 +36,35 @@ NAME = "hf/some"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return saved(tmp_path_factory.mktemp("models"), "llama")
+
+
+COMMIT = "0123456789012345678901234567890123456789"
+
+
+@pytest.fixture
+def cached(tmp_path, folder, monkeypatch) -> Path:
+    """The snapshot of org/some in a hub's cache of its own."""
+    inside = tmp_path / "hub" / "models--org--some"
+    snapshot = inside / "snapshots" / COMMIT
+    shutil.copytree(folder, snapshot)
+    (inside / "refs").mkdir()
+    (inside / "refs" / "main").write_text(COMMIT)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # as in a notebook that has imported it before
+    return snapshot
+
+
+@pytest.fixture
+def reached(monkeypatch) -> list[str]:
+    """The hosts that were looked up; none is found."""
+    hosts = []
+
+    def lookup(host, *args, **given):
+        hosts.append(host)
+        raise socket.gaierror("no such host")
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    return hosts
 
 
 def loaded(folder: Path, **settings):
@@ -75,19 +108,36 @@ def test_a_hub_that_cannot_be_reached_is_said_in_one_sentence(tmp_path, monkeypa
     assert "\n" not in str(caught.value)
 
 
-def test_a_hub_id_in_the_cache_is_taken_from_there_offline(tmp_path, folder, monkeypatch):
-    revision = "0123456789012345678901234567890123456789"
-    inside = tmp_path / "models--org--some"
-    shutil.copytree(folder, inside / "snapshots" / revision)
-    (inside / "refs").mkdir()
-    (inside / "refs" / "main").write_text(revision)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+@pytest.mark.parametrize("off", [False, True])
+@pytest.mark.parametrize("revision", [None, "main", COMMIT])
+def test_a_hub_id_in_the_cache_is_read_there_and_nobody_is_asked(cached, reached, off, revision):
+    with net.offline(off):
+        model = connect(NAME, "org/some", {"device": "cpu", **({"revision": revision} if revision else {})})
+        loaded, _ = model._model()
+    assert "llama" == loaded.config.model_type
+    assert [] == reached
+
+
+def test_weights_that_are_not_in_the_cache_are_not_fetched_offline(cached, reached):
+    (cached / "model.safetensors").unlink()
     with net.offline():
-        at = source(NAME, "org/some", None)
-        assert at.cached
-        assert (
-            "llama" == configuration(NAME, at._replace(where=str(inside / "snapshots" / revision))).model_type
-        )
+        model = connect(NAME, "org/some", {"device": "cpu"})
+        with pytest.raises(Broken, match="org/some is no folder, and not whole in the hub's cache; off"):
+            model._model()
+    assert [] == reached
+
+
+def test_weights_that_are_fetched_go_with_the_configuration_that_is_here(cached, folder, monkeypatch):
+    read, asked = transformers.AutoModelForCausalLM.from_pretrained, []
+
+    def fetched(where, **given):
+        asked.append((where, given.get("revision")))
+        return read(folder if where == "org/some" else where, **given)
+
+    (cached / "model.safetensors").unlink()
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", fetched)
+    connect(NAME, "org/some", {"device": "cpu"})._model()
+    assert [(str(cached), None), ("org/some", COMMIT)] == asked
 
 
 def test_without_torch_it_says_what_to_install(monkeypatch):
@@ -210,3 +260,69 @@ def test_a_tokeniser_of_other_peoples_code_is_not_run(tmp_path, folder):
     with pytest.raises(Broken, match="its configuration cannot be loaded"):
         connect(NAME, str(lame), {})
     assert "own" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"attn_implementation": "evil/kernel"},
+        {"_attn_implementation": "evil/kernel@v1:run"},
+        {"_attn_implementation_internal": "paged|evil/kernel"},
+        {"experts_implementation": "evil/kernel"},
+        {"attn_implementation": {"": "sdpa", "text_config": "evil/kernel"}},
+        {"text_config": {"_attn_implementation": "evil/kernel"}},
+    ],
+)
+def test_a_configuration_that_takes_code_from_the_hub_is_refused(tmp_path, folder, stated, monkeypatch):
+    def built(*args, **given):
+        raise SystemExit("acted on")
+
+    lame = tmp_path / "lame"
+    shutil.copytree(folder, lame)
+    config = json.loads((lame / "config.json").read_text())
+    (lame / "config.json").write_text(json.dumps(config | stated))
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", built)
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", built)
+    for tried in (lambda: connect(NAME, str(lame), {}), lambda: loaded(lame)):
+        with pytest.raises(Broken, match=r"hf/some: its config.json takes code from the hub .*evil/kernel.*"):
+            tried()
+
+
+def test_an_implementation_of_transformers_own_is_taken(tmp_path, folder):
+    own = tmp_path / "own"
+    shutil.copytree(folder, own)
+    config = json.loads((own / "config.json").read_text())
+    (own / "config.json").write_text(json.dumps(config | {"attn_implementation": "eager"}))
+    assert "eager" == loaded(own)[0].config._attn_implementation
+
+
+def test_the_torch_that_is_asked_for_does_not_run_code_in_pickled_weights():
+    # CVE-2025-32434: weights_only of torch 2.5.1 and before can be got round
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert "torch>=2.6" in project["project"]["optional-dependencies"]["hf"]
+
+
+def test_libraries_are_as_loud_as_before_when_the_last_has_loaded():
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    with loading.quiet():
+        with loading.quiet():
+            assert logging.ERROR == logging.get_verbosity()
+        assert logging.ERROR == logging.get_verbosity()
+    assert before == logging.get_verbosity()
+    assert logging.is_progress_bar_enabled()
+
+
+def test_no_library_writes_on_the_terminal(tmp_path, folder):
+    exam = tmp_path / "exam.jsonl"
+    asked = "What is the first treatment? " * 200
+    exam.write_text(json.dumps({"id": "a", "format": "short", "question": asked, "answer": "fluids"}) + "\n")
+    words = ["collect", tmp_path / "run.viva", f"jsonl(path={exam})", "--max-tokens", 4, "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-m", "vivavoce", *map(str, words), "--model", f"hf/{folder}(truncate=left)"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    assert (0, "") == (done.returncode, done.stderr)

@@ -1,7 +1,10 @@
 """A model in this process from the outside: requests in, replies out."""
 
 import asyncio
+import gc
 import re
+import shutil
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +14,7 @@ import torch
 from tests.local.families import CONTEXT, saved
 
 from vivavoce.ask import Job, Work, ask
+from vivavoce.errors import InputError
 from vivavoce.models import Branches, Broken, Message, Refused, Reply, Request, Sampling
 from vivavoce.models.gate import Limits
 from vivavoce.models.local import Local, connect, loading
@@ -311,6 +315,53 @@ def test_weights_that_cannot_be_loaded_are_tried_once(folders, monkeypatch):
     assert [1] == times
 
 
+def test_what_is_released_is_freed_and_can_be_asked_again(folders):
+    model = local(folders("gpt2"))
+    first = told(model, question(TEXTS[0]))
+    held = weakref.ref(model._model()[0])
+    replies(model, [question(text, temperature=1.0, seed=k) for k, text in enumerate(TEXTS)])
+    model.release()
+    assert held() is None
+    assert first == told(model, question(TEXTS[0]))
+
+
+def test_a_gpu_that_has_failed_can_be_released(folders, monkeypatch):
+    from vivavoce.models import local as room
+
+    def failed():
+        raise RuntimeError("CUDA error: device-side assert triggered")
+
+    model = local(folders("gpt2"))
+    told(model, question(TEXTS[0]))
+    monkeypatch.setattr(room, "free", failed)
+    model.release()
+    assert model._loaded is None
+
+
+def test_a_model_that_lacks_weights_is_not_held_in_memory(folders, tmp_path, monkeypatch):
+    import transformers
+    from safetensors.torch import load_file, save_file
+
+    lame = tmp_path / "lame"
+    shutil.copytree(folders("gpt2"), lame)
+    kept = {k: v for k, v in load_file(lame / "model.safetensors").items() if "h.1." not in k}
+    save_file(kept, lame / "model.safetensors", metadata={"format": "pt"})
+    read, held = transformers.AutoModelForCausalLM.from_pretrained, []
+
+    def seen(*args, **given):
+        made, told = read(*args, **given)
+        held.append(weakref.ref(made))
+        return made, told
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", seen)
+    model = local(lame)
+    for _ in range(2):
+        with pytest.raises(Broken, match="its files lack weights"):
+            told(model, question(TEXTS[0]))
+    gc.collect()
+    assert [None] == [one() for one in held]
+
+
 def test_out_of_memory_halves_the_batch_and_every_answer_comes(folders, monkeypatch):
     from vivavoce.models import local as room
 
@@ -347,3 +398,24 @@ def test_the_engine_asks_it_as_it_asks_any_model(folders):
 
 def test_the_tests_model_has_the_context_they_take_it_to_have(folders):
     assert CONTEXT == local(folders("gpt2")).context
+
+
+def test_other_weights_in_the_same_folder_are_refused(folders, tmp_path):
+    import vivavoce as viva
+
+    exam = tmp_path / "exam.jsonl"
+    exam.write_text('{"id": "q", "format": "short", "question": "What is a fever?", "answer": "warmth"}\n')
+    here = tmp_path / "model"
+    shutil.copytree(saved(tmp_path / "one", "llama", seed=1), here)
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(f"jsonl(path={exam})", models=[f"hf/{here}"], for_=["perplexity"])
+    shutil.rmtree(here)
+    shutil.copytree(saved(tmp_path / "two", "llama", seed=2), here)
+    with pytest.raises(InputError, match="is another model now than the one that answered here"):
+        run.collect(f"jsonl(path={exam})", models=[f"hf/{here}"], for_=["perplexity(given=nothing)"])
+
+
+@pytest.mark.parametrize(("question", "blank"), [("Which?", True), ("Which?\n", False), ("Which? ", False)])
+def test_whether_a_blank_was_put_before_what_follows_the_question_is_told(folders, question, blank):
+    asked = Request(messages=(Message("user", question),), kind="loglikelihood", branches=Branches(("A",)))
+    assert blank is asyncio.run(local(folders("llama")).loglikelihood(asked)).spaced

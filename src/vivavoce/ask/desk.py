@@ -47,7 +47,7 @@ class _Said(NamedTuple):
 
 
 class Desk:
-    """Asks models for one verb, and keeps what comes.
+    """Asks models for one verb, and keeps what comes; `release` ends it.
 
     `known` are the providers; null takes those of the environment. `check` hears of each model before its
     first request, and raises where it must not be sent to. `progress` hears the tally, how many requests
@@ -68,6 +68,8 @@ class Desk:
             raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
         self._max_cost, self._progress, self._check = max_cost, progress, check
         self._checked: set[str] = set()
+        self._here: dict[str, Any] = {}
+        """By spec, the models of this process: what is loaded stays for the next requests."""
         self._schemas: dict[str, bool] = {}
         """By model, whether its endpoint takes a schema; unknown until one was answered or refused."""
         self.asked = Tally()
@@ -111,6 +113,23 @@ class Desk:
                 why = said.reason and f"{found[k].reason}; asked again: {said.reason}"
                 found[k] = said._replace(reason=why)
         return [Heard(said.value, said.reason) for said in found]
+
+    def release(self) -> None:
+        """Free what models of this process hold; what is asked after that loads them again."""
+        for model in self._here.values():
+            model.release()
+        self._here.clear()
+
+    def _connected(self, who: Named) -> Model:
+        """The model; of those of this process the same one each time, and no two of them loaded at once."""
+        spec = str(who.spec)
+        model: Model = self._here.get(spec) or who.connect()
+        if hasattr(model, "release"):
+            for other in self._here.values():
+                if other is not model:
+                    other.release()
+            self._here[spec] = model
+        return model
 
     def _round(
         self,
@@ -169,7 +188,7 @@ class Desk:
         jobs = list(once.values())[::-1]
         if not jobs:
             return
-        model, price = who.connect(), who.price
+        model, price = self._connected(who), who.price
         if self._max_cost is not None and price is None:
             raise InputError(
                 f"--max-cost: the price of {who.spec} is not known, so the limit could not be kept: put its "

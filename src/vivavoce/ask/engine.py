@@ -45,12 +45,12 @@ def ask(
     answer to an equal request: it is kept at cost 0 and nothing is sent; what it knows as a failure is asked.
     Ctrl-C lets what is on the wire finish, a second one drops it. A model that cannot be asked at all (no
     key, no host, offline) is left with its other jobs, not failed; so is one whose last 20 requests all
-    failed; refusals count for that until its first answer. With `max_cost` nothing more is asked once that
-    would be passed, what was `spent` before this call included, by what the model's requests have cost so far
-    (before the first answer, by what is sent and `max_tokens`); what is on the wire is still paid, and a
-    reply that does not say its tokens counts by its characters. Raises what `keep`, `recall` or a generator
-    raises, when the wire is quiet; a `tally` that is given then holds what was done until there. Where an
-    event loop runs already, as in a notebook, all of them are called in another thread, one at a time.
+    failed; refusals by an endpoint count for that until its first answer. With `max_cost` nothing more is
+    asked once that would be passed, what was `spent` before this call included, by what the model's requests
+    have cost so far (before the first answer, by what is sent and `max_tokens`); what is on the wire is still
+    paid, and a reply that does not say its tokens counts by its characters. Raises what `keep`, `recall` or a
+    generator raises, when the wire is quiet; a `tally` that is given then holds what was done until there.
+    Where an event loop runs already, as in a notebook, all are called in another thread, one at a time.
     """
     engine = _Engine(keep, recall, max_cost, spent, progress)
     engine.tally = engine.tally if tally is None else tally
@@ -186,7 +186,8 @@ class _Engine:
             except Exception as error:
                 refused = isinstance(error, Refused)
                 why = str(error) if refused else _stray(error)
-                if model.name not in self.heard:  # later refusals are the question's fault, not the model's
+                # A later refusal is the question's fault, not the model's; so is any of a model run here.
+                if model.name not in self.heard and not (refused and getattr(model, "branching", False)):
                     self._despair(model, why)
                 return Answer(None, why, attempt, time.monotonic() - sent, None, refused)
             else:
@@ -264,6 +265,7 @@ class _Engine:
         self.failing.pop(name, None)
         t.input_tokens += used.input or 0
         t.output_tokens += used.output or 0
+        t.cut += bool(reply.truncated)
         t.unpriced += (silent := None in (used.input, used.output)) or work.price is None
         if work.price is None:
             return None

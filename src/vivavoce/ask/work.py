@@ -84,6 +84,7 @@ class Tally:
 
     `shared` counts the answers that were had without asking; tokens and cost are of what was asked. `guessed`
     is what replies may have cost that did not say their tokens: it counts towards a limit, and in no total.
+    `cut` counts questions of which a part was left out to fit the model's context.
     """
 
     answered: int = 0
@@ -96,6 +97,7 @@ class Tally:
     cost: float = 0.0
     guessed: float = 0.0
     unpriced: int = 0
+    cut: int = 0
     interrupted: bool = False
     stopped: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)

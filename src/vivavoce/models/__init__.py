@@ -64,7 +64,8 @@ class Drawn(NamedTuple):
 
     The probability is that of the whole distribution at temperature 1, however the token was drawn. Ids are
     empty where the endpoint tells none. `ended`: the model closed it by itself, before `max_tokens`; the
-    closing token is no part of it.
+    closing token is no part of it, `closing` its log-probability. That is null where the answer did not end,
+    where a stop string ended it, and where the endpoint does not tell it.
     """
 
     text: str
@@ -72,6 +73,7 @@ class Drawn(NamedTuple):
     pieces: tuple[str, ...]
     logprobs: tuple[float, ...]
     ended: bool
+    closing: float | None = None
 
 
 class Branches(NamedTuple):
@@ -177,8 +179,10 @@ class Reply:
     `citations` are the sources that a whole system returned, as it returned them. `drawn` is the answer in
     its tokens where log-probabilities were asked for: one, or with `beams` as many, the likeliest first.
     `likelihoods` are those asked for: all targets after the first cut, then after the second, and so on.
-    `truncated` is how many tokens of the question were left out to fit the model's context, where its
-    settings say that this may be. `tokeniser` tells tokenisers apart; null where it is not known.
+    `spaced` tells whether a blank was put before the targets that follow the question at once; null where the
+    endpoint does not tell. `truncated` is how many tokens of the question were left out to fit the model's
+    context, where its settings say that this may be. `tokeniser` tells tokenisers apart; null where it is not
+    known.
     """
 
     text: str | None
@@ -190,6 +194,7 @@ class Reply:
     citations: tuple[Any, ...] = ()
     drawn: tuple[Drawn, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
+    spaced: bool | None = None
     truncated: int = 0
     tokeniser: str | None = None
 

@@ -219,6 +219,7 @@ class OpenAIChat(_Endpoint):
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
             logprobs=logprobs,
             likelihoods=(likelihood,),
+            spaced=False,
         )
 
 
@@ -286,6 +287,7 @@ class OpenAICompletions(_Endpoint):
             usage=usage_of(answer.get("usage"), "prompt_tokens", "completion_tokens"),
             logprobs=logprobs,
             likelihoods=(likelihood,),
+            spaced=target != request.target,
         )
 
 

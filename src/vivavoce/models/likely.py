@@ -149,23 +149,24 @@ def drawn_in_chat(choice: Mapping[str, Any], text: str | None) -> Listed:
         raw, shown = entry.get("bytes"), word(entry.get("token")) or ""
         told = isinstance(raw, list) and all(type(b) is int and 0 <= b < 256 for b in raw)
         pieces.append(reader.decode(bytes(raw or ()) if told else shown.encode("utf-8", "replace")))
-    return _listed(text, pieces, [entry.get("logprob") for entry in entries], choice.get("finish_reason"))
+    return _listed(text, pieces, [entry.get("logprob") for entry in entries], choice)
 
 
 def drawn_in_completions(choice: Mapping[str, Any], text: str | None) -> Listed:
     """The tokens of the answer `text`, out of the lists of completions; see `_listed`."""
     listed = as_dict(choice.get("logprobs"))
     pieces = [word(token) or "" for token in as_list(listed.get("tokens"))]
-    return _listed(text, pieces, as_list(listed.get("token_logprobs")), choice.get("finish_reason"))
+    return _listed(text, pieces, as_list(listed.get("token_logprobs")), choice)
 
 
-def _listed(text: str | None, pieces: list[str], numbers: Sequence[Any], reason: Any) -> Listed:
+def _listed(text: str | None, pieces: list[str], numbers: Sequence[Any], choice: Mapping[str, Any]) -> Listed:
     """All log-probabilities of an answer, null where one is not told; and the answer as one `Drawn`, or none.
 
     Its pieces spell the text: tokens after it (the closing one, those of a stop string) are left out, and one
     in which a stop string begins is cut there. Where the tokens do not spell the text (they hold the
     reasoning before it, or marks of replacement) there are no pieces, and its numbers are all that are
-    listed: nobody can say which of them are the text's.
+    listed: nobody can say which of them are the text's. `closing` is that of the one token after the text
+    where the endpoint tells that a token ended it: vLLM's `stop_reason` is there, and is no stop string.
     """
     logprobs = logprobs_of(numbers)
     if logprobs and min(logprobs) <= NO_NUMBER:
@@ -174,7 +175,11 @@ def _listed(text: str | None, pieces: list[str], numbers: Sequence[Any], reason:
         return logprobs, ()
     parts = _parts(pieces, text) if len(pieces) == len(logprobs) else None
     told = logprobs if parts is None else logprobs[: len(parts)]
-    return logprobs, (Drawn(text, (), tuple(parts or ()), told, reason == "stop"),)
+    ended = choice.get("finish_reason") == "stop"
+    by_token = ended and "stop_reason" in choice and not isinstance(choice["stop_reason"], str)
+    single = parts is not None and len(logprobs) == len(parts) + 1
+    closing = logprobs[-1] if by_token and single else None
+    return logprobs, (Drawn(text, (), tuple(parts or ()), told, ended, closing),)
 
 
 def _parts(pieces: Iterable[str], text: str) -> list[str] | None:

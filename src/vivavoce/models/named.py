@@ -41,12 +41,19 @@ _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 _OWN = {"callable": ("path",), "http": ("url",), "replay": ("path",)}
 HERE = "hf"
 """What a model in this process is named by, before its hub id or folder."""
+TELLING = (f"{HERE}/", "vllm/")
+"""How the names of candidates begin that may tell probabilities."""
+RUNNING = ("batch", "device", "way")
+"""Settings that say how a model runs here and change its answers by rounding alone: no part of its name."""
 AT_ONCE = 256
 """Requests that wait for a model in this process: what runs together is chosen from them by length."""
 
 
 class Named(NamedTuple):
-    """A candidate: its canonical spec, the part it plays, its settings, and where it is reached."""
+    """A candidate: its canonical spec, the part it plays, its settings, and where it is reached.
+
+    `running` says how a model of this process runs, which is no part of its name.
+    """
 
     spec: Spec
     role: Role
@@ -54,6 +61,7 @@ class Named(NamedTuple):
     settings: Mapping[str, Any]
     provider: Provider | None
     model: str
+    running: Mapping[str, Any] = {}
 
     @property
     def local(self) -> bool:
@@ -87,7 +95,7 @@ class Named(NamedTuple):
         if self.local:
             from vivavoce.models import local
 
-            return local.connect(name, self.model, settings)
+            return local.connect(name, self.model, {**settings, **self.running})
         if self.spec.name.startswith("baseline/"):
             from vivavoce.models.baseline import Baseline
 
@@ -156,13 +164,18 @@ def named(text: str, known: Mapping[str, Provider], **asked: Any) -> Named:
     drawn = {k: v for k, v in settings.items() if k in sampled} | {
         "stop": (stop,) if isinstance(stop, str) else stop
     }
+    name, running = stated.name, {}
+    if kind == HERE:  # one folder, however it is written
+        model = os.path.normpath(model)
+        name, running = f"{HERE}/{model}", {k: settings.pop(k) for k in RUNNING if k in settings}
     return Named(
-        Spec(stated.name, settings),
+        Spec(name, settings),
         BASELINES[model] if kind == "baseline" else "candidate",  # type: ignore[arg-type]
         Sampling(**drawn),
         {k: v for k, v in settings.items() if k in ASKED and k not in sampled},
         None if own or kind in ("baseline", HERE) else known[kind],
         model or stated.name,
+        running,
     )
 
 

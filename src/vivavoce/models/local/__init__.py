@@ -6,6 +6,7 @@ a request gets does not depend on what it was run with, but for rounding.
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from vivavoce.models import Broken, Drawn, Likelihood, Refused, Reply, Request, Sampling, Usage
@@ -17,6 +18,8 @@ from vivavoce.models.local.loading import (
     Source,
     configuration,
     context_of,
+    fingerprint,
+    quiet,
     settled,
     source,
     tokeniser,
@@ -43,6 +46,7 @@ class _Asked(NamedTuple):
     put: "Row | Tree"
     truncated: int = 0
     alone: bool = False
+    spaced: bool = False
 
 
 def connect(name: str, model: str, settings: Mapping[str, Any]) -> "Local":
@@ -60,9 +64,13 @@ def connect(name: str, model: str, settings: Mapping[str, Any]) -> "Local":
         raise Broken(f"{name}: stride={own.stride} is more than the context of {context}.")
     templated = own.chat_template is not False and bool(getattr(made, "chat_template", None))
     try:
-        tokens = Tokens(made, templated=templated, encodes=bool(getattr(config, "is_encoder_decoder", False)))
+        with quiet():
+            tokens = Tokens(
+                made, templated=templated, encodes=bool(getattr(config, "is_encoder_decoder", False))
+            )
     except Exception as error:  # a tokeniser's own code may raise whatever it likes
         raise Broken(f"{name}: its tokeniser cannot be used ({one_line(str(error), 160)}).") from error
+    at = source(name, model, own.revision)  # what was fetched lies here now: the weights must go with it
     return Local(name, model, at, own, tokens, context)
 
 
@@ -88,7 +96,8 @@ class Local:
         self.endpoint = f"hf on {settings.device}"
         self._at = at
         self._loaded: tuple[Any, frozenset[int]] | None = None
-        self._broken: Broken | None = None
+        self._broken: str | None = None
+        self._weights = fingerprint(at)
         self._way: Chosen | None = None
         self._dtype: str | None = None
         self._batches = Batches(self._prepared, self._run, settings.batch)
@@ -114,10 +123,11 @@ class Local:
         await self._batches.close()
 
     def release(self) -> None:
-        """Free the weights; a later request loads them again."""
+        """Free the weights; a later request loads them again. It does not fail."""
         if self._loaded:
             self._loaded = None
-            free()
+            with suppress(RuntimeError):  # a GPU that has failed says so again to whoever comes next
+                free()
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -125,27 +135,32 @@ class Local:
         from importlib.metadata import version
 
         way = self._way or Chosen("packed", "")
-        told = {"device": self.settings.device, "dtype": self._dtype, "tokeniser": self.tokens.mark}
+        told = {
+            "weights": self._weights,
+            "device": self.settings.device,
+            "dtype": self._dtype,
+            "tokeniser": self.tokens.mark,
+        }
         asked = {"way": way.way, "why": way.why} if self._way else {}
         return told | asked | {name: version(name) for name in ("torch", "transformers")}
 
     def _model(self) -> tuple[Any, frozenset[int]]:
         """The model and what closes its answers; loaded once, as is the failure to."""
-        if self._broken:
-            raise self._broken
-        if self._loaded is None:
+        if self._loaded is None and self._broken is None:
             try:
                 self._loaded = weights(
                     self.name, self._at, self.settings, encodes=self.tokens.encodes, eos=self.tokens.eos
                 )
+                self._dtype = str(self._loaded[0].dtype).removeprefix("torch.")
             except Broken as error:
-                self._broken = error
-                raise
-            self._dtype = str(self._loaded[0].dtype).removeprefix("torch.")
+                self._broken = str(error)  # not itself: it would hold what was loaded until then
+        if self._loaded is None:
+            raise Broken(self._broken)
         return self._loaded
 
     def _prepared(self, request: Request) -> Job:
-        asked = self._row(request) if request.kind == "generate" else self._tree(request)
+        with quiet():
+            asked = self._row(request) if request.kind == "generate" else self._tree(request)
         if isinstance(asked.put, Row):
             width = request.sampling.beams or 1  # of one beam, the likeliest token each time
             kind = ("beams", width, asked.put.most) if width > 1 else ("draw", asked.put.most)
@@ -169,18 +184,19 @@ class Local:
         return _Asked(request, row, truncated)
 
     def _tree(self, request: Request) -> _Asked:
-        tree = self.tokens.tree(request)
+        tree, before = self.tokens.tree(request), self.tokens.question(request.messages).before
+        spaced = bool(before) and not before[-1].isspace()
         deepest = max((cut + len(ids) for cut, ids in tree.branches), default=0)
         if self.tokens.encodes:
             if self.context is not None and deepest + 1 > self.context:
                 raise Refused(f"{deepest} tokens of what is said do not fit the context of {self.context}")
             prompt, truncated = self._fitted(tree.prompt, 0)
-            return _Asked(request, tree._replace(prompt=prompt), truncated)
+            return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=spaced)
         long = self.context is not None and len(tree.prompt) + deepest > self.context
         if long and not request.messages and not tree.trunk and len(tree.branches) == 1:
             return _Asked(request, tree, alone=True)
         prompt, truncated = self._fitted(tree.prompt, deepest)
-        return _Asked(request, tree._replace(prompt=prompt), truncated)
+        return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=spaced)
 
     def _fitted(self, question: tuple[int, ...], more: int) -> tuple[tuple[int, ...], int]:
         keep = int(len(question) > 1 and question[0] == self.tokens.bos)
@@ -192,7 +208,7 @@ class Local:
 
         model, ends = self._model()
         asked: list[_Asked] = [job.what for job in jobs]
-        with torch.inference_mode():
+        with quiet(), torch.inference_mode():
             match jobs[0].kind:
                 case ("draw", *_):
                     return self._drawn(model, ends, asked)
@@ -200,7 +216,7 @@ class Local:
                     return self._searched(model, ends, asked, width, most)
                 case ("rolling",):
                     return [self._rolled(model, one) for one in asked]
-        return self._scored(model, asked)
+            return self._scored(model, asked)
 
     def _drawn(self, model: Any, ends: frozenset[int], asked: Sequence[_Asked]) -> "list[Outcome]":
         rows = [one.put for one in asked if isinstance(one.put, Row)]
@@ -283,6 +299,7 @@ class Local:
             model=self.model,
             usage=Usage(len(prompt) + len(trunk) + sum(len(ids) for _, ids in branches), 0),
             likelihoods=tuple(likelihoods),
+            spaced=asked.spaced,
             truncated=asked.truncated,
             tokeniser=self.tokens.mark,
         )

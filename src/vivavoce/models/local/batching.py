@@ -9,11 +9,13 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from vivavoce.errors import ModelError
 from vivavoce.models import Broken, Refused, Reply, Request
+from vivavoce.text import one_line
 
 __all__ = ["Batches", "Job", "free", "is_full"]
 
@@ -43,7 +45,8 @@ class Batches:
     for each job, in order. Where `run` raises, out of memory halves the batch, which is remembered by the
     tokens it held; an error of the model as a whole (`ModelError`) is everybody's; after any other the jobs
     are run one by one, so that each fails for itself alone. A job that does not fit in memory alone is
-    `Refused`. Whoever has gone away when a round begins is left out.
+    `Refused`. Whoever has gone away when a round begins is left out. What ends the thread itself, be it a
+    fault of a library or of this class, is `Broken` to all that wait; a later request starts another.
     """
 
     def __init__(
@@ -65,12 +68,12 @@ class Batches:
         """The answer, when it is there. Raises what preparing or running this request raises."""
         future: Future[Reply] = Future()
         with self._lock:
-            self._waiting.append((request, future))
             if not self._awake:
-                self._awake = True
                 self._halt.clear()
                 self._thread = self._thread or ThreadPoolExecutor(1, "viva-local")
                 self._thread.submit(self._work)
+                self._awake = True
+            self._waiting.append((request, future))
         return await asyncio.wrap_future(future)
 
     async def close(self) -> None:
@@ -88,18 +91,32 @@ class Batches:
             await asyncio.to_thread(thread.shutdown)
 
     def _work(self) -> None:
-        while (taken := self._taken()) is not None:
-            asked: dict[Hashable, list[_Asked]] = {}
-            for request, future in taken:
-                if future.set_running_or_notify_cancel():
-                    try:
-                        job = self._prepare(request)
-                    except Exception as error:
-                        future.set_exception(error)
-                    else:
-                        asked.setdefault(job.kind, []).append(_Asked(job, future))
-            for some in asked.values():
-                self._through(sorted(some, key=lambda a: -a.job.length))
+        """Round after round until nobody waits. Nobody hears what it raises, so it raises nothing."""
+        taken: list[tuple[Request, Future[Reply]]] | None = None
+        try:
+            while (taken := self._taken()) is not None:
+                self._round(taken)
+        except BaseException as error:
+            with self._lock:
+                left, self._waiting = [*(taken or ()), *self._waiting], []
+                self._awake = False
+            said = one_line(f"{type(error).__name__}: {error}", 160).rstrip(".: ")
+            for _, future in left:
+                with suppress(InvalidStateError):  # it has its outcome
+                    future.set_exception(Broken(f"the model's thread ended ({said}): ask again."))
+
+    def _round(self, taken: "Sequence[tuple[Request, Future[Reply]]]") -> None:
+        asked: dict[Hashable, list[_Asked]] = {}
+        for request, future in taken:
+            if future.set_running_or_notify_cancel():
+                try:
+                    job = self._prepare(request)
+                except Exception as error:
+                    future.set_exception(error)
+                else:
+                    asked.setdefault(job.kind, []).append(_Asked(job, future))
+        for some in asked.values():
+            self._through(sorted(some, key=lambda a: -a.job.length))
 
     def _taken(self) -> "list[tuple[Request, Future[Reply]]] | None":
         """All that wait; null, and the thread sleeps, if nobody does."""

@@ -55,6 +55,7 @@ class _Said:
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     ended: bool = False
+    closing: float | None = None
     done: bool = False
     fault: str | None = None
 
@@ -95,6 +96,7 @@ class _Dice:
             return self.spells.pad
         if token in self.ends:
             said.ended = said.done = True
+            said.closing = logprob
             return token
         said.ids.append(token)
         said.logprobs.append(logprob)
@@ -174,7 +176,7 @@ def draw(
     return [
         Refused(said.fault)
         if said.fault
-        else Drawn("", tuple(said.ids), (), tuple(said.logprobs), said.ended)
+        else Drawn("", tuple(said.ids), (), tuple(said.logprobs), said.ended, said.closing)
         for said in dice.said
     ]
 
@@ -227,11 +229,12 @@ def search(
 def _beam(ids: Sequence[int], logprobs: Sequence[float], ends: frozenset[int]) -> Drawn:
     """An answer without what closes it, and without what fills the row up after that."""
     last = next((k for k, token in enumerate(ids) if token in ends), None)
-    return Drawn("", tuple(ids[:last]), (), tuple(logprobs[:last]), last is not None)
+    closing = None if last is None else logprobs[last]
+    return Drawn("", tuple(ids[:last]), (), tuple(logprobs[:last]), last is not None, closing)
 
 
 def _ranked(beams: list[Drawn]) -> "list[Drawn] | Refused":
-    if not all(abs(n) < float("inf") for beam in beams for n in beam.logprobs):
+    if not all(abs(n) < float("inf") for beam in beams for n in (*beam.logprobs, beam.closing or 0.0)):
         return Refused("the model's logits for the answer are no numbers")
     return beams
 
@@ -240,7 +243,7 @@ def shown(drawn: Drawn, stop: Sequence[str], spells: Spells, *, pieces: bool) ->
     """The answer with its text, cut before the first of the texts in `stop`; if asked with its `pieces`.
 
     Of the tokens those are kept that begin before the cut; the last piece is cut too, so that the pieces
-    always add up to the text.
+    always add up to the text. What is cut has no `closing`: no token of the model's ended it.
     """
     text = spells.spelt(drawn.ids)
     cut = _cut(text, stop)

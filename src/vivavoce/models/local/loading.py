@@ -1,11 +1,14 @@
 """From a name to a model in memory: what its settings may be, where its files are, and what can go wrong.
 
 The configuration and the tokeniser are read when the model is named, the weights when it is first asked. A
-hub id that lies in the hub's own cache is taken from there, and nothing is sent to anybody.
+hub id that lies in the hub's own cache is read there as the folder it is, and nothing is sent to anybody: of
+an id the readers ask the hub even where they are told to stay here.
 """
 
+import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,7 +21,7 @@ from vivavoce.models.local.batching import is_full
 from vivavoce.net import permit
 from vivavoce.text import one_line
 
-__all__ = ["SETTINGS", "Settings", "Source", "configuration", "context_of", "settled", "source",
+__all__ = ["SETTINGS", "Settings", "Source", "configuration", "context_of", "quiet", "settled", "source",
            "tidied", "tokeniser", "weights"]  # fmt: skip
 
 SETTINGS: Mapping[str, tuple[type, ...]] = {
@@ -40,6 +43,7 @@ _WORDS = {
     "truncate": ("left",),
     "way": ("auto", "packed", "branched", "naive"),
 }
+_MIB = 1 << 20
 HUB = "huggingface.co"
 _TOKENISERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.txt",
                "vocab.json", "tekken.json")  # fmt: skip
@@ -71,12 +75,38 @@ class Settings:
 
 
 class Source(NamedTuple):
-    """Where a model's files are: a folder, or a hub id; `cached` if what is small lies on this machine."""
+    """Where a model's files are: a folder, or a hub id.
+
+    `folder` holds what is small: the folder itself, or the snapshot in the hub's cache; null if there is
+    none on this machine.
+    """
 
     where: str
     revision: str | None
-    folder: bool
-    cached: bool
+    folder: str | None
+
+
+def fingerprint(at: Source) -> str | None:
+    """What tells a model's files apart from others under the same name; null where none lie here yet.
+
+    The commit of a hub's snapshot. Of a folder a hash of its files' names and sizes, and of what they hold:
+    whole up to 2 MiB, else their first and last MiB, which weights that were trained further do not share.
+    """
+    if at.folder is None:
+        return None
+    folder = Path(at.folder)
+    if folder.parent.name == "snapshots":
+        return folder.name[:16]
+    digest = hashlib.sha256()
+    for file in sorted(p for p in folder.iterdir() if p.is_file()):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size} ".encode("utf-8", "surrogateescape"))
+        with file.open("rb") as stream:
+            digest.update(stream.read(min(size, _MIB * (2 if size <= 2 * _MIB else 1))))
+            if size > 2 * _MIB:
+                stream.seek(-_MIB, 2)
+                digest.update(stream.read())
+    return digest.hexdigest()[:16]
 
 
 def settled(name: str, settings: Mapping[str, Any]) -> Settings:
@@ -131,16 +161,16 @@ def source(name: str, model: str, revision: str | None) -> Source:
     if folder.is_dir():
         if lacking := _lacking(folder):
             raise Broken(f"{name}: no {lacking} in {folder}: name a folder that save_pretrained wrote.")
-        return Source(str(folder), None, True, True)
+        return Source(str(folder), None, str(folder))
     if model.startswith(("/", ".", "~")) or model.count("/") > 1:
         raise Broken(f"{name}: no folder {model}, and it is no hub id such as org/model.")
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(model, "config.json", revision=revision)
-    cached = isinstance(found, str) and not _lacking(Path(found).parent)
-    if not cached:
-        _permitted(name, model)
-    return Source(model, revision, False, cached)
+    if isinstance(found, str) and not _lacking(Path(found).parent):
+        return Source(model, revision, str(Path(found).parent))
+    _permitted(name, model)
+    return Source(model, revision, None)
 
 
 def _lacking(folder: Path) -> str | None:
@@ -151,10 +181,29 @@ def _lacking(folder: Path) -> str | None:
 
 
 def configuration(name: str, at: Source) -> Any:
-    """The model's configuration. Raises `Broken`."""
-    from transformers import AutoConfig
+    """The model's configuration. Raises `Broken`, also for one that has code fetched from the hub."""
+    from transformers import AutoConfig, PretrainedConfig
 
+    stated, _ = _read(name, "configuration", at, PretrainedConfig.get_config_dict)
+    for key, value in _implementations(stated):
+        if "/" in value:  # transformers would fetch and run what a repository of that name holds
+            raise Broken(
+                f"{name}: its config.json takes code from the hub ({key}: {one_line(value, 80)}), which is "
+                "not run: take that entry out, or name another model."
+            )
     return _read(name, "configuration", at, AutoConfig.from_pretrained)
+
+
+def _implementations(stated: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """What a configuration names as implementations of its parts, in whatever depth."""
+    if isinstance(stated, Mapping):
+        for inner, value in stated.items():
+            yield from _implementations(value, key if "implementation" in key else str(inner))
+    elif isinstance(stated, list):
+        for value in stated:
+            yield from _implementations(value, key)
+    elif isinstance(stated, str) and "implementation" in key:
+        yield key, stated
 
 
 def tokeniser(name: str, at: Source, templated: bool | None) -> Any:
@@ -183,7 +232,8 @@ def weights(
     kind = transformers.AutoModelForSeq2SeqLM if encodes else transformers.AutoModelForCausalLM
     dtype = "auto" if settings.dtype == "auto" else getattr(torch, settings.dtype)
     named = "dtype" if hasattr(transformers.PretrainedConfig(), "dtype") else "torch_dtype"  # until 4.55
-    given: dict[str, Any] = {named: dtype, "output_loading_info": True}
+    config = configuration(name, at)  # handed on, so that what was looked at is what is followed
+    given: dict[str, Any] = {"config": config, named: dtype, "output_loading_info": True}
     if settings.load:
         bits = {"load_in_4bit": True, "bnb_4bit_compute_dtype": torch.bfloat16}
         asked = bits if settings.load == "4bit" else {"load_in_8bit": True}
@@ -245,22 +295,23 @@ def context_of(name: str, config: Any, made: Any, asked: int | None) -> int | No
 def _read(name: str, what: str, at: Source, load: Callable[..., Any], **given: Any) -> Any:
     """Load a part, from this machine if it is there, else from the hub if that is allowed."""
     given = {**given, "trust_remote_code": False}  # said, or a terminal is asked
-    given = {**given, "revision": at.revision} if at.revision else given
-    if at.folder or at.cached:
+    revision = at.revision
+    if at.folder:
         try:
-            with _quiet():
-                return load(at.where, local_files_only=True, **given)
+            with quiet():
+                return load(at.folder, local_files_only=True, **given)
         except OSError as error:
-            if at.folder:
+            if at.folder == at.where:
                 raise _broken(name, what, error) from error
+            revision = Path(at.folder).name  # the commit: what is fetched must go with what is here
         except Exception as error:
             if is_full(error):
                 raise
             raise _broken(name, what, error) from error
     _permitted(name, at.where)
     try:
-        with _quiet():
-            return load(at.where, **given)
+        with quiet():
+            return load(at.where, **given, **({"revision": revision} if revision else {}))
     except Exception as error:
         if is_full(error):
             raise
@@ -282,17 +333,37 @@ def _broken(name: str, what: str, error: Exception) -> Broken:
     )
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the bars and notes that loading writes on a user's screen."""
-    logging = import_module("transformers.utils.logging")
+_lock = threading.Lock()
+_silent, _loud = 0, ExitStack()
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the bars and notes that libraries write on a user's screen.
+
+    How loud they are is one thing for all threads: the last that leaves sets it back.
+    """
+    global _silent
+    with _lock:
+        if not _silent:
+            _hush(_loud)
+        _silent += 1
     try:
         yield
     finally:
-        logging.set_verbosity(level)
-        if shown:
-            logging.enable_progress_bar()
+        with _lock:
+            _silent -= 1
+            if not _silent:
+                _loud.close()
+
+
+def _hush(back: ExitStack) -> None:
+    """Silence the libraries; `back` undoes it."""
+    for library in ("transformers", "huggingface_hub"):
+        logging = import_module(f"{library}.utils.logging")
+        back.callback(logging.set_verbosity, logging.get_verbosity())
+        logging.set_verbosity_error()
+    bars = import_module("transformers.utils.logging")
+    if bars.is_progress_bar_enabled():
+        back.callback(bars.enable_progress_bar)
+        bars.disable_progress_bar()
