@@ -47,7 +47,7 @@ def _page(values: dict[str, Any]) -> str:
         "n": "{:,}".format,
         "share": percent,
         "position": _position,
-        "tick": "{:g}".format,
+        "tick": lambda value: number(value, "g"),
         "p": p_value,
         "runs": _runs,
         "silence": SILENCE.get,

@@ -40,15 +40,18 @@ SIDE, STEP = 96.0, 106.0
 def against(parts: Sequence[Part]) -> list[Figure]:
     """A figure for each benchmark and format that two measures or more marked: every pair as a scatter plot.
 
-    A point is an answer with a mark by both. Measures that are pooled over answers are left out, and so are
-    those beyond the first six; of many answers some are drawn, the same each time.
+    A point is an answer with a mark by both. Measures that are pooled over answers are left out, those of
+    probabilities, which mark no answer, and those beyond the first six; of many answers some are drawn, the
+    same each time.
     """
 
     def place(part: Part) -> tuple[str, str]:
         return part.benchmark, part.format
 
     made = []
-    single = [p for p in parts if p.measure.criterion.pool == "mean" and p.answers["value"].count()]
+    single = [
+        p for p in parts if p.measure.criterion.pool == "mean" and p.answers["value"].count() and not p.told
+    ]
     for (benchmark, form), group in groupby(sorted(single, key=place), key=place):
         own = list(group)
         if len(own) > 1:

@@ -18,9 +18,10 @@ _EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
 
 
 def contamination(c: Contents) -> list[dict[str, Any]]:
-    """By benchmark the notes of its card on answers that candidates may have seen; null if it has none."""
+    """By benchmark what is known of whether candidates have seen it, by its card and this run; else null."""
     none = "its card notes none, and this run did not assess any"
-    noted = [(b.benchmark, list(filter(_EXPOSED.search, b.card.faults))) for b in c.benchmarks]
+    sought = ["Signs of it were sought in this run, under Studies."] if c.studies.get("contamination") else []
+    noted = [(b.benchmark, [*filter(_EXPOSED.search, b.card.faults), *sought]) for b in c.benchmarks]
     return [
         {"benchmark": name, "notes": notes or None, "reason": None if notes else none}
         for name, notes in noted
@@ -37,6 +38,11 @@ def limitations(
         "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
         "show clinical benefit, and nothing here is for clinical use.",
     ]
+    if c.n_told:
+        said.append(
+            "Marks of probabilities say how probable given texts are to a model. They do not show what it "
+            "would write, nor that it would be right."
+        )
     if not (c.raters_compared or c.stamps):
         said.append("No examiner in this run has been checked against people's marks.")
     said.extend(_few_cases(boards))

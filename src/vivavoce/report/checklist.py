@@ -81,17 +81,18 @@ def _missing(c: "Contents") -> str | None:
     if not c.estimates:
         return None
     rules = "; ".join(
-        f"{SILENCE[rule]} by {and_so(names)}" for rule, names in missing_rules(c.measures).items()
+        f"{SILENCE[rule]} by {and_so(names)}" for rule, names in missing_rules(c.of_words.measures).items()
     )
+    silence = f"Silence {rules}; failed" if rules else "Failed"
     counts = and_so(
         f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s}" for s in ("unanswered", "unreadable", "failed")
     )
     only = f" Only the items of {c.selection} were used." if c.selection else ""
-    return f"Of the marks, {counts}. Silence {rules}; failed marks are in no mean and give bounds.{only}"
+    return f"Of the marks, {counts}. {silence} marks are in no mean and give bounds.{only}"
 
 
 def _candidates(c: "Contents") -> str | None:
-    names = c.responses["candidate"].unique().sort().to_list()
+    names = c.examined["candidate"].unique().sort().to_list()
     if not names:
         return None
     days = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "import"})
@@ -106,14 +107,19 @@ def _candidates(c: "Contents") -> str | None:
 
 
 def _settings(c: "Contents") -> str | None:
-    named = [n for n in c.responses["candidate"].unique().sort() if "(" in n and "=" in n]
+    named = [n for n in c.examined["candidate"].unique().sort() if "(" in n and "=" in n]
     return f"Settings as the labels give them: {and_so(named)}." if named else None
 
 
 def _output(c: "Contents") -> str | None:
-    if not c.responses.height:
-        return None
-    return "Answers are kept as they came and read by the format of their question before they are marked."
+    said = []
+    if c.responses.height:
+        said.append(
+            "Answers are kept as they came and read by the format of their question before they are marked."
+        )
+    if c.n_told:
+        said.append("What models told of their probabilities is kept and marked as they told it.")
+    return " ".join(said) or None
 
 
 def _measured(c: "Contents") -> str | None:
@@ -154,7 +160,7 @@ def _compared(c: "Contents") -> str | None:
     }
     said = [f"{count(len(pairs), 'paired comparison')} of candidates."] if pairs else []
     for role in ("floor", "ceiling"):
-        names = c.responses.filter(c.responses["role"] == role)["candidate"].unique().sort().to_list()
+        names = c.examined.filter(role=role)["candidate"].unique().sort().to_list()
         said += [f"{and_so(names)} served as {role}."] if names else []
     return " ".join(said) or None
 
@@ -177,11 +183,13 @@ def _code(c: "Contents") -> str | None:
 
 
 def _flow(c: "Contents") -> str | None:
+    told = f"Probabilities were asked about {count(c.n_told, 'question')}." if c.n_told else None
     if not c.responses.height:
-        return None
+        return told
     by = dict(c.responses.group_by("status").len().sort("status").iter_rows())
-    told = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
-    return f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {told}."
+    ways = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
+    said = f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {ways}."
+    return " ".join(filter(None, (said, told)))
 
 
 def _performance(c: "Contents") -> str | None:

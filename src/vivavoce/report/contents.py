@@ -36,6 +36,33 @@ class Contents(NamedTuple):
     probes: Mapping[int, str] = {}
 
     @property
+    def of_words(self) -> "Contents":
+        """The same without marks of probabilities: no answer was read for them."""
+        import polars as pl
+
+        return self._replace(
+            scores=self.scores.filter(~pl.col("measure_id").is_in(list(self.probes))),
+            measures={key: m for key, m in self.measures.items() if key not in self.probes},
+        )
+
+    @property
+    def examined(self) -> "pl.DataFrame":
+        """Who was asked what, in words or for probabilities: a row per candidate and question."""
+        import polars as pl
+
+        columns = ("benchmark", "group", "item", "variant", "candidate", "role")
+        said = (table.filter(pl.col("edit") == "").select(columns) for table in (self.responses, self.scores))
+        return pl.concat(said).unique()
+
+    @property
+    def n_told(self) -> int:
+        """The number of questions of which marks of probabilities tell."""
+        import polars as pl
+
+        told = self.scores.filter(pl.col("measure_id").is_in(list(self.probes)))
+        return told.select("benchmark", "item", "variant").n_unique() if told.height else 0
+
+    @property
     def stamps(self) -> dict[Stamped, str]:
         """What was found of judges that were held against people; the others are unvalidated."""
         return stamped(self.studies.get("examiners", ()))

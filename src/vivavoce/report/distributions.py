@@ -5,7 +5,7 @@ chart has a mark per answer, but for the points of a small exam.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.records import Criterion, Measure
@@ -32,6 +32,7 @@ from vivavoce.report.drawing import (
 from vivavoce.report.singles import MISSING, Part
 from vivavoce.report.singles import parts as _parts
 from vivavoce.report.wording import number
+from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -53,22 +54,25 @@ GREYS = {"unanswered": ("#d5d9de", "#000000"), "unreadable": ("#9aa2ac", "#00000
 """Fill and the text on it: they are read in the light and in the dark alike."""
 
 
-def distributions(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> list[Figure]:
+def distributions(
+    scores: "pl.DataFrame", measures: Mapping[int, Measure], probes: Collection[int] = ()
+) -> list[Figure]:
     """A figure for each measure, benchmark and format: the marks of single answers by candidate.
 
     A mark is the mean of an answer's passes. Criteria of few values are stacked bars of shares of all
     answers, in which unanswered, unreadable and failed have parts of their own; others are histograms (or
     points, if there are few) with the median and the middle half, and their missing answers counted beside
     them. What is missing is never drawn as a value. Edited answers are left out; so are candidates beyond
-    the first 24 by name, which the figure says.
+    the first 24 by name, which the figure says. Of the measures of probabilities (`probes`) questions are
+    counted.
     """
-    return [_figure(part) for part in _parts(scores, measures)]
+    return [_figure(part) for part in _parts(scores, measures, probes)]
 
 
 def _figure(part: Part) -> Figure:
     import polars as pl
 
-    title = f"{part.label}: {part.format} answers on {part.benchmark}"
+    title = f"{part.label}: {part.format} {part.thing}s on {part.benchmark}"
     names = part.answers["candidate"].unique().sort().to_list()
     shown = names[:MOST_CANDIDATES]
     left_out = len(names) - len(shown)
@@ -86,11 +90,11 @@ def _counted(part: Part) -> dict[str, dict[str, int]]:
     return made
 
 
-def _beside(counts: Mapping[str, int]) -> str:
+def _beside(counts: Mapping[str, int], thing: str) -> str:
     """`120 answers, 3 unanswered`."""
     n = sum(counts.values())
     missing = [f"{counts[s]:,} {s}" for s in MISSING if counts.get(s)]
-    return ", ".join([f"{n:,} answer{'' if n == 1 else 's'}", *missing])
+    return ", ".join([count(n, thing), *missing])
 
 
 def _better(criterion: Criterion) -> str:
@@ -139,16 +143,16 @@ def _bars(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerChart | 
         squares.append({"x": x, "x2": x + 12, "y": 2, "y2": 14, "fill": fill})
         key.append({"x": x + 17, "y": 8.5, "text": _name(what)})
         x += 17 + 7.0 * len(_name(what)) + 16
-    notes = [f"share of all answers; {_better(part.measure.criterion)}", *_left_out(left_out)]
+    notes = [f"share of all {part.thing}s; {_better(part.measure.criterion)}", *_left_out(left_out)]
     layers = [
         boxes([*squares, *cells], stroke=SOFT, strokeWidth=0.5),
         words(key, align="left"),
         *([_on_cells(figures)] if figures else []),
-        *_names(names, counts, top, step, [_beside(counts[name]) for name in names]),
+        *_names(names, counts, top, step, [_beside(counts[name], part.thing) for name in names]),
         words([{"x": 0.0, "y": bottom + 14 + 16 * k, "text": line} for k, line in enumerate(notes)],
               align="left", color=SOFT),
     ]  # fmt: skip
-    says = f"Shares of answers by mark: {listed(told)}"
+    says = f"Shares of {part.thing}s by mark: {listed(told)}"
     return composed(layers, width=max(WIDTH, x), height=bottom + 6 + 16 * len(notes), says=says)
 
 
@@ -220,7 +224,7 @@ def _histograms(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerCh
     middles, told, beside = [], [], []
     for name in names:
         q, y = quantiles.get(name), base[name] + 7
-        beside.append(_beside(counts[name]))
+        beside.append(_beside(counts[name], part.thing))
         if q is None:
             told.append(f"{short(name)}: no marks, {beside[-1]}")
             continue
@@ -231,12 +235,12 @@ def _histograms(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerCh
         beside[-1] = f"median {_name(q['q50'])}; {beside[-1]}"
         told.append(
             f"{short(name)}: median {_name(q['q50'])}, middle half {_name(q['q25'])} to "
-            f"{_name(q['q75'])}, {_beside(counts[name])}"
+            f"{_name(q['q75'])}, {_beside(counts[name], part.thing)}"
         )
     single = answers.height <= MOST_POINTS
     shapes = _points(answers, base, x) if single else _areas(answers, base, ends)
     notes = [
-        f"{'small points: answers' if single else 'height: share of answers'}; dot: median; "
+        f"{'small points: ' if single else 'height: share of '}{part.thing}s; dot: median; "
         f"band: middle half; line: 5 % to 95 %; {_better(part.measure.criterion)}",
         *_left_out(left_out),
     ]
@@ -252,7 +256,7 @@ def _histograms(part: Part, names: Sequence[str], left_out: int) -> "alt.LayerCh
         words([{"x": 0.0, "y": bottom + 28 + 16 * k, "text": line} for k, line in enumerate(notes)],
               align="left", color=SOFT),
     ]  # fmt: skip
-    says = f"Marks of single answers: {listed(told)}"
+    says = f"Marks of single {part.thing}s: {listed(told)}"
     return composed(layers, width=WIDTH, height=bottom + 20 + 16 * len(notes), says=says)
 
 

@@ -51,7 +51,7 @@ class Explorer(NamedTuple):
 def explorer(
     items: "pl.DataFrame", responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]
 ) -> Explorer:
-    """Choose the answers that the page carries, and lay them out.
+    """Choose the answers that the page carries, and lay them out; `scores` are those of answers in words.
 
     If not all fit, worst and drawn answers take turns until `MOST_ANSWERS` or `MOST_BYTES` is reached. Worst
     is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as

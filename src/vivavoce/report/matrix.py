@@ -183,7 +183,8 @@ def _cell(
 
 def _notes(rows: Rows, names: Sequence[str], wide: bool) -> list[str]:
     """How to read the cells, and what is not the same for all of them."""
-    notes = ["row − column; coloured only where a verdict says who is better"]
+    logs = " on the log scale" if any(row.get("scale") == "log" for row in rows) else ""
+    notes = [f"row − column{logs}; coloured only where a verdict says who is better"]
     if any(_decided(row) and (row["difference"] < 0) == (row["favours"] == "a") for row in rows):
         notes[0] += "; lower is better"
     margins = {row["margin"] for row in rows if row["margin"] is not None}

@@ -12,10 +12,13 @@ from vivavoce.report.wording import and_so, percent
 from vivavoce.specs import signed
 from vivavoce.studies import identical_repeats
 from vivavoce.studies.grids import PLAIN
+from vivavoce.studies.pooling import on_log_scale
 from vivavoce.studies.stamps import stamp_of, weakest
 from vivavoce.studies.words import count, sampled
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from vivavoce.report.contents import Contents
     from vivavoce.store.read import Benchmark
 
@@ -35,9 +38,9 @@ STUDIED = {
     "shares of marks at one value, and what marks follow besides quality.",
     "positions": "Which place among the options a candidate picks was counted over all rotations of them.",
     "contamination": "Signs of training on the exam were sought in how far questions were gone on with from "
-    "their first half, in accuracy by the published order of options against other orders, and in the rank "
-    "of the benchmark's canary among decoys, as far as these were asked, p values corrected by Holm over all "
-    "tests of the study.",
+    "their first half, in accuracy by the published order of options against other orders, all places of the "
+    "key counting alike, and in the rank of the benchmark's canary among decoys, as far as these were asked, "
+    "p values corrected by Holm over all tests of the study.",
     "rubrics": "Rubrics were compared by their agreement with people, on cases that had no part in choosing.",
     "size": "In a family each model was compared with those of the next smaller size, and a medical model "
     "with its base, in pairs as candidates are, p values corrected by Holm over all pairs of the study; "
@@ -114,10 +117,11 @@ def _candidates(c: "Contents") -> str:
     import polars as pl
 
     answers = c.responses.filter(pl.col("edit") == "")
-    if not answers.height:
+    examined = c.examined
+    if not examined.height:
         return ""
     names: dict[str, list[str]] = {}
-    for name, role in answers.select("candidate", "role").unique().sort("candidate").iter_rows():
+    for name, role in examined.select("candidate", "role").unique().sort("candidate").iter_rows():
         names.setdefault(role, []).append(name)
     said = []
     if "candidate" in names:
@@ -126,12 +130,11 @@ def _candidates(c: "Contents") -> str:
         said.append(f"{count(len(own), 'candidate')} {verb} examined: {and_so(own)}.")
     said += [f"{and_so(names[role])} served as {role}, not as a candidate." for role in ("floor", "ceiling")
              if role in names]  # fmt: skip
-    repeats = answers.group_by("benchmark", "candidate", "item", "variant").len()["len"]
-    least, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
-    often = f"{least} times" if least > 1 else "once"
-    if least != most:
-        often = f"between {least} and {most} times"
-    said.append(f"Each answered a question {often}, {count(answers.height, 'answer')} in all.")
+    if answers.height:
+        said.append(_answered(answers, everyone=examined["candidate"].n_unique()))
+    if c.n_told:
+        words = "" if answers.height else ", and no answers in words"
+        said.append(f"Probabilities of given texts were asked about {count(c.n_told, 'question')}{words}.")
     same = sorted(identical_repeats(c.responses))
     if same:
         said.append(f"All repeats of {and_so(same)} are the same text: they say nothing of how answers vary.")
@@ -155,6 +158,19 @@ def _candidates(c: "Contents") -> str:
     return " ".join(said)
 
 
+def _answered(answers: "pl.DataFrame", *, everyone: int) -> str:
+    """Who answered in words, and how often; some may have been asked for probabilities alone."""
+    repeats = answers.group_by("benchmark", "candidate", "item", "variant").len()["len"]
+    least, most = int(repeats.min()), int(repeats.max())  # type: ignore[arg-type]
+    often = f"{least} times" if least > 1 else "once"
+    if least != most:
+        often = f"between {least} and {most} times"
+    names = answers["candidate"].unique().sort().to_list()
+    who = "Each" if len(names) == everyone else f"{and_so(names)} alone"
+    words = "" if len(names) == everyone else " in words"
+    return f"{who} answered a question{words} {often}, {count(answers.height, 'answer')} in all."
+
+
 def missing_rules(measures: Mapping[int, Measure]) -> dict[IfUnanswered, list[str]]:
     """The criteria by what silence counts as: the criterion's name with its metric where that differs."""
     made: dict[IfUnanswered, dict[str, None]] = {}
@@ -175,15 +191,17 @@ COUNTS_AS = {
 def _missing(c: "Contents") -> str:
     if not c.estimates:
         return ""
-    rules = missing_rules(c.measures)
+    words = c.of_words.measures
+    rules = missing_rules(words)
     told = [f"{COUNTS_AS[rule]} by {and_so(names)}" for rule, names in rules.items()]
     said = []
-    if not all(signed(m.signature).recorded for m in c.measures.values()):
+    if not all(signed(m.signature).recorded for m in words.values()):
         said.append(
             "Answers were read before they were marked: unanswered is what was blank, refused or withheld, "
             "unreadable what was given in no form that could be read."
         )
-    said.append(f"What was unanswered or unreadable {'; it '.join(told)}.")
+    if told:
+        said.append(f"What was unanswered or unreadable {'; it '.join(told)}.")
     coverage = [row["coverage"] for row in c.estimates if row["coverage"] is not None]
     if coverage:
         low, high = (percent(end) for end in (min(coverage), max(coverage)))
@@ -207,16 +225,26 @@ def _missing(c: "Contents") -> str:
 def _measures(c: "Contents") -> str:
     if not c.measures:
         return ""
+    words = list(c.of_words.measures.values())
+    probabilities = [m for key, m in c.measures.items() if key in c.probes]
+    marked = "; ".join(
+        f"{what} were marked by {and_so(_signed(own))}"
+        for what, own in (("answers", words), ("probabilities", probabilities))
+        if own
+    )
+    said = f"{marked[0].upper()}{marked[1:]}; signatures state every setting and the version."
+    return " ".join((said, *_stamps(c)))
+
+
+def _signed(measures: Iterable[Measure]) -> Iterator[str]:
+    """Each metric with its signature, its raters, and whether its marks were recorded elsewhere."""
     by: dict[str, list[Measure]] = {}
-    for measure in c.measures.values():
+    for measure in measures:
         by.setdefault(measure.signature, []).append(measure)
-    told = []
     for signature, own in by.items():
         raters = and_so(dict.fromkeys(m.rater for m in own if m.rater))
         source = ", recorded elsewhere" if signed(signature).recorded else ""
-        told.append(f"{own[0].metric} [{signature}{f'; by {raters}' if raters else ''}{source}]")
-    said = f"Answers were marked by {and_so(told)}; signatures state every setting and the version."
-    return " ".join((said, *_stamps(c)))
+        yield f"{own[0].metric} [{signature}{f'; by {raters}' if raters else ''}{source}]"
 
 
 def _stamps(c: "Contents") -> Iterator[str]:
@@ -261,6 +289,12 @@ def _estimates(c: "Contents") -> str:
     if free:
         of = f" of {and_so(free)}" if limited else ""
         said.append(f"95 % intervals{of} use t with cases − 1 degrees of freedom.")
+    logs = dict.fromkeys(m.criterion.criterion for m in c.measures.values() if on_log_scale(m.criterion))
+    if logs:
+        said.append(
+            f"For {and_so(logs)} sums were pooled over questions; intervals and comparisons are of the "
+            "logarithm."
+        )
     return " ".join(said)
 
 

@@ -225,13 +225,14 @@ def _varies(rows: Rows, column: str) -> bool:
 
 def _axis_title(rows: Rows) -> list[str]:
     first = rows[0]
-    what = {"estimate": "mean", "value": str(first.get("coefficient", "value")).replace("_", " ")}
+    said = {"estimate": "mean", "value": str(first.get("coefficient", "value")).replace("_", " ")}
     if "difference" not in first:
-        kind = next((word for key, word in what.items() if key in first), "mean")
+        kind = next((word for key, word in said.items() if key in first), "mean")
         return [f"{kind}, bands: 95% intervals"]
     a, b = ("each" if _varies(rows, side) else clean(first[side]) for side in ("a", "b"))
     named = [clean(first["criterion"])] if not _varies(rows, "criterion") else []
-    whose = "difference, first − second" if a == b == "each" else f"difference, {a} − {b}"
+    what = "difference on the log scale" if first.get("scale") == "log" else "difference"
+    whose = f"{what}, first − second" if a == b == "each" else f"{what}, {a} − {b}"
     margin = "; ticks: margin" if any(row["margin"] is not None for row in rows) else ""
     return [
         ", ".join((whose, *named)),

@@ -27,6 +27,8 @@ from vivavoce.report.drawing import (
 from vivavoce.report.wording import number, p_value
 from vivavoce.studies import resolve, weights_of
 from vivavoce.studies.grids import key_of, labels
+from vivavoce.studies.pooling import counts
+from vivavoce.studies.views import pooled_of
 from vivavoce.studies.words import count
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ MOST_PARTS, MOST_CANDIDATES, MOST_INTERVALS = 12, 20, 120
 MOST_ACROSS = 7
 """More categories than a page has room for stand in bands, one below the other."""
 UNTESTED = "Differences between categories have not been tested: viva study RUN gaps"
+POOLED = (
+    "Differences between categories are not tested: the figure is pooled over questions and no value of each."
+)
 FORMATS = (
     "Differences between formats are not tested: formats hold different questions, and what is hard in one "
     "says nothing of the other."
@@ -54,11 +59,12 @@ def profiles(
     """A profile for each measure and benchmark, by category and by format, where there are two or more.
 
     A profile holds `by` (category or format), `benchmark`, `metric`, `criterion`, `rater`, `measure` (the
-    short name), `direction`, `title`, `said` (the sentence of the test), `rows`, `figure`, and `parts`, the
-    categories or formats in order. A row: `candidate`, `role`, `part`, `estimate`, `low`, `high` (95 %, as
-    in the leaderboard), `n_items`, `n_groups`, `reason`. With fewer than three cases figures are null; a
-    candidate without any value in a part has no row there. Questions without a category are in no profile by
-    category. `said` is of the newest finding of `gaps`; without one it says that nothing was tested.
+    short name), `direction`, `view` (mean or pooled), `title`, `said` (the sentence of the test), `rows`,
+    `figure`, and `parts`, the categories or formats in order. A row: `candidate`, `role`, `part`,
+    `estimate`, `low`, `high` (95 %, as in the leaderboard), `n_items`, `n_groups`, `reason`. With
+    fewer than three cases figures are null; a candidate without any value in a part has no row there.
+    Questions without a category are in no profile by category. `said` is of the newest finding of `gaps`;
+    without one it says that nothing was tested.
     """
     short_names = labels(measures)
     newest = findings_of_gaps[-1] if findings_of_gaps else None
@@ -79,6 +85,7 @@ def profiles(
                 "rater": measure.rater,
                 "measure": name,
                 "direction": measure.criterion.direction,
+                "view": "mean" if measure.criterion.pool == "mean" else "pooled",
                 "title": title,
                 "said": FORMATS if by == "format" else _said(newest, measure, benchmark),
                 "parts": parts,
@@ -108,6 +115,9 @@ def _rows(part: "pl.DataFrame", criterion: Criterion, by: By) -> Iterator[dict[s
     import polars as pl
 
     for (value,), own in sorted(part.group_by(by), key=lambda made: str(made[0][0])):
+        if criterion.pool != "mean":
+            yield from ({**row, "part": str(value)} for row in _pooled(own, criterion))
+            continue
         values = resolve(own, criterion).filter(pl.col("observed").is_not_null())
         for (candidate, role), one in sorted(values.group_by("candidate", "role"), key=lambda made: made[0]):
             yield {
@@ -118,24 +128,42 @@ def _rows(part: "pl.DataFrame", criterion: Criterion, by: By) -> Iterator[dict[s
             }
 
 
+def _pooled(own: "pl.DataFrame", criterion: Criterion) -> Iterator[dict[str, Any]]:
+    """The pooled figure of each candidate that has counts, as in the leaderboard."""
+    counted = counts(own, criterion)
+    if counted.items is None:
+        return
+    roles = dict(own.select("candidate", "role").unique().iter_rows())
+    for (candidate,), one in sorted(counted.items.group_by("candidate"), key=lambda made: made[0]):
+        found = pooled_of(one, counted, criterion, missing=False, nothing="")
+        kept = {k: found[k] for k in ("estimate", "low", "high", "n_items", "n_groups", "reason")}
+        yield {"candidate": candidate, "role": roles[candidate], **_unless_few(kept)}
+
+
+def _unless_few(row: dict[str, Any]) -> dict[str, Any]:
+    """The row, with counts only where there are too few cases."""
+    if row["n_groups"] >= LEAST_GROUPS:
+        return row
+    few = f"{count(row['n_groups'], 'case')}: too few for a figure, counts only"
+    return row | {"estimate": None, "low": None, "high": None, "reason": few}
+
+
 def _estimate(values: "pl.DataFrame", criterion: Criterion) -> dict[str, Any]:
     """As in the leaderboard; counts only where there are too few cases."""
     e = stats.estimate_mean(
         *(values["observed"].to_numpy(), values["group"].to_numpy()),
         weights=weights_of(values), low=criterion.low, high=criterion.high,
     )  # fmt: skip
-    few = e.n_groups < LEAST_GROUPS
-    return {
-        **({"estimate": None, "low": None, "high": None} if few
-           else {"estimate": e.value, "low": e.low, "high": e.high}),
-        "n_items": e.n,
-        "n_groups": e.n_groups,
-        "reason": f"{count(e.n_groups, 'case')}: too few for a figure, counts only" if few else None,
-    }  # fmt: skip
+    return _unless_few(
+        {"estimate": e.value, "low": e.low, "high": e.high, "n_items": e.n, "n_groups": e.n_groups,
+         "reason": None}
+    )  # fmt: skip
 
 
 def _said(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -> str:
     """What the newest test says of this measure's profiles by category."""
+    if measure.criterion.pool != "mean":
+        return POOLED
     board = Board(benchmark, measure.metric, measure.criterion.criterion, measure.rater)
     own = [row for row in (finding["rows"] if finding else ()) if board_of(row) == board]
     if finding is None or not own:

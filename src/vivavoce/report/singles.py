@@ -1,6 +1,6 @@
 """The marks of single answers by measure, benchmark and format, and their quartiles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.records import Measure
@@ -16,19 +16,31 @@ MISSING = ("unanswered", "unreadable", "failed")
 
 
 class Part(NamedTuple):
-    """One measure on the answers of one format: a value or a status per answer."""
+    """One measure on the answers of one format: a value or a status per answer.
+
+    Of a measure of probabilities (`told`) they are what was told of a question.
+    """
 
     benchmark: str
     format: str
     measure: Measure
     label: str
     answers: "pl.DataFrame"
+    told: bool = False
+
+    @property
+    def thing(self) -> str:
+        """What is counted."""
+        return "question" if self.told else "answer"
 
 
-def parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> list[Part]:
+def parts(
+    scores: "pl.DataFrame", measures: Mapping[int, Measure], probes: Collection[int] = ()
+) -> list[Part]:
     """The answers by measure, benchmark and format, a row each; edited answers are left out.
 
-    A mark is the mean of an answer's passes, and its status `ok` if one of them is.
+    A mark is the mean of an answer's passes, and its status `ok` if one of them is. `probes` are the measures
+    of probabilities.
     """
     import polars as pl
 
@@ -44,7 +56,8 @@ def parts(scores: "pl.DataFrame", measures: Mapping[int, Measure]) -> list[Part]
                 value=pl.col("value").mean().round(9),
                 status=pl.col("status").gather(order.arg_min()).first(),  # one mark is enough to have a value
             )
-            made.append(Part(str(benchmark), str(form), measure, short_names[key_of(measure)], answers))
+            name = short_names[key_of(measure)]
+            made.append(Part(str(benchmark), str(form), measure, name, answers, key in probes))
     return made
 
 

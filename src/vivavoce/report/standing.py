@@ -11,7 +11,7 @@ from vivavoce.report.boards import Board, Rows, names_of
 from vivavoce.report.drawing import Figure, figure
 from vivavoce.report.plots import forest
 from vivavoce.report.studied import Ranks
-from vivavoce.report.wording import and_so
+from vivavoce.report.wording import and_so, interval, number
 from vivavoce.studies.stamps import Stamped, stamp_of
 from vivavoce.studies.status import status
 from vivavoce.studies.words import by_view, count
@@ -149,10 +149,10 @@ def leads(made: Sequence[Leaderboard]) -> list[dict[str, Any]]:
             tied = [r["candidate"] for r in own if r["estimate"] == best["estimate"]]
             end = "highest" if board.direction == "higher" else "lowest"
             what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
-            ends = "" if best["low"] is None else f" ({best['low']:.3f} to {best['high']:.3f})"
+            ends = "" if best["low"] is None else f" ({interval(best['low'], best['high'])})"
             words = f"{_listed(tied)} {'have' if len(tied) > 1 else 'has'} the "
             words += f"{end} {what}, " if len(own) > 1 else f"{what} "
-            words += f"{best['estimate']:.3f}{ends}"
+            words += f"{number(best['estimate'])}{ends}"
             words += f", of {count(len(own), 'candidate')}." if len(own) > 1 else "."
             places = board.ranks.places.items() if board.ranks else ()
             first = [name for name, place in places if place.split("-")[0] == "1"]

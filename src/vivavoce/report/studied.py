@@ -219,7 +219,7 @@ def drawn(
 
     def scale(row: Mapping[str, Any]) -> tuple[Any, ...]:
         c = criteria.get((row["metric"], row["criterion"]))
-        return (row["call"], row["benchmark"], row["metric"], c and (c.low, c.high))
+        return (row["call"], row["benchmark"], row["metric"], row.get("scale"), c and (c.low, c.high))
 
     made = []
     for _, part in groupby(comparisons, key=scale):

@@ -22,7 +22,16 @@ def as_rows(values: Mapping[str, Any]) -> list[Row]:
 
 def _rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     totals = {label.replace(" ", "_"): n for label, n in v["totals"]}
-    yield "run", {"name": v["name"], "version": v["version"], "items": v["selection"], **totals}
+    yield (
+        "run",
+        {
+            "name": v["name"],
+            "version": v["version"],
+            "items": v["selection"],
+            **totals,
+            "questions_told": v["n_told"],
+        },
+    )
     for lead in v["leads"]:
         reason = None if lead["words"] else "no candidate has an estimate"
         yield "answer", {**lead, "reason": reason}

@@ -40,27 +40,29 @@ def rows(contents: Contents) -> dict[str, Any]:
     )
     identical = sorted(identical_repeats(c.responses))
     comparisons = _comparisons(c)
-    singles = parts(c.scores, c.measures)
+    singles = parts(c.scores, c.measures, c.probes)
+    words = shown.of_words
     return {
         "name": c.name,
         "version": __version__,
         "made_at": c.provenance[-1]["made_at"][:10] if c.provenance else None,
         "selection": c.selection,
         "totals": _totals(c),
+        "n_told": c.n_told,
         "leads": leads(standing),
         "boards": standing,
         "coverage": coverage(shown.responses, shown.scores, c.measures, c.only, c.probes),
         "comparisons": drawn(comparisons, c.measures, c.stamps),
         "matrix": matrices(comparisons),
         "profiles": profiles(c.scores, c.measures, c.studies.get("gaps", ())),
-        "distributions": distributions(c.scores, c.measures),
+        "distributions": distributions(c.scores, c.measures, c.probes),
         "quartiles": quartiles(singles),
         "against": against(singles),
         "sections": _studies(c),
         "examiners": examiners(shown.scores, c.measures, c.stamps, c.saturated),
-        "compliance": _compliance(c),
+        "compliance": _compliance(c.of_words),
         "identical": identical,
-        "explorer": explorer(shown.items, shown.responses, shown.scores, c.measures),
+        "explorer": explorer(words.items, words.responses, words.scores, words.measures),
         "methods": methods(c),
         "checklist": checklist(c),
         "checklist_about": ABOUT,
@@ -102,11 +104,11 @@ def _endpoints(c: Contents) -> list[dict[str, Any]]:
 
 
 def _totals(c: Contents) -> list[tuple[str, int]]:
-    r = c.responses
+    r, asked = c.responses, c.examined
     return [
-        ("candidates", r.n_unique("candidate") if r.height else 0),
-        ("questions", r.select("benchmark", "item", "variant").n_unique() if r.height else 0),
-        ("independent cases", r.select("benchmark", "group").n_unique() if r.height else 0),
+        ("candidates", asked["candidate"].n_unique()),
+        ("questions", asked.select("benchmark", "item", "variant").n_unique() if asked.height else 0),
+        ("independent cases", asked.select("benchmark", "group").n_unique() if asked.height else 0),
         ("answers", r.height),
         ("blank", sum(is_blank(text) for text in r["text"].drop_nulls())),
         ("never arrived", r.filter(r["status"] == "failed").height),

@@ -1,5 +1,7 @@
 """How a report writes figures, lists and rules: one way for the page, its charts and its texts."""
 
+import math
+import re
 from collections.abc import Iterable, Mapping
 
 from vivavoce.records import IfUnanswered
@@ -8,6 +10,8 @@ from vivavoce.report.drawing import clean
 
 __all__ = ["SILENCE", "and_so", "because", "interval", "number", "p_value", "percent", "ranks"]
 
+MANY, HUGE = 1_000, 100_000
+_PLUS = re.compile(r"e\+0*")
 SILENCE: Mapping[IfUnanswered, str] = {
     "worst": "counts as the worst mark",
     "set_aside": "is set aside",
@@ -17,8 +21,16 @@ SILENCE: Mapping[IfUnanswered, str] = {
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A figure with a minus sign that is one; a dash where there is none."""
-    return "–" if value is None else format(value, form).replace("-", "−")
+    """A figure with a minus sign that is one; a dash where there is none.
+
+    From a thousand on without decimals, from a hundred thousand on as three digits and a power: `2.31e11`.
+    """
+    if value is None:
+        return "–"
+    if form.endswith("f") and MANY <= abs(value) < math.inf:
+        sign = "+" if form.startswith("+") else ""
+        form = f"{sign}.3g" if abs(value) >= HUGE else f"{sign},.0f"
+    return _PLUS.sub("e", format(value, form)).replace("-", "−")
 
 
 def interval(low: float | None, high: float | None) -> str:
