@@ -422,6 +422,14 @@ def test_a_row_that_cannot_be_used_is_named_with_its_line(
     assert not desk.run.file.exists
 
 
+@pytest.mark.parametrize("edit", ["likelihood given(after=question)", "likelihood "])
+def test_an_edit_is_not_named_as_what_probes_told(desk: Desk, edit: str) -> None:
+    with pytest.raises(InputError, match=r"A, q1: the edit 'likelihood .*give the edit another name"):
+        desk.take(row(), row(edit=edit))
+    assert not desk.run.file.exists or desk.run.responses.is_empty()
+    assert 1 == desk.take(row(edit="likelihoods")).new
+
+
 def test_a_second_answer_names_the_first_and_the_remedy(desk: Desk) -> None:
     with pytest.raises(InputError, match=r"\(the first: .*answers\.jsonl, line 1\).* --map repeat=…$"):
         desk.take(row(), row(text="x"))

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from tests.store.readonly import frozen
+from tests.store.test_runfile import older
+from tests.store.told import GIVEN, tell
 from tests.studies.making import Answers, borrowed, exam, made, marked, score, twins, write_lines
 from typer.testing import CliRunner
 
@@ -72,6 +74,17 @@ def test_items_that_are_new_come_with_their_answers(tmp_path: Path) -> None:
     new, old = (r.items.filter(r.items["item"] == "q9").rows(named=True)[0] for r in (one, two))
     assert old == new
     assert ("note 9", "c", "book") == (new["group"], new["category"], new["source"])
+
+
+def test_what_probes_told_comes_with_its_marks(tmp_path: Path) -> None:
+    here = there(tmp_path / "a", {"A": {"q1": 0.1}})
+    source = there(tmp_path / "b", {"A": {"q1": 0.1}})
+    tell(source, "A", {"q1": -1.0})
+    source.score("perplexity")
+    here.merge(source.file.path)
+    assert source.responses.equals(here.responses)
+    assert ["", GIVEN] == here.responses["probe"].to_list()
+    assert source.scores.equals(here.scores)
 
 
 def test_steps_and_false_answers_come_with_their_items(tmp_path: Path) -> None:
@@ -254,6 +267,19 @@ def test_another_wording_of_an_item(tmp_path: Path) -> None:
     assert "the item 'q1' of exam has another wording there." in refused(here, source)
 
 
+def test_an_edit_that_is_named_as_what_a_probe_told(tmp_path: Path) -> None:
+    """An older run may hold one, under whose key words would be taken for figures, or figures for words."""
+    telling = there(tmp_path / "a", {"A": {"q1": 0.1}})
+    tell(telling, "A", {"q1": -1.0})
+    edited = there(tmp_path / "b", {"A": {"q1": 0.1}})
+    with edited.file.writing() as db:
+        db.execute("INSERT INTO edits (edit) VALUES (?)", (f"likelihood {GIVEN}",))
+        db.execute("INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text) "
+                   "SELECT 1, 1, 1, max(edit_id), 'ok', 'words' FROM edits")  # fmt: skip
+    for here, source in ((telling, edited), (edited, telling)):
+        assert f"what is kept under 'likelihood {GIVEN}' is an edit of answers" in refused(here, source)
+
+
 def test_another_answer(tmp_path: Path) -> None:
     here = there(tmp_path / "a", {"A": {"q1": [0.1, 0.2]}})
     source = there(tmp_path / "b", {"A": {"q1": [0.1, 0.3]}, "B": {"q1": 1}})
@@ -342,6 +368,22 @@ def test_a_source_in_a_read_only_folder_is_read(tmp_path: Path) -> None:
         """
     assert "1 1\n" == frozen(tmp_path / "source", code, tmp_path / "all.viva")
     assert said(source) == said(open_run(tmp_path / "all.viva"))
+
+
+def test_an_older_source_in_a_read_only_folder_is_to_be_copied_first(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    older(tmp_path / "source" / "run.viva", 4)
+    code = """
+        import sys
+        import vivavoce as viva
+        try:
+            viva.open(sys.argv[2]).merge(f"{sys.argv[1]}/run.viva")
+        except viva.VivaError as error:
+            print(error)
+        """
+    told = frozen(tmp_path / "source", code, tmp_path / "all.viva")
+    assert f"{tmp_path}/source/run.viva is of an older format" in told
+    assert "copy it to a folder that can be written" in told
 
 
 def test_a_target_that_cannot_be_written_is_named(tmp_path: Path) -> None:

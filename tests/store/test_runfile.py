@@ -141,11 +141,12 @@ def test_an_older_file_is_brought_up_to_date_when_it_is_read(
     assert 6 == len(run.responses)
 
 
-def first_version(path: Path) -> None:
-    """A run of format 1 as it was written then: one item, with its hash, and one answer to it."""
+def older(path: Path, version: int) -> None:
+    """A run of that format as it was written then: one item, with its hash, and one answer to it."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(MIGRATIONS[0])
-        db.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;")
+        for script in MIGRATIONS[:version]:
+            db.executescript(script)
+        db.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version};")
         db.execute("INSERT INTO benchmarks (benchmark_id, benchmark, spec, signature, card) "
                    "VALUES (1, 'exam', 'old', 'old', '{}')")  # fmt: skip
         db.execute(
@@ -177,7 +178,7 @@ def exam(folder: Path, *rows: object) -> tuple[Path, str]:
 
 def test_a_run_of_the_first_format_keeps_its_items_and_takes_new_ones(tmp_path: Path) -> None:
     path = tmp_path / "old.viva"
-    first_version(path)
+    older(path, 1)
     run = viva.open(path)
     assert [("q1", [], None, None)] == run.items.select("item", "steps", "step", "false_answer").rows()
     assert len(MIGRATIONS) == pragma(path, "user_version")
@@ -386,6 +387,8 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]
     def limit(pages: int) -> None:
         def limited(address: str) -> sqlite3.Connection:
             db = opened(address)
+            if not address:  # what has no name is kept in memory
+                return db
             db.execute(f"PRAGMA max_page_count = {pages}")
             return db
 
@@ -483,6 +486,62 @@ def test_a_run_in_a_read_only_folder_is_read_and_not_written(make: Make, tmp_pat
     )
     names = ("exam", "exam", "new", "copy")
     assert [f"cannot write {tmp_path / name}.viva: {ends}" for name in names] == told[1:]
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_an_older_run_in_a_read_only_folder_is_read_and_stays_as_it_is(
+    tmp_path: Path, version: int, journal: str
+) -> None:
+    path = tmp_path / "old.viva"
+    older(path, version)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA journal_mode = {journal}")
+    answers, spec = exam(tmp_path, OLD, NEW)
+    before = path.read_bytes()
+    told = frozen(
+        tmp_path,
+        """
+        import sys
+        import vivavoce as viva
+        folder, answers, spec = sys.argv[1:]
+        run = viva.open(f"{folder}/old.viva")
+        print(run.items["steps"].to_list(), run.responses.select("text", "probe").rows())
+        try:
+            run.import_answers(answers, benchmark=spec)
+        except viva.VivaError as error:
+            print(error)
+        """,
+        *(answers, Path(spec)),
+    ).splitlines()
+    assert "[[]] [('a', '')]" == told[0]
+    assert f"cannot write {path}: the file or its folder is read-only." == told[1].split(" Copy")[0]
+    assert before == path.read_bytes()
+    assert {"old.viva", "exam.jsonl", "answers.jsonl"} == {p.name for p in tmp_path.iterdir()}
+
+
+def test_an_older_run_is_read_on_a_full_disk_and_is_brought_up_to_date_later(
+    tmp_path: Path, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.viva"
+    older(path, 1)
+    before = contents(path)
+    full_disk(int(str(pragma(path, "page_count"))))
+    assert ["a"] == viva.open(path).responses["text"].to_list()
+    assert before == contents(path)
+    monkeypatch.undo()
+    assert ["a"] == viva.open(path).responses["text"].to_list()
+    assert len(MIGRATIONS) == pragma(path, "user_version")
+
+
+def test_a_copy_of_an_older_run_that_is_read_cannot_be_written_through(
+    tmp_path: Path, full_disk: Callable[[int], None]
+) -> None:
+    path = tmp_path / "old.viva"
+    older(path, 1)
+    full_disk(int(str(pragma(path, "page_count"))))
+    with pytest.raises(StoreError), RunFile(path).reading() as db:
+        db.execute("DELETE FROM responses")
 
 
 def test_a_run_that_stays_locked_says_so(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,9 +130,17 @@ def _show_answers(run: Path, done: "Imported", *, quiet: bool, json: bool) -> No
         f"({done.new} new, {done.unchanged} unchanged, {done.replaced} replacing failures); "
         f"{done.blank} blank, {done.failed} failed, {done.skipped} skipped."
     )
+    _tell_probes(done.probes, "answer")
     for name in done.identical_repeats:
         print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
     return None
+
+
+def _tell_probes(rows: int, what: str) -> None:
+    if rows:
+        print(
+            f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in words."
+        )
 
 
 def _show_scores(run: Path, done: "ImportedScores", *, quiet: bool, json: bool) -> None:
@@ -144,6 +152,7 @@ def _show_scores(run: Path, done: "ImportedScores", *, quiet: bool, json: bool) 
         f"{run}: {counted(done.scores, 'mark')} on {', '.join(done.criteria)}: {done.ok} ok, "
         f"{done.unanswered} unanswered, {done.failed} failed; {counted(done.skipped, 'row')} skipped."
     )
+    _tell_probes(done.probes, "mark of an answer")
     if done.blank_scored:
         blank = counted(len(done.blank_scored), "blank answer")
         print(f"{blank} had been given marks, which do not count:")

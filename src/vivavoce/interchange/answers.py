@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.errors import InputError, suggest
 from vivavoce.interchange.results import hash_of, read_results
-from vivavoce.interchange.rows import by_name, named, number_of, text_of
+from vivavoce.interchange.rows import by_name, named, number_of, of_probe, text_of
 from vivavoce.records import Item, Response, ResponseStatus, Role
 from vivavoce.registry import file_hash
 from vivavoce.store import RunFile
@@ -21,7 +21,7 @@ __all__ = ["Imported", "import_answers"]
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
-    *("tokens", "seconds", "cost", "error"),
+    *("tokens", "seconds", "cost", "error", "probe"),
 )
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -33,7 +33,8 @@ _NEEDED = {
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
-    `skipped` rows answer items that the benchmark's settings leave out.
+    `skipped` rows answer items that the benchmark's settings leave out. `probes` rows hold what a model told
+    of its probabilities: they are no answers in words, and are left out too.
     """
 
     responses: int
@@ -46,6 +47,7 @@ class Imported(NamedTuple):
     unchanged: int
     replaced: int
     identical_repeats: tuple[str, ...]
+    probes: int = 0
 
 
 def import_answers(
@@ -61,8 +63,8 @@ def import_answers(
     """Store the recorded answers of `file` in one transaction: all of them, or none.
 
     `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
-    is a failed response; '' arrived empty. Importing the same file again changes nothing. A folder holds the
-    result files of ClinIQLink.
+    is a failed response; '' arrived empty. Importing the same file again changes nothing. Rows with a
+    `probe`, as an export has them, are left out. A folder holds the result files of ClinIQLink.
     """
     for name, role in roles.items():
         if role not in get_args(Role):
@@ -76,12 +78,17 @@ def import_answers(
         raise InputError(f"answers have no field {wrong[0]!r}.{suggest(wrong[0], list(COLUMNS))}")
     folder = not is_file(file) and file.is_dir()
     lines = read_results(file, exam) if folder else read_lines(file)
-    responses, skipped = _responses(lines, exam, columns, constants)
+    responses, skipped, probes = _responses(lines, exam, columns, constants)
     candidates = dict.fromkeys(r.candidate for r in responses)
     unknown = [name for name in roles if name not in candidates]
     if unknown:
         raise InputError(f"--role names {unknown[0]!r}, but {file} has no such candidate."
                          f"{suggest(unknown[0], list(candidates))}")  # fmt: skip
+    if probes and not responses:
+        raise InputError(
+            f"{file} holds no answer in words to {exam.spec}: {probes} rows are of probes, which "
+            "`viva merge` brings from the run they are from, and `viva collect --for` asks anew."
+        )
     if not responses:
         raise InputError(
             f"{file} holds {skipped} answers, all to items outside {exam.spec}: nothing to import."
@@ -111,6 +118,7 @@ def import_answers(
                 "roles": dict(roles),
                 **stored._asdict(),
                 "skipped": skipped,
+                "probes": probes,
             },
             changed=stored.new + stored.replaced,
         )
@@ -123,18 +131,24 @@ def import_answers(
         skipped=skipped,
         **stored._asdict(),
         identical_repeats=identical_repeats(responses),
+        probes=probes,
     )
 
 
 def _responses(
     lines: Iterable[Line], exam: Loaded, columns: Mapping[str, str], constants: Mapping[str, str]
-) -> tuple[list[Response], int]:
-    """The file's rows as responses to the exam's items, and how many answer its other items."""
+) -> tuple[list[Response], int, int]:
+    """The file's rows as responses to the exam's items; how many answer its other items; how many are of
+    probes.
+    """
     here, there = by_name(exam.items), by_name(exam.others)
     made: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
     unknown: Counter[str] = Counter()
-    skipped = 0
+    skipped = probes = 0
     for line in named(lines, columns, constants, _NEEDED):
+        if of_probe(line):
+            probes += 1
+            continue
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
         if names not in here:
             if names in there:
@@ -158,7 +172,7 @@ def _responses(
             f"{suggest(next(iter(unknown)), list(dict.fromkeys(item for item, _ in here)))} Nothing was "
             "imported."
         )
-    return [response for response, _ in made.values()], skipped
+    return [response for response, _ in made.values()], skipped, probes
 
 
 def _response(line: Line, item: Item) -> Response:

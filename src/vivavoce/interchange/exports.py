@@ -100,7 +100,7 @@ def export_tables(
                 table = hidden(table) if hidden else table
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
-            text = readme(run.path.name, form, columns, redact=redact)
+            text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
             (folder / "README.txt").write_text(text, encoding="utf-8")
             _replace(folder, to, draft / "earlier" if earlier else None)
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
@@ -110,7 +110,9 @@ def export_run(run: RunFile, to: Path, *, chosen: "set[ItemKey] | None", items: 
     """Write a run file of the chosen items alone, with their answers and marks; all of it without a choice.
 
     What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and
-    candidates and measures without a row, are left out. Raises `StoreError` where something lies at `to`.
+    candidates and measures without a row, are left out; so are calls that are kept under no item, as all of
+    probes and judges, and the provenance counts these by purpose. Raises `StoreError` where something lies at
+    `to`.
     """
     if chosen is None:
         run.copy(to)
@@ -124,8 +126,9 @@ def export_run(run: RunFile, to: Path, *, chosen: "set[ItemKey] | None", items: 
         try:
             run.copy(whole.path)
             with whole.writing() as db:
-                _keep(db, chosen)
-                put_provenance(db, "export", {"items": items, "of": run.path.name}, changed=0)
+                left = _keep(db, chosen)
+                body = {"items": items, "of": run.path.name, "calls_left_out": left}
+                put_provenance(db, "export", body, changed=0)
             whole.copy(part)  # VACUUM INTO again: what was deleted leaves no trace in the file
         except StoreError as error:
             said = str(error).replace(str(whole.path), str(to)).replace(str(part), str(to))
@@ -134,8 +137,13 @@ def export_run(run: RunFile, to: Path, *, chosen: "set[ItemKey] | None", items: 
     return _exported(None, to, _count(to))
 
 
-def _keep(db: "sqlite3.Connection", chosen: "set[ItemKey]") -> None:
-    """Delete all other items, what belongs to them, and the words that nothing uses any more."""
+def _keep(db: "sqlite3.Connection", chosen: "set[ItemKey]") -> dict[str, int]:
+    """Delete all other items, what belongs to them, and the words that nothing uses any more.
+
+    Calls that are kept under no item go as well; how many of each purpose comes back.
+    """
+    left = "SELECT purpose, count(*) FROM calls WHERE response_id IS NULL GROUP BY purpose ORDER BY purpose"
+    lost: dict[str, int] = dict(db.execute(left))
     db.execute("CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT)")
     db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
     db.execute(
@@ -160,6 +168,7 @@ def _keep(db: "sqlite3.Connection", chosen: "set[ItemKey]") -> None:
         "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
     ):
         db.execute(statement)
+    return lost
 
 
 def _count(path: Path) -> int:

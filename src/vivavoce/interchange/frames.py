@@ -38,14 +38,22 @@ def frame(
 
 
 def _scores(db: "sqlite3.Connection") -> "pl.DataFrame":
-    """The scores with what only an analyst asks for: signature, parts and note."""
+    """The scores with what only an analyst asks for: probe, signature, parts and note."""
     import polars as pl
 
-    keys = [(key, measure.signature) for key, measure in read.measures(db)]
-    signed = pl.DataFrame(keys, schema={"measure_id": pl.Int64, "signature": pl.String}, orient="row")
+    # A measure marks words, or what one probe told.
+    probes = dict(
+        db.execute(
+            "SELECT measure_id, max(probe) FROM scores JOIN responses USING (response_id) "
+            "JOIN edits USING (edit_id) WHERE probe != '' GROUP BY measure_id"
+        )
+    )
+    keys = [(key, probes.get(key, ""), measure.signature) for key, measure in read.measures(db)]
+    kinds = {"measure_id": pl.Int64, "probe": pl.String, "signature": pl.String}
+    signed = pl.DataFrame(keys, schema=kinds, orient="row")
     frame = read.scores(db, details=True)
     joined = frame.join(signed, on="measure_id", how="left", validate="m:1", maintain_order="left")
-    return joined.select(*SCORES, "category", "format", "signature", "parts", "note")
+    return joined.select(*SCORES, "category", "format", "probe", "signature", "parts", "note")
 
 
 def _measures(db: "sqlite3.Connection") -> "pl.DataFrame":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from vivavoce.errors import InputError, suggest
-from vivavoce.interchange.rows import by_name, named, number_of, text_of
+from vivavoce.interchange.rows import by_name, named, number_of, of_probe, text_of
 from vivavoce.records import Item, Value
 from vivavoce.specs import Spec
 from vivavoce.store.read import Answer
@@ -18,7 +18,7 @@ __all__ = ["Blank", "Held", "Layout", "MarkKey", "Marks", "read_marks"]
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "criterion", "value", "rater", "pass_no", "ballot"),
-    *("position", "note"),
+    *("position", "note", "probe"),
 )
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -76,11 +76,14 @@ class Held(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The marks of a file by their natural key; blank answers that had been given some; rows left out."""
+    """The marks of a file by their natural key; blank answers that had been given some; rows left out, and
+    those of probes.
+    """
 
     by_key: dict[MarkKey, Mark]
     blank_scored: tuple[str, ...]
     skipped: int
+    probes: int
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -98,16 +101,20 @@ class _About(NamedTuple):
 def read_marks(file: Path, layout: Layout, held: Held, spec: Spec) -> Marks:
     """The marks of a file for answers of the run. A rater is who the file says, else the spec's model.
 
-    Raises `InputError` for a row about what the run does not hold, a second mark under one key, or a
-    criterion that no row marks.
+    Marks of probes are left out: they are of no answer in words. Raises `InputError` for a row about what the
+    run does not hold, a second mark under one key, a criterion that no row marks, or a file of which nothing
+    but marks of probes is chosen.
     """
     marks: dict[MarkKey, Mark] = {}
     blank_scored: dict[str, None] = {}
     lost: Counter[str] = Counter()
     seen: dict[str, None] = {}  # the criteria a long file names, chosen or not
-    skipped = 0
+    skipped = probes = 0
     model = spec.settings.get("model")
     for line in named(_chosen(file, layout, spec), layout.columns, layout.constants, _NEEDED):
+        if of_probe(line) and "probe" not in layout.criteria:
+            probes += 1
+            continue
         about = _about(line, held)
         if "value" in line.row and "criterion" in line.row:
             seen[text_of(line, "criterion") or "value"] = None
@@ -141,9 +148,14 @@ def read_marks(file: Path, layout: Layout, held: Held, spec: Spec) -> Marks:
             f"{next(iter(lost))}: import the answers first, or choose rows with --where. Nothing was "
             "imported."
         )
+    if probes and not (marks or skipped):
+        raise InputError(
+            f"{file}: the {probes} rows chosen mark what models told of their probabilities, no answer in "
+            "words: `viva merge` brings such marks from the run they are from."
+        )
     if seen and (absent := [name for name in layout.criteria if name not in seen]):
         raise InputError(f"{file}: no row marks {absent[0]!r}.{suggest(absent[0], list(seen))}")
-    return Marks(marks, tuple(blank_scored), skipped)
+    return Marks(marks, tuple(blank_scored), skipped, probes)
 
 
 def _chosen(file: Path, layout: Layout, spec: Spec) -> Iterator[Line]:

@@ -10,7 +10,7 @@ MADE_BY = "Tables of a vivavoce run"
 
 _TABLES = {
     "items": "The questions: a row per item and variant.",
-    "responses": "The answers, raw: a row per item, variant, candidate, repeat and edit.",
+    "responses": "The answers, raw: a row per item, variant, candidate, repeat, edit and probe.",
     "scores": "The marks: a row per answer, measure, pass and ballot.",
     "estimates": "What each candidate scored by each measure, with 95% intervals.",
     "measures": "What gave the marks: a row per criterion of a metric.",
@@ -47,7 +47,7 @@ MEANINGS = {
     "role": "candidate, floor or ceiling; only candidates enter rankings",
     "repeat": "which of several answers to the same words, from 1",
     "edit": "what was done to the answer afterwards; empty if nothing",
-    "probe": "what was asked of the model's probabilities; empty for an answer in words",
+    "probe": "what was asked of the model's probabilities; empty for an answer in words and its marks",
     "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
     "text": "the answer, of a probe what was told, as JSON; null exactly when its status is not ok",
     "reasoning": "the candidate's thinking, where it came apart from the answer",
@@ -132,14 +132,23 @@ _REDACTED = """
 Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
 of a candidate's answer and reasoning, of a note, an error and of further fields (meta, parts) stands a mark
 such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these files; the key of the
-marks was thrown away. Texts under 16 characters are all [redacted: short]. Numbers, ids, categories,
-labels of candidates with their settings, findings and provenance stand as they are: look through them before
-you pass this on.
+marks was thrown away. Texts under 16 characters are all [redacted: short]. What a model told
+of its probabilities is such a text as a whole: its figures are redacted with it, and no mark can be made anew
+from these files. Numbers in other columns, ids, categories, labels of candidates with their settings,
+findings and provenance stand as they are: look through them before you pass this on.
+"""
+
+_CHOSEN = """
+These are the tables of chosen items. Of calls, those that brought an answer in words to one of them are here.
+A request about probabilities, and one to a judge, is kept under no item: such calls are left out, so that
+what the calls here cost is not what these items cost.
 """
 
 
-def readme(run: str, form: str, tables: Mapping[str, Sequence[str]], *, redact: bool = False) -> str:
-    """The text for these tables with these columns."""
+def readme(
+    run: str, form: str, tables: Mapping[str, Sequence[str]], *, redact: bool = False, chosen: bool = False
+) -> str:
+    """The text for these tables with these columns; `chosen` if they are of some items only."""
     lines = [
         f"{MADE_BY}: {run}",
         "",
@@ -150,6 +159,7 @@ def readme(run: str, form: str, tables: Mapping[str, Sequence[str]], *, redact: 
             if redact
             else ["Answers are raw: they are what candidates wrote, and may hold anything."]
         ),
+        *(_CHOSEN.rstrip().splitlines() if chosen and "calls" in tables else []),
     ]
     for table, columns in tables.items():
         lines += ["", f"{table}.{form}", f"  {_TABLES[table]}", ""]

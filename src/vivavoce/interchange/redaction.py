@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["TEXTS", "redactor"]
 
 TEXTS = (
-    *("question", "options", "answer", "references", "must", "nice", "steps", "false_answer"),
-    *("context",),
-    *("text", "reasoning", "error", "note", "source"),
+    *("question", "options", "answer", "references", "must", "nice", "steps", "false_answer", "context"),
+    *("source", "text", "reasoning", "error", "note"),
 )
 """The columns whose texts are replaced."""
 _JSON = ("meta", "parts", "rubric")

@@ -10,7 +10,7 @@ from vivavoce.records import Item
 from vivavoce.tables import Line, rename
 from vivavoce.text import one_line
 
-__all__ = ["by_name", "named", "number_of", "text_of"]
+__all__ = ["by_name", "named", "number_of", "of_probe", "text_of"]
 
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
@@ -57,6 +57,11 @@ def _likely(missing: Iterable[str], columns: Iterable[str]) -> str:
     known = {column.casefold(): column for column in columns}
     found = {name: next((known[n] for n in _ELSEWHERE.get(name, ()) if n in known), None) for name in missing}
     return " ".join(f"--map {ours}={theirs}" for ours, theirs in found.items() if theirs)
+
+
+def of_probe(line: Line) -> bool:
+    """Whether a row of an export is about what a model told of its probabilities, not about words."""
+    return line.row.get("probe") not in (None, "")
 
 
 def text_of(line: Line, name: str) -> str | None:

@@ -14,7 +14,7 @@ from vivavoce.benchmarks import load
 from vivavoce.errors import InputError, suggest
 from vivavoce.interchange.marks import Blank, Held, Layout, Marks, read_marks
 from vivavoce.records import Criterion, Direction, IfUnanswered, Measure
-from vivavoce.registry import file_hash
+from vivavoce.registry import file_hash, known
 from vivavoce.specs import RECORDED, Spec, matches, parse
 from vivavoce.store import RunFile
 from vivavoce.store.read import answers, stock
@@ -46,7 +46,8 @@ _PUBLISHED: tuple[tuple[Spec, dict[str, Declared]], ...] = (
 class ImportedScores(NamedTuple):
     """What an import of scores did, in score rows.
 
-    `blank_scored` names blank answers that had been given marks.
+    `blank_scored` names blank answers that had been given marks. `probes` rows mark what a model told of its
+    probabilities: those are no marks of an answer in words, and are left out.
     """
 
     scores: int
@@ -56,6 +57,7 @@ class ImportedScores(NamedTuple):
     skipped: int
     criteria: tuple[str, ...]
     blank_scored: tuple[str, ...]
+    probes: int = 0
 
 
 def import_scores(
@@ -71,9 +73,15 @@ def import_scores(
 
     `measure` is a spec, kept as a label. `declared` gives for a criterion, or for all under '*', fields of
     `Declared`; what is not given is as published where the measure is known. Rows on items of `benchmark`
-    that its settings leave out are skipped. Importing the same marks again changes nothing.
+    that its settings leave out are skipped. Importing the same marks again changes nothing. Raises
+    `InputError` for a measure that is named as a metric of probabilities, which marks no answer in words.
     """
     spec = parse(measure)
+    if hasattr(known("metric").get(spec.name), "probe"):
+        raise InputError(
+            f"{spec.name} marks what a model told of its probabilities, and imported marks are of answers in "
+            "words: `viva merge` brings marks of ours, and for others --measure needs another name."
+        )
     layout.check()
     if layout.blank not in get_args(Blank):
         raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
@@ -100,6 +108,7 @@ def import_scores(
                 "where": dict(layout.where),
                 "criteria": list(found.criteria),
                 "blank": layout.blank,
+                "probes": found.probes,
             },
             changed=db.total_changes - before,
         )
@@ -112,6 +121,7 @@ def import_scores(
         skipped=found.skipped,
         criteria=found.criteria,
         blank_scored=found.blank_scored,
+        probes=found.probes,
     )
 
 

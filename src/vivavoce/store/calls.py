@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.errors import StoreError
 from vivavoce.records import Response
-from vivavoce.store.write import ANSWER, answer_of
+from vivavoce.store.write import ANSWER, TOLD, answer_of
 
 if TYPE_CHECKING:
     from vivavoce.store.runfile import RunFile
@@ -107,10 +108,15 @@ class Ledger:
     def _form(self, probe: str) -> int:
         """The key of answers in words, or of what a probe told."""
         if probe not in self._forms:
-            row = (f"likelihood {probe}", probe)
+            row = (f"{TOLD}{probe}", probe)
             self._db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
-            (form,) = self._db.execute("SELECT edit_id FROM edits WHERE probe = ?", (probe,)).fetchone()
-            self._forms[probe] = form
+            form = self._db.execute("SELECT edit_id FROM edits WHERE probe = ?", (probe,)).fetchone()
+            if form is None:
+                raise StoreError(
+                    f"{self._run.path} holds answers whose edit is called {row[0]!r}, a name that is for "
+                    "what a model told of its probabilities: use another run."
+                )
+            self._forms[probe] = form[0]
         return self._forms[probe]
 
     def keep(self, call: Call) -> None:

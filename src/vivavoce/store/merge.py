@@ -32,13 +32,14 @@ def merge(target: RunFile, source: RunFile) -> Merged:
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
     as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
     differ: in the wording of an item, in the sample that was asked, the text of an answer, the declaration of
-    a measure, or a mark.
+    a measure, a mark, or what is kept under the name of an edit.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
     with target.writing(beside=source) as db:
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
+        _refuse(db, source, *_OTHER_FORM)
         for other in _OTHER_SAMPLE:
             _refuse(db, source, *other)
         for statement in _DIMENSIONS:
@@ -106,6 +107,13 @@ _OTHER_WORDING = (
     "b.benchmark, ti.item",
     f"{_SAME_ITEM} AND ti.hash != i.hash",
     "the item {1!r} of {0} has another wording there.",
+)
+# An older run may hold an edit that is named as what a probe told is kept today.
+_OTHER_FORM = (
+    "t.edit",
+    "FROM theirs.edits t JOIN main.edits o USING (edit) WHERE t.probe != o.probe",
+    "what is kept under {0!r} is an edit of answers in one of the two, and what a model told of its "
+    "probabilities in the other.",
 )
 # Questions that stand for several in one sample stand for others in the next: both together are no exam.
 _OTHER_SAMPLE = (
@@ -183,7 +191,7 @@ _DIMENSIONS = (
     "AND i.current = 1)",
     f"CREATE TEMP TABLE item_map AS SELECT ti.item_id AS theirs, i.item_id AS ours {_SAME_ITEM}",
     *_dimension("candidates", "candidate", "candidate, role", "candidate"),
-    *_dimension("edits", "edit", "edit, probe", "edit"),
+    *_dimension("edits", "edit", "edit, probe", "edit, probe"),
     *_dimension("units", "unit", "unit, text, weight", "unit, text"),
     *_dimension("ballots", "ballot", "ballot", "ballot"),
     *_dimension(

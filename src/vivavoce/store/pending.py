@@ -18,6 +18,7 @@ class Pending(NamedTuple):
     response: Response
 
 
+_SAID = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
@@ -93,25 +94,10 @@ def _responses_to(
 ) -> Iterator[Pending]:
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
-        "r.status, r.text, r.reasoning, "
-        f"r.finish_reason, r.tokens, r.seconds, r.cost, r.error {where} "
+        f"{', '.join(f'r.{name}' for name in _SAID)} {where} "
         "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
     )
-    names = (
-        *(
-            "candidate",
-            "repeat",
-            "edit",
-            "probe",
-            "status",
-            "text",
-            "reasoning",
-            "finish_reason",
-            "tokens",
-            "seconds",
-        ),
-        *("cost", "error"),
-    )
+    names = ("candidate", "repeat", "edit", "probe", *_SAID)
     for key, item_id, *row in db.execute(sql, values):
         item = items[item_id]
         fields = dict(zip(names, row, strict=True))

@@ -30,6 +30,7 @@ __all__ = [
     "scores",
     "stock",
     "tokenisers",
+    "truncated",
 ]
 
 CHUNK = 50_000
@@ -238,22 +239,37 @@ def answers(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str],
     return {tuple(key): Answer(response, text) for *key, response, text in db.execute(sql)}
 
 
-def probes(db: sqlite3.Connection) -> dict[str, set[str]]:
-    """By probe the candidates that were asked it about a current item."""
-    asked: dict[str, set[str]] = {}
-    for probe, candidate in db.execute("SELECT DISTINCT probe, candidate FROM response_rows"):
-        asked.setdefault(probe, set()).add(candidate)
+def probes(db: sqlite3.Connection) -> dict[tuple[str, str], set[str]]:
+    """By benchmark and probe ('': answers in words) the candidates that were asked about a current item."""
+    asked: dict[tuple[str, str], set[str]] = {}
+    rows = db.execute("SELECT DISTINCT benchmark, probe, candidate FROM response_rows")
+    for benchmark, probe, candidate in rows:
+        asked.setdefault((benchmark, probe), set()).add(candidate)
     return asked
+
+
+def truncated(db: sqlite3.Connection, probe: str) -> dict[str, int]:
+    """By candidate how many questions were cut to fit its context when the probe, or '' words, was asked."""
+    told = _told("$.truncated", "meta" if probe == "" else "text")
+    rows = db.execute(
+        f"SELECT candidate, sum({told} > 0) AS n FROM response_rows GROUP BY candidate HAVING n > 0", (probe,)
+    )
+    return dict(rows.fetchall())
 
 
 def tokenisers(db: sqlite3.Connection, probe: str) -> dict[str, str | None]:
     """By candidate what tells its tokeniser apart, as it told the probe; null where it is not known."""
     rows = db.execute(
-        "SELECT candidate, min(json_extract(text, '$.tokeniser')) FROM response_rows "
+        f"SELECT candidate, min({_told('$.tokeniser', 'text')}) FROM response_rows "
         "WHERE probe = ? AND status = 'ok' GROUP BY candidate",
-        (probe,),
+        (probe, probe),
     )
     return dict(rows.fetchall())
+
+
+def _told(what: str, column: str) -> str:
+    """SQL for a value in the JSON of a probe's rows alone: a condition beside it may be tested too late."""
+    return f"CASE WHEN probe = ? AND status = 'ok' THEN json_extract({column}, '{what}') END"
 
 
 class Benchmark(NamedTuple):

@@ -18,6 +18,10 @@ __all__ = ["RunFile"]
 WAIT_SECONDS = 60.0
 
 
+class _Unwritable(StoreError):
+    """The file cannot be written, for want of the right or of room; it may be readable all the same."""
+
+
 class RunFile:
     """A run on disk. Naming a path creates nothing; the file appears when something is first written."""
 
@@ -36,14 +40,13 @@ class RunFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view of the run, which cannot be written through.
 
+        An older file is brought up to date first; one that cannot be written stays as it is, and a copy is
+        read.
         Raises `RunNotFound` if there is no file, `StoreError` if it is not a run of ours or is newer.
         """
         if not self.exists:
             raise RunNotFound(f"no run at {self.path}: `viva import {self.path} …` makes one.")
-        with self.explained(), closing(self._connect()) as db:
-            if _version(db, self.path) < len(MIGRATIONS):
-                with self.writing():  # an older file, or one that is still empty, is brought up to date first
-                    pass
+        with self.explained(), closing(self._current()) as db:
             db.execute("PRAGMA query_only = ON")
             db.execute("BEGIN")
             yield db
@@ -106,6 +109,21 @@ class RunFile:
                         to.unlink(missing_ok=True)
                 raise
 
+    def _current(self) -> sqlite3.Connection:
+        """A connection to the tables as they are made today."""
+        db = self._connect()
+        try:
+            if _version(db, self.path) < len(MIGRATIONS):  # an older file, or one that is still empty
+                with self.writing():
+                    pass
+        except _Unwritable:
+            with closing(db):
+                return _lifted(db, self.path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
     def _connect(self) -> sqlite3.Connection:
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a folder; a run is a file, such as {self.path / 'exam.viva'}.")
@@ -122,7 +140,10 @@ class RunFile:
             return _open(f"{address}?mode=ro&immutable=1")
 
     def _attach(self, db: sqlite3.Connection) -> None:
-        """Make the tables of this run readable through another connection, under the name `theirs`."""
+        """Make the tables of this run readable through another connection, under the name `theirs`.
+
+        Raises `StoreError` for an older file, which `reading` could not bring up to date.
+        """
         address = f"{self.path.absolute().as_uri()}?mode=ro"
         try:
             db.execute("ATTACH ? AS theirs", (address,))
@@ -132,6 +153,12 @@ class RunFile:
             db.execute(
                 "ATTACH ? AS theirs", (f"{address}&immutable=1",)
             )  # a read-only disk, as in `_connect`
+        (version,) = db.execute("PRAGMA theirs.user_version").fetchone()
+        if version < len(MIGRATIONS):
+            raise StoreError(
+                f"{self.path} is of an older format, and cannot be brought up to date where it lies: copy it "
+                "to a folder that can be written, and name that copy."
+            )
 
     @contextmanager
     def explained(self, written: Path | None = None) -> Iterator[None]:
@@ -142,16 +169,14 @@ class RunFile:
         except sqlite3.DatabaseError as error:
             words = str(error)
             if "disk is full" in words or "disk I/O error" in words:
-                raise StoreError(
+                raise _Unwritable(
                     f"the disk is full: nothing of this step was written to {path}, and what was there "
-                    "before "
-                    "is safe. Make room and run the same command again."
+                    "before is safe. Make room and run the same command again."
                 ) from error
             if "readonly" in words or "unable to open" in words:
-                raise StoreError(
+                raise _Unwritable(
                     f"cannot write {path}: the file or its folder is read-only. Copy the run to a folder "
-                    "that "
-                    "can be written and use it there."
+                    "that can be written and use it there."
                 ) from error
             if "locked" in words or "busy" in words:
                 raise StoreError(
@@ -160,8 +185,7 @@ class RunFile:
             if "not a database" in words or "malformed" in words:
                 raise StoreError(
                     f"{path} is no readable run file ({words}): it is another kind of file, or it is "
-                    "damaged. "
-                    "Restore a copy, or give another path."
+                    "damaged. Restore a copy, or give another path."
                 ) from error
             if isinstance(error, sqlite3.OperationalError):
                 raise StoreError(f"SQLite cannot use {path}: {words}.") from error
@@ -185,6 +209,20 @@ def _open(address: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _lifted(old: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """A copy of an older run as it would be today, which lasts as long as its connection."""
+    new = _open("")  # SQLite keeps it in memory, and what does not fit among the files of the system
+    try:
+        old.backup(new)
+        new.execute("BEGIN")
+        _migrate(new, path)
+        new.execute("COMMIT")
+    except BaseException:
+        new.close()
+        raise
+    return new
 
 
 def _use_wal(db: sqlite3.Connection) -> None:

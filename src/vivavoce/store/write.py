@@ -15,6 +15,7 @@ from vivavoce.tables import LISTS
 
 __all__ = [
     "ANSWER",
+    "TOLD",
     "Mark",
     "Stored",
     "answer_of",
@@ -168,6 +169,10 @@ ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "
 """The columns that hold what came of asking."""
 
 
+TOLD = "likelihood "
+"""How the form begins under which `edits` keeps what a probe told; no edit of words may be named so."""
+
+
 def answer_of(response: Response) -> tuple[object, ...]:
     """The values of `ANSWER`."""
     return (*(getattr(response, name) for name in ANSWER[:-1]), _json(dict(response.meta)))
@@ -183,11 +188,16 @@ def put_responses(
     """Store responses; the same text again changes nothing, and an answer replaces an earlier failure.
 
     The scores of a replaced failure are dropped. Raises `InputError` where another text is there already
-    for the same item, candidate, repeat and edit.
+    for the same item, candidate, repeat and edit, or an edit has a name that is kept for probes.
     """
-    edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
+    edits = dict(db.execute("SELECT edit, edit_id FROM edits WHERE probe = ''"))
     new = unchanged = replaced = 0
     for r in responses:
+        if r.edit.startswith(TOLD):
+            raise InputError(
+                f"{r.candidate}, {r.item}: the edit {r.edit!r} begins with {TOLD.strip()!r}, and such names "
+                "are kept for what a model told of its probabilities: give the edit another name."
+            )
         if r.edit not in edits:
             edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])

@@ -1,0 +1,34 @@
+"""What a model told of its probabilities, put into a run as a collect puts it there."""
+
+import json
+from collections.abc import Mapping
+
+from vivavoce.records import Response
+from vivavoce.run import Run
+from vivavoce.store.calls import Call, ledger
+from vivavoce.store.write import put_candidates
+
+__all__ = ["GIVEN", "tell"]
+
+GIVEN = "given(after=question)"
+
+
+def tell(run: Run, candidate: str, items: Mapping[str, float]) -> None:
+    """By item of the benchmark `exam` the log-probability of its one reference, each with its call."""
+    with run.file.writing() as db:
+        put_candidates(db, {candidate: "candidate"})
+    with ledger(run.file) as book:
+        for item, logprob in items.items():
+            of_reference = {"logprob": logprob, "tokens": 2, "verbatim": 2}
+            told = {"references": [of_reference], "tokeniser": "a tokeniser of some length", "truncated": 0}
+            book.keep(
+                Call(
+                    *(f"key of {item}", candidate, "fake", 1, "loglikelihood", "probe", "ok", 1, 0.5, 7, 0),
+                    *(0.25, None, "{}"),
+                )
+            )
+            book.put(
+                Response(benchmark="exam", item=item, candidate=candidate, probe=GIVEN, status="ok",
+                         text=json.dumps(told), meta={"asked": f"key of {item}"}),
+                None,
+            )  # fmt: skip
