@@ -5,6 +5,7 @@ What a model told is made up; the marks are those of the metrics themselves.
 
 import json
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from vivavoce.studies.contamination import COLUMNS, NOTHING, findings
 
 GUID = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b"
 FOUND, NONE, OPEN = "consistent with memorisation", "no sign", "cannot tell"
+APART = "stands out from the others"
 
 Told = Mapping[str, Any]
 Said = Mapping[str, Mapping[str, Told]]
@@ -30,9 +32,14 @@ Said = Mapping[str, Mapping[str, Told]]
 
 
 def marks(
-    spec: str, said: Said, *, weights: Mapping[str, float] | None = None, benchmark: str = "exam"
+    spec: str,
+    said: Said,
+    *,
+    weights: Mapping[str, float] | None = None,
+    benchmark: str = "exam",
+    places: Mapping[str, int] | None = None,
 ) -> Marks:
-    """The marks of a metric on what was told."""
+    """The marks of a metric on what was told; `places` are those of keys, else the first."""
     metric = registry.build("metric", spec)
     measures = dict(enumerate(measures_of(metric)))
     rows = []
@@ -41,7 +48,7 @@ def marks(
             base, _, variant = place.partition("|")
             item = Item(
                 benchmark=benchmark, item=base, variant=variant, format="mcq", question="?",
-                options=("a", "b", "c", "d"), answer=("a",),
+                options=tuple("abcd"), answer=("abcd"[(places or {}).get(place, 0)],),
             )  # fmt: skip
             answer = Response(benchmark=benchmark, item=base, variant=variant, candidate=candidate)
             (values,) = metric.values([Row(item, answer, Reading("ok", told))], Lab())
@@ -93,32 +100,102 @@ def found(*asked: Marks, **more: Any) -> Finding:
 # the second half
 
 
-def test_a_memoriser_is_flagged_against_its_own_questions_in_other_words_and_an_innocent_one_is_not() -> None:
+def test_a_memoriser_is_flagged_by_bits_in_other_words_and_stands_out_by_shares() -> None:
+    """Shares are of tokens, and whoever goes on further loses more by other words: they say less."""
     reworded = [4, 2, 3, 2, 2, 3] * 4
+
+    def said(shares: list[int], bits: float) -> dict[str, Told]:
+        return {f"q{n:02}": half(k, bits + n % 5) for n, k in enumerate(shares)} | {
+            f"q{n:02}|rewritten": half(k, 60.0 + n % 3) for n, k in enumerate(reworded)
+        }
+
     finding = found(
-        marks("second_half", {
-            "innocent": halves(MANY) | halves(reworded, variant="rewritten"),
-            "learnt": halves(LEARNT) | halves(reworded, variant="rewritten"),
-        })
-    )  # fmt: skip
-    wanted = {"criterion": "verbatim", "against": "rewritten"}
-    assert FOUND == row(finding, candidate="learnt", **wanted)["verdict"]
-    assert NONE == row(finding, candidate="innocent", **wanted)["verdict"]
+        marks(
+            "second_half", {"innocent": said(MANY, 58), "learnt": said(LEARNT, 20), "other": said(MANY, 59)}
+        )
+    )
+    for criterion, verdict in (("verbatim", APART), ("bits_per_byte", FOUND)):
+        wanted = {"criterion": criterion, "against": "rewritten"}
+        assert verdict == row(finding, candidate="learnt", **wanted)["verdict"]
+        assert NONE == row(finding, candidate="innocent", **wanted)["verdict"]
     assert "learnt, against the same in other words: +0.5" in finding.text
+    assert "learnt, against the same in other words: 0.363 times as many, 0.354 to 0.372" in finding.text
     assert any("set phrases" in note for note in finding.notes)
+    assert any("harder for all" in note for note in finding.notes)
     assert any("No sign is no clean bill" in note for note in finding.notes)
 
 
-def test_the_difference_is_paired_by_case_in_the_metrics_units() -> None:
-    """By hand: 12 differences of .4 and .2 in turn, mean .3, SE sqrt(12 * .01 / (12 * 11)) = .1 / sqrt 11."""
-    finding = found(marks("second_half", {"a": halves([6, 4] * 6) | halves([2] * 12, variant="rewritten")}))
-    one = row(finding, criterion="verbatim", against="rewritten")
-    assert pytest.approx(0.3) == one["value"]
+def reworded(level: float, harder: float, seed: int, *, n: int = 60) -> dict[str, Told]:
+    """An innocent candidate that takes `level` bits by byte, and `harder` times as many in other words."""
+    rng = random.Random(seed)
+    said = {}
+    for k in range(n):
+        case = level * (1 + 0.1 * math.sin(k))
+        for end, times in (("", 1.0), ("|rewritten", harder)):
+            said[f"q{k:02}{end}"] = half(2, 60 * times * case * (1 + rng.uniform(-0.05, 0.05)))
+    return said
+
+
+def test_rewordings_that_are_harder_for_all_are_no_sign_of_memory() -> None:
+    """A tenth more bits for three innocent candidates, of which one takes half as many as another."""
+    finding = found(
+        marks(
+            "second_half",
+            {"a": reworded(1.2, 1.1, 1), "b": reworded(0.9, 1.1, 2), "c": reworded(0.6, 1.1, 3)},
+        )
+    )
+    wanted = {"criterion": "bits_per_byte", "against": "rewritten"}
+    assert [NONE] * 3 == [row(finding, candidate=name, **wanted)["verdict"] for name in "abc"]
+    assert max(abs(row(finding, candidate=name, **wanted)["value"]) for name in "abc") < 0.02
+
+
+def test_a_candidate_alone_is_not_tested_against_other_words() -> None:
+    """The same figures that flag it among others: who knows how hard the rewording is."""
+    alone = found(marks("second_half", {"a": reworded(1.0, 1.5, 1)}))
+    one = row(alone, criterion="bits_per_byte", against="rewritten")
+    assert (OPEN, None, None) == (one["verdict"], one["p"], one["n_tests"])
+    assert one["value"] == pytest.approx(-math.log(1.5), abs=0.02)
+    assert one["low"] < one["value"] < one["high"] < 0
+    assert "only other candidates with both wordings" in one["reason"]
+    assert "a, against the same in other words: 0.66" in alone.text
+    among = found(marks("second_half", {"a": reworded(1.0, 1.5, 1), "b": reworded(1.0, 1.0, 2)}))
+    assert FOUND == row(among, candidate="a", criterion="bits_per_byte", against="rewritten")["verdict"]
+
+
+def test_other_words_of_another_candidate_are_taken_off_by_hand() -> None:
+    """a's gaps are .4 and .2 in turn, b's .1: .2 is left; SE sqrt(12 * .01 / (12 * 11)) = .1 / sqrt 11."""
+    first = halves([6, 4] * 6) | halves([2] * 12, variant="rewritten")
+    second = halves([3] * 12) | halves([2] * 12, variant="rewritten")
+    one = row(
+        found(marks("second_half", {"a": first, "b": second})),
+        candidate="a", criterion="verbatim", against="rewritten",
+    )  # fmt: skip
+    assert pytest.approx(0.2) == one["value"]
     ends = t.ppf(0.975, 11) * 0.1 / math.sqrt(11)
-    assert pytest.approx((0.3 - ends, 0.3 + ends)) == (one["low"], one["high"])
-    assert (12, 12, 12, 2) == tuple(one[k] for k in ("n_items", "n_groups", "n_different", "n_tests"))
-    plain = row(finding, criterion="verbatim", against="")
-    assert (pytest.approx(0.5), None) == (plain["value"], plain["verdict"])
+    assert pytest.approx((0.2 - ends, 0.2 + ends)) == (one["low"], one["high"])
+    assert (12, 12, 12) == tuple(one[k] for k in ("n_items", "n_groups", "n_different"))
+
+
+def test_bits_in_other_words_by_hand() -> None:
+    """a takes 30 bits for 60 and b 40 for 50: ln(1/2) - ln(4/5) = ln(5/8). A third has no rewordings."""
+    said = {
+        name: halves([3] * 12, bits=plain) | halves([3] * 12, variant="rewritten", bits=other)
+        for name, plain, other in (("a", 30.0, 60.0), ("b", 40.0, 50.0))
+    } | {"c": halves([3] * 12)}
+    finding = found(marks("second_half", said))
+    one, third = (
+        row(finding, candidate=name, criterion="bits_per_byte", against="rewritten") for name in "ac"
+    )
+    assert (FOUND, pytest.approx(math.log(5 / 8))) == (one["verdict"], one["value"])
+    assert (OPEN, "no question has a variant 'rewritten' with a mark") == (third["verdict"], third["reason"])
+    assert "0.625 times as many" in finding.text
+
+
+def test_a_second_half_that_takes_no_bit_has_no_factor() -> None:
+    said = halves([3] * 12, bits=0.0) | halves([3] * 12, variant="rewritten")
+    one = row(found(marks("second_half", {"a": said})), criterion="bits_per_byte", against="rewritten")
+    assert (OPEN, None) == (one["verdict"], one["value"])
+    assert "none of them takes a bit" in one["reason"]
 
 
 def test_several_rewordings_of_a_question_count_by_their_mean() -> None:
@@ -137,30 +214,28 @@ def test_rewordings_and_other_twins_are_no_second_halves_of_the_exam() -> None:
     assert pytest.approx(0.6) == row(finding, criterion="verbatim", against="rewritten")["value"]
 
 
-def test_fewer_bits_than_in_other_words_are_what_memory_needs() -> None:
-    """Bits by byte: (60 - 6 .. 30) / 60 against 1."""
-    fewer = {f"q{n:02}": half(3, 12.0 + n) for n in range(12)}
-    more = {f"q{n:02}": half(3, 108.0 + n) for n in range(12)}
-    again = halves([3] * 12, variant="rewritten", bits=60.0)
-    wanted = {"criterion": "bits_per_byte", "against": "rewritten"}
-    known = row(found(marks("second_half", {"a": fewer | again})), **wanted)
-    assert (FOUND, pytest.approx((12 + 5.5) / 60 - 1)) == (known["verdict"], known["value"])
-    assert known["low"] <= known["value"] <= known["high"] < 0
-    unknown = row(found(marks("second_half", {"a": more | again})), **wanted)
-    assert (NONE, True) == (unknown["verdict"], unknown["low"] > 0)
+def cheap(bits: float, n: int = 24) -> dict[str, Told]:
+    return {f"q{k:02}": half(3, bits + k) for k in range(n)}
 
 
-def test_standing_out_from_the_others_is_called_no_more_than_that() -> None:
-    finding = found(
-        marks("second_half", {"big": halves(LEARNT), "one": halves(MANY), "two": halves(MANY[1:] + MANY[:1])})
-    )
-    verdicts = {r["candidate"]: r["verdict"] for r in finding.rows if r["against"] == "others"}
-    assert {"big": "stands out from the others", "one": NONE, "two": NONE} == verdicts
+def test_standing_out_from_the_others_by_bits_is_called_no_more_than_that() -> None:
+    """By hand: 20 + k bits less the mean of 60 + k and 70 + k, by 60 bytes."""
+    finding = found(marks("second_half", {"big": cheap(20), "one": cheap(60), "two": cheap(70)}))
+    rows = {r["candidate"]: r for r in finding.rows if r["against"] == "others"}
+    assert {"big": APART, "one": NONE, "two": NONE} == {name: r["verdict"] for name, r in rows.items()}
+    assert pytest.approx((20 - 65) / 60) == rows["big"]["value"]
+
+
+def test_shares_of_tokens_are_held_against_no_other_candidate() -> None:
+    """Tokenisers differ, and with them what a share is of."""
+    finding = found(marks("second_half", {"a": halves(LEARNT), "b": halves(MANY)}))
+    assert {"bits_per_byte"} == {r["criterion"] for r in finding.rows if r["against"] == "others"}
+    assert any("bits per byte alone" in note for note in finding.notes)
 
 
 def test_a_candidate_alone_has_nothing_to_be_held_against() -> None:
     finding = found(marks("second_half", {"a": halves(MANY)}))
-    other, again = (row(finding, criterion="verbatim", against=name) for name in ("others", "rewritten"))
+    other, again = (row(finding, criterion="bits_per_byte", against=name) for name in ("others", "rewritten"))
     assert (OPEN, "no other candidate has marks", None) == (other["verdict"], other["reason"], other["value"])
     assert (OPEN, "no question has a variant 'rewritten' with a mark") == (again["verdict"], again["reason"])
     assert 0 < row(finding, criterion="verbatim", against="")["low"]
@@ -173,32 +248,28 @@ def test_equal_shares_are_no_sign() -> None:
 
 
 def test_nine_cases_are_too_few() -> None:
-    finding = found(marks("second_half", {"a": halves([10] * 9), "b": halves([0] * 9)}))
-    one = row(finding, candidate="a", criterion="verbatim", against="others")
+    finding = found(marks("second_half", {"a": cheap(20, 9), "b": cheap(60, 9)}))
+    one = row(finding, candidate="a", criterion="bits_per_byte", against="others")
     assert (OPEN, "9 cases: too few to tell", None) == (one["verdict"], one["reason"], one["p"])
-    plain = row(finding, candidate="a", criterion="verbatim", against="")
-    assert (1.0, None) == (plain["value"], plain["low"])
+    plain = row(finding, candidate="a", criterion="bits_per_byte", against="")
+    assert (pytest.approx(24 / 60), None) == (plain["value"], plain["low"])
 
 
 def test_few_cases_that_differ_cannot_tell() -> None:
     """Four of twelve questions by heart: the exact test of four signs cannot fall below .125."""
+    again = halves([2] * 12, variant="rewritten")
     finding = found(
-        marks("second_half", {"a": halves([10] * 4 + [2] * 8) | halves([2] * 12, variant="rewritten")})
+        marks("second_half", {"a": halves([10] * 4 + [2] * 8) | again, "b": halves([2] * 12) | again})
     )
-    one = row(finding, criterion="verbatim", against="rewritten")
+    one = row(finding, candidate="a", criterion="verbatim", against="rewritten")
     assert (OPEN, 4, 0.125) == (one["verdict"], one["n_different"], one["p"])
     assert "4 cases that differ" in one["reason"]
 
 
 def test_questions_of_one_case_are_one() -> None:
-    said = {f"case.{n}": half(10) for n in range(30)}
-    other = {f"case.{n}": half(0) for n in range(30)}
-    one = row(
-        found(marks("second_half", {"a": said, "b": other})),
-        candidate="a",
-        criterion="verbatim",
-        against="others",
-    )
+    said = {name: {f"case.{n}": half(3, bits) for n in range(30)} for name, bits in (("a", 5.0), ("b", 60.0))}
+    finding = found(marks("second_half", said))
+    one = row(finding, candidate="a", criterion="bits_per_byte", against="others")
     assert (OPEN, 1) == (one["verdict"], one["n_groups"])
 
 
@@ -206,7 +277,6 @@ def test_marks_that_failed_take_no_part_and_are_counted() -> None:
     finding = found(marks("second_half", {"a": halves([None] * 12), "b": halves(MANY[:12])}))
     lost = row(finding, candidate="a", criterion="verbatim", against="")
     assert (None, 12, "every mark failed") == (lost["value"], lost["n_failed"], lost["reason"])
-    assert OPEN == row(finding, candidate="a", criterion="verbatim", against="others")["verdict"]
     assert pytest.approx(1.0) == row(finding, candidate="a", criterion="bits_per_byte", against="")["value"]
     assert "12 marks failed and took no part." in finding.notes
 
@@ -257,14 +327,14 @@ def test_a_canary_that_failed_cannot_tell() -> None:
 # the order of options
 
 
-def order(right: Sequence[bool]) -> Told:
-    """Four rotations; the key is the first option, and the likeliest where it is right."""
+def order(right: Sequence[bool], key: int = 0) -> Told:
+    """Four rotations; the key is the likeliest where it is right, else another option."""
     return {
         "orders": [
             {
                 "shift": shift,
                 "put": ["a", "b", "c", "d"],
-                "logprob": [-1.0 if ok else -9.0, -2.0, -3.0, -4.0],
+                "logprob": [(-1.0 if ok else -9.0) if k == key else -2.0 - k for k in range(4)],
                 "tokens": [1, 1, 1, 1],
             }
             for shift, ok in enumerate(right)
@@ -274,28 +344,134 @@ def order(right: Sequence[bool]) -> Told:
     }
 
 
-def orders(published: Sequence[bool], others: Sequence[Sequence[bool]]) -> dict[str, Told]:
-    return {
-        f"q{n:02}": order([one, *rest]) for n, (one, rest) in enumerate(zip(published, others, strict=True))
+Rights = Sequence[Sequence[bool]]
+"""By question whether the key was the likeliest, in the published order and the three others."""
+
+
+def rotated(said: Mapping[str, Rights], keys: Sequence[int]) -> Marks:
+    """Marks of questions whose keys stand at these places, the first being 0."""
+    asked = {
+        name: {f"q{n:03}": order(right, keys[n]) for n, right in enumerate(rights)}
+        for name, rights in said.items()
     }
+    return marks("options(rotate=true)", asked, places={f"q{n:03}": key for n, key in enumerate(keys)})
+
+
+def picking(place: int, key: int) -> list[bool]:
+    """Whether the key stands at the place in each rotation."""
+    return [(key - shift) % 4 == place for shift in range(4)]
+
+
+EVEN = [n % 4 for n in range(24)]
+SKEWED = [0] * 24 + [1] * 15 + [2] * 12 + [3] * 9
+"""Keys at A-D 40, 25, 20 and 15 %."""
 
 
 def test_a_gap_for_the_published_order_is_flagged_and_an_even_candidate_is_not() -> None:
     """24 questions: right as published and in one of three others, gap 2/3; and right or wrong in all."""
-    learnt = orders([True] * 24, [[n % 2 == 0, n % 2 == 1, False] for n in range(24)])
-    even = orders([n % 2 == 0 for n in range(24)], [[n % 2 == 0] * 3 for n in range(24)])
-    finding = found(marks("options(rotate=true)", {"learnt": learnt, "even": even}))
+    finding = found(
+        rotated(
+            {
+                "learnt": [[True, n % 2 == 0, n % 2 == 1, False] for n in range(24)],
+                "even": [[n % 2 == 0] * 4 for n in range(24)],
+            },
+            EVEN,
+        )
+    )
     known, none = (row(finding, candidate=name, probe="option_order") for name in ("learnt", "even"))
     assert (FOUND, pytest.approx(2 / 3), 24) == (known["verdict"], known["value"], known["n_groups"])
     assert (NONE, 0.0) == (none["verdict"], none["value"])
-    assert any("preference for places" in note for note in finding.notes)
+    assert any("each counting alike" in note for note in finding.notes)
 
 
 def test_a_gap_the_other_way_is_no_sign() -> None:
-    against = orders([False] * 24, [[True, n % 2 == 0, True] for n in range(24)])
-    one = row(found(marks("options(rotate=true)", {"a": against})), probe="option_order")
+    against = [[False, True, n % 3 == 0, True] for n in range(24)]
+    one = row(found(rotated({"a": against}, EVEN)), probe="option_order")
     assert one["p_adjusted"] < 0.001
     assert (NONE, True) == (one["verdict"], one["high"] < 0)
+
+
+def test_a_preference_for_a_place_is_no_sign_where_keys_stand_there_often() -> None:
+    """Always A: a gap of 1 for the 40 % of the keys that stand there, and of -1/3 for all others."""
+    said = {"a": [picking(0, key) for key in SKEWED]}
+    one = row(found(rotated(said, SKEWED)), probe="option_order")
+    assert (NONE, 0.0, 1.0, 60) == tuple(one[k] for k in ("verdict", "value", "p", "n_items"))
+    rng = random.Random(3)
+    guesses = [
+        [True] * 4 if rng.random() < 0.4 else picking(rng.choices(range(4), (7, 1, 1, 1))[0], key)
+        for key in SKEWED
+    ]
+    some = row(found(rotated({"a": guesses}, SKEWED)), probe="option_order")
+    assert (NONE, True) == (some["verdict"], some["p"] > 0.05)
+
+
+def test_a_memoriser_is_flagged_where_keys_stand_unevenly_too() -> None:
+    said = {"a": [[True, n % 3 == 0, False, n % 4 == 0] for n, _ in enumerate(SKEWED)]}
+    assert FOUND == row(found(rotated(said, SKEWED)), probe="option_order")["verdict"]
+
+
+def test_places_count_alike_with_the_error_of_residuals_inside_them() -> None:
+    """Gaps 1 and 0 in turn at A (12 keys), 1 at B, 0 at C and D (6 each): (1/2 + 1) / 4.
+
+    A's share of a residual of 1/2 is 1/48, 12/11 of its square for the place and 30/29 for the cases.
+    """
+    keys = [0] * 12 + [1] * 6 + [2] * 6 + [3] * 6
+    rights = [[n % 2 == 0, False, False, False] for n in range(12)]
+    rights += [[key == 1, False, False, False] for key in keys[12:]]
+    one = row(found(rotated({"a": rights}, keys)), probe="option_order")
+    se = math.sqrt(30 / 29 * 12 * 12 / 11 * (0.5 / 48) ** 2)
+    assert pytest.approx(3 / 8) == one["value"]
+    ends = t.ppf(0.975, 29) * se
+    assert pytest.approx((3 / 8 - ends, 3 / 8 + ends)) == (one["low"], one["high"])
+    assert (30, 12) == (one["n_items"], one["n_different"])
+
+
+def test_questions_of_another_number_of_options_weigh_by_their_number() -> None:
+    """48 of four options with a gap of 1, 24 of two with -1 at both places: 1 * 2/3 - 1 * 1/3, weights 1."""
+    of_four = rotated({"a": [[True, False, False, False]] * 48}, [n % 4 for n in range(48)])
+    two = rotated({"a": [[False, True, True, True]] * 24}, [n % 2 for n in range(24)])
+    parts = pl.col("parts").str.replace('"options": 4.0', '"options": 2.0', literal=True)
+    of_two = two.scores.with_columns(
+        parts=parts, item="two." + pl.col("item"), group="two." + pl.col("group")
+    )
+    both = of_four._replace(scores=pl.concat([of_four.scores, of_two]))
+    one = row(found(both), probe="option_order")
+    assert (72, pytest.approx(1 / 3), FOUND) == (one["n_items"], one["value"], one["verdict"])
+    heavy = both._replace(
+        scores=both.scores.with_columns(
+            weight=pl.when(pl.col("item").str.starts_with("two.")).then(6.0).otherwise(1.0)
+        )
+    )
+    weighed = row(found(heavy), probe="option_order")
+    assert pytest.approx((48 - 6 * 24) / (48 + 6 * 24)) == weighed["value"]
+    few = both._replace(scores=both.scores.filter(~pl.col("item").str.contains(r"two\.q0(1|2|0[4-9])")))
+    left = row(found(few), probe="option_order")
+    assert (1.0, 48, FOUND) == (left["value"], left["n_items"], left["verdict"])
+    assert "questions left out" in left["reason"]
+
+
+def test_a_place_with_few_keys_leaves_nothing_to_tell() -> None:
+    keys = [0] * 12 + [1] * 12 + [2] * 12 + [3] * 4
+    one = row(found(rotated({"a": [[True, False, False, False]] * 40}, keys)), probe="option_order")
+    assert (OPEN, None, None) == (one["verdict"], one["value"], one["p"])
+    assert (
+        "40 questions left out: not every place of so many options holds the key in 5 cases" == one["reason"]
+    )
+
+
+def test_few_cases_that_differ_let_no_place_be_weighed() -> None:
+    rights = [[True, False, False, False]] * 9 + [[True] * 4] * 31
+    one = row(found(rotated({"a": rights}, [n % 4 for n in range(40)])), probe="option_order")
+    assert (OPEN, None, 40) == (one["verdict"], one["p"], one["n_items"])
+    assert "9 cases that differ: too few" in one["reason"]
+
+
+def test_marks_that_do_not_say_where_the_key_stood_are_scored_again() -> None:
+    one = rotated({"a": [[True, False, False, False]] * 24}, EVEN)
+    old = one._replace(scores=one.scores.with_columns(parts=pl.lit('{"published": 1.0, "rotated": 0.0}')))
+    seen = row(found(old), probe="option_order")
+    assert (OPEN, None) == (seen["verdict"], seen["value"])
+    assert "score options(rotate=true) again" in seen["reason"]
 
 
 def test_options_in_one_order_have_no_gap() -> None:
@@ -306,9 +482,7 @@ def test_options_in_one_order_have_no_gap() -> None:
 
 
 def test_holm_runs_over_all_tests_of_the_call_and_intervals_over_as_many() -> None:
-    finding = found(
-        marks("second_half", {"a": halves(LEARNT), "b": halves(MANY)}), canaries({"a": 0, "b": 50})
-    )
+    finding = found(marks("second_half", {"a": cheap(20), "b": halves(MANY)}), canaries({"a": 0, "b": 50}))
     tested = [r for r in finding.rows if r["p"] is not None]
     assert 4 == len(tested)
     assert {4} == {r["n_tests"] for r in tested}
@@ -337,7 +511,8 @@ def test_floors_and_edits_are_no_candidates() -> None:
     floor = pl.when(pl.col("candidate") == "floor").then(pl.lit("floor")).otherwise(pl.col("role"))
     finding = findings(one._replace(scores=one.scores.with_columns(role=floor)))
     assert {"a"} == {r["candidate"] for r in finding.rows}
-    assert "no other candidate has marks" == row(finding, criterion="verbatim", against="others")["reason"]
+    other = row(finding, criterion="bits_per_byte", against="others")
+    assert "no other candidate has marks" == other["reason"]
 
 
 def test_without_a_probe_it_says_what_would_be_one() -> None:

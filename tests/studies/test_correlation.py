@@ -10,7 +10,7 @@ from tests.studies.making import Answers, made, marked, row, score, twins, write
 
 from vivavoce.records import Finding
 from vivavoce.run import Run
-from vivavoce.studies.correlation import COLUMNS
+from vivavoce.studies.correlation import COLUMNS, findings
 
 F1 = "medsynf1(variant=gptdict_lemma)"
 
@@ -233,3 +233,25 @@ def test_two_raters_are_named_and_not_by_construction(panel: Any) -> None:
     ]
     r = of(study(panel(marks)))
     assert ("panel: worth by Ann", "panel: worth by Bob", False) == (r["a"], r["b"], r["by_construction"])
+
+
+def test_measures_of_the_same_probabilities_are_by_construction_and_leave_the_family(tmp_path: Path) -> None:
+    """Two arithmetics of what one probe told are alike as criteria of one call are; a third is not."""
+    run = marked(tmp_path, spread(0.1, 0.2, 0.3, 0.4))
+    score(run, "told(least=0.1)", "told(least=0.2)")
+    marks = run._marks(None, None)
+    one, other, third = marks.measures
+    asked = findings(marks._replace(probes={one: "options(of=text)", other: "options(of=text)"}))
+    rows = {
+        (r["a"], r["b"]): r for r in asked.rows if (r["level"], r["coefficient"]) == ("system", "kendall")
+    }
+    assert {
+        ("told: worth", "told(least=0.1): worth"): (True, None),
+        ("told: worth", "told(least=0.2): worth"): (False, True),
+        ("told(least=0.1): worth", "told(least=0.2): worth"): (False, True),
+    } == {names: (r["by_construction"], r["q"] and r["q"] > 0) for names, r in rows.items()}
+    assert 1 == asked.text.count("; alike by construction, being made of the same probabilities.")
+    apart = findings(
+        marks._replace(probes={one: "options(of=text)", other: "options", third: "options(k=2)"})
+    )
+    assert not any(r["by_construction"] for r in apart.rows)

@@ -13,9 +13,11 @@ from scipy.stats import t as student
 from tests.studies.making import borrowed, made, marked, row, score, twins
 
 from vivavoce import registry, stats
-from vivavoce.records import Finding
+from vivavoce.records import Criterion, Finding, Measure
 from vivavoce.run import Run
+from vivavoce.studies.pair import Compared, Figures, Pair
 from vivavoce.studies.pooling import TOO_LARGE
+from vivavoce.studies.words import factor, number
 
 LIKELY = Path(__file__).with_name("told_perplexity.py")
 SPEC = "counted(pool=exp_ratio, low=0.5, high=null, direction=lower)"
@@ -166,7 +168,7 @@ def noisy(shift: float, n: int = 40) -> tuple[dict[str, str | float], dict[str, 
             "better_by_margin",
             "A is better, and by more than the factor of 1.11 you called important.",
         ),
-        (0.003, 0.012, "not_worse", "by more than a factor of 1.01. It was not shown to be better."),
+        (0.003, 0.012, "not_worse", "by more than a factor of 1.012. It was not shown to be better."),
     ],
 )
 def test_a_margin_is_a_logarithm_and_is_told_as_a_factor(
@@ -183,7 +185,7 @@ def test_what_the_exam_could_have_found_is_a_factor(tmp_path: Path) -> None:
     found, _ = compare(tmp_path, {"A": a, "B": b}, margin=0.001)
     assert (
         "This exam cannot tell them apart. It would have found a factor of "
-        f"{math.exp(found['mde_family']):.3g} four times in five. To tell a factor of 1 apart takes about "
+        f"{factor(found['mde_family'])} four times in five. To tell a factor of 1.001 apart takes about "
     ) in found["verdict"]
     assert 40 < found["n_needed"]
 
@@ -192,6 +194,35 @@ def test_without_the_largest_number_they_cannot_be_compared(tmp_path: Path) -> N
     answers = {"A": texts([2000.0] * 3, [1, 1, 2]), "B": texts([3.0] * 3, [1, 1, 2])}
     found, _ = compare(tmp_path, answers)
     assert ("incomparable", f"of one of them, {TOO_LARGE}") == (found["verdict_code"], found["reason"])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.log(231406883869), "2.31 × 10^11"),
+        (-math.log(231406883869), "4.32 × 10^-12"),
+        (math.log(12345), "12,300"),
+        (math.log(1234), "1,230"),
+        (1000.0, "1.97 × 10^434"),
+        (math.log(1.5), "1.5"),
+        (math.log(1.5 / 1.6), "0.938"),
+        (0.05, "1.051"),
+        (0.001, "1.001"),
+        (-0.001, "0.999"),
+        (0.0, "1"),
+    ],
+)
+def test_factors_are_told_in_three_digits_and_near_one_by_how_far_they_are_from_it(
+    value: float, said: str
+) -> None:
+    assert said == factor(value)
+
+
+def test_figures_without_a_limit_have_three_digits_and_no_exponent_of_computers() -> None:
+    c = Criterion(criterion="x", low=1.0, high=None)
+    assert ["1.23", "0.0123", "12,300", "-12,300", "2.31 × 10^11", "999,000", "0"] == [
+        number(x, c) for x in (1.234, 0.0123, 12345, -12345, 231406883869, 999_499, 0.0)
+    ]
 
 
 # The metric's own three criteria
@@ -252,6 +283,66 @@ def test_bits_and_the_logarithm_of_byte_perplexity_differ_alike(tmp_path: Path) 
     assert pytest.approx(bits["p"]) == byte["p"]
     assert (None, "log") == (bits["scale"], byte["scale"])
     assert "Compared on the log scale: word_perplexity, byte_perplexity." in "\n".join(found.notes)
+
+
+LEAD = "bits_per_byte"
+
+
+def test_three_forms_of_one_number_are_one_comparison(tmp_path: Path) -> None:
+    """Each has the p and the detectable difference that it would have if it alone had been asked for."""
+    found = asked(tmp_path, RATES).compare("A", "B", metric="told_perplexity")
+    assert [("word_perplexity", 1, LEAD), ("byte_perplexity", 1, LEAD), (LEAD, 1, None)] == [
+        (r["criterion"], r["family"], r["form_of"]) for r in found.rows
+    ]
+    for r in found.rows:
+        assert (r["p"], r["p"], r["mde"]) == (r["p_adjusted"], r["q"], r["mde_family"])
+        assert (r["low"], r["high"]) == (r["low_family"], r["high_family"])
+    assert found.notes[0].startswith("1 comparison made.")
+    assert (
+        "word_perplexity, byte_perplexity and bits_per_byte are one number in several forms and count as 1 "
+        "comparison; a margin is in the units of each."
+    ) == found.notes[1]
+
+
+def test_a_form_is_corrected_in_the_place_of_the_one_that_counts(tmp_path: Path) -> None:
+    """Three pairs are a family of three, and Holm over the three p of each form is what its rows have."""
+    found = asked(tmp_path, RATES).compare("A", "B", "C", metric="told_perplexity")
+    assert {3} == {r["family"] for r in found.rows}
+    assert "3 comparisons made together" in found.notes[0]
+    for name in ("word_perplexity", "byte_perplexity", LEAD):
+        own = [r for r in found.rows if r["criterion"] == name]
+        assert pytest.approx(stats.holm([r["p"] for r in own]).tolist()) == [r["p_adjusted"] for r in own]
+        assert pytest.approx(stats.benjamini_hochberg([r["p"] for r in own]).tolist()) == [
+            r["q"] for r in own
+        ]
+
+
+def figures(first: Any, second: Any, pool: str, criterion: str, signature: str = "m|1") -> Compared:
+    """A pair by its pooled figures, from numerators and denominators by item."""
+    sides = [np.array(side, dtype=float).T for side in (first, second)]
+    own = Criterion(criterion=criterion, high=None, if_unanswered="set_aside", pool=pool)
+    measure = Measure(metric="m", signature=signature, criterion=own)
+    by = Figures(sides[0], sides[1], np.arange(len(sides[0])), stats.sum_ratio)
+    seen = by.paired()
+    assert seen
+    return Compared(Pair("exam", "A", "B", measure, "sample", None, None), seen, by, (0.0, 0.0), (0, 0))
+
+
+def test_only_what_divides_the_same_sums_as_a_perplexity_of_its_call_is_a_form_of_it() -> None:
+    a, b, sizes, words = [4.0, 7.0, 9.0], [5.0, 6.0, 12.0], [4, 7, 8], [1, 2, 2]
+    nats = figures((a, sizes), (b, sizes), "exp_ratio", "byte")
+    bits = figures(([x / math.log(2) for x in a], words), ([x / math.log(2) for x in b], words), "ratio", "w")
+    assert nats.form_of(bits)
+    assert bits.form_of(nats)
+    other = figures((b, sizes), (a, sizes), "ratio", "other")
+    assert not nats.form_of(other)
+    silent = figures(([0.0] * 3, sizes), ([0.0] * 3, words), "exp_ratio", "certain")
+    assert not nats.form_of(silent)
+    again = figures((a, sizes), (b, sizes), "ratio", "byte", signature="m(x=1)|1")
+    assert not nats.form_of(again)
+    precision = figures((a, sizes), (b, [9, 9, 14]), "ratio", "precision")
+    recall = figures((a, sizes), (b, sizes), "ratio", "recall")
+    assert not precision.form_of(recall)
 
 
 # Correlation

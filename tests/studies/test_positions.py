@@ -86,6 +86,29 @@ def test_intervals_are_wilson_by_group_alone_and_for_all_places() -> None:
     assert both.low < alone.low  # type: ignore[operator]
 
 
+def test_the_family_is_all_places_of_all_candidates_and_benchmarks() -> None:
+    """Two candidates on four places and one on two of another exam: 10 shares; nine cases count for none."""
+    rows = [
+        picked(f"q{i:02}", [2, 1, 1, 0] if i % 2 else [1, 1, 1, 1], candidate=c)
+        for i in range(20)
+        for c in "AB"
+    ]
+    rows += same([1, 1], 12, benchmark="other") + same([2, 0], 9, benchmark="small")
+    found = findings(marks(*rows))
+    r = share(found, 1, candidate="B")
+    values, groups = [0.5 if i % 2 else 0.25 for i in range(20)], list(range(20))
+    both = stats.estimate_mean(values, groups, low=0, high=1, level=1 - 0.05 / 10)
+    assert pytest.approx((both.low, both.high)) == (r["low_family"], r["high_family"])
+    assert found.notes[0].startswith("10 shares told together, over all candidates and benchmarks")
+
+
+def test_a_place_that_only_the_family_weakens_is_not_favoured() -> None:
+    rows = [picked(f"q{i:02}", [2, 0] if i % 4 else [0, 2]) for i in range(24)]
+    assert share(findings(marks(*rows)), 1)["favoured"]
+    several = [one | {"candidate": f"c{n}"} for n in range(9) for one in same([1, 1], 24)]
+    assert not share(findings(marks(*rows, *several)), 1, candidate="A")["favoured"]
+
+
 def test_content_alone_favours_no_place() -> None:
     found = findings(marks(*same([1, 1, 1])))
     both = tuple(row(found, figure=f"{f}_bias")["value"] for f in ("position", "pooled"))
@@ -154,5 +177,5 @@ def test_a_run_without_rotations_says_what_to_do(nothing: bool) -> None:
 
 def test_a_sample_is_counted_question_by_question_and_says_so() -> None:
     found = findings(marks(*same([1, 1]), weight=2.0))
-    assert ("A sample was asked: shares of places count each question alike.",) == found.notes
+    assert "A sample was asked: shares of places count each question alike." == found.notes[-1]
     assert SAMPLED not in found.notes

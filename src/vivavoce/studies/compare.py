@@ -1,8 +1,9 @@
 """Compare: A against B on the same questions, and what may be said of it.
 
 Two passes: first each pair by itself, then the family of all pairs, metrics and criteria of the call, which
-corrects the p values and widens the intervals that the verdicts rest on. Inside, differences are turned
-once so that above 0 favours A; rows give them in the metric's own direction.
+corrects the p values and widens the intervals that the verdicts rest on. Criteria that are one number in
+several forms are one of that family. Inside, differences are turned once so that above 0 favours A; rows give
+them in the metric's own direction.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from vivavoce.studies import NO_LIMIT, SAMPLED, span
 from vivavoce.studies.pair import Apart, Compared, Figures, Pair, Population
 from vivavoce.studies.pairs import pairs, pairs_of
 from vivavoce.studies.pooling import NO_FILLING, on_log_scale
-from vivavoce.studies.words import basis, footnote, logs_told, sentence
+from vivavoce.studies.words import basis, footnote, forms_told, logs_told, sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +32,7 @@ COLUMNS = (
     *("losses", "n_only_a", "n_only_b", "mde"),
     *("mde_family", "margin", "margin_source", "n_needed", "set_low", "set_high", "bound_low", "bound_high"),
     *("difference_answered", "low_answered", "high_answered", "n_answered", "population", "q"),
-    *("family", "looks", "scale", "verdict", "verdict_code", "favours", "basis", "reason"),
+    *("family", "looks", "scale", "form_of", "verdict", "verdict_code", "favours", "basis", "reason"),
 )
 
 
@@ -54,7 +55,9 @@ def compare(
     whether a system has changed; else its items are a sample, by group. `…_answered` are on what both
     answered. A pooled criterion is compared by its figures as a whole, each case left out of both in turn;
     a perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
-    are natural logarithms of how many times A's figure is B's.
+    are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
+    forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
+    as `form_of`, else null.
     """
     if margin is not None and not 0 < margin < float("inf"):
         raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
@@ -63,7 +66,8 @@ def compare(
     asked = pairs_of(candidates, against)
     found = list(pairs(scores, measures, asked, margin=margin, population=population))
     there = [pair for pair in found if isinstance(pair, Compared)]
-    family, corrected = max(1, len(there)), iter(_corrected(there))
+    leads = _leads(there)
+    family, corrected = max(1, len(set(leads))), iter(_corrected(there, leads))
     rows = [
         _apart(one, family, looks) if isinstance(one, Apart) else _row(one, next(corrected), family, looks)
         for one in found
@@ -74,6 +78,7 @@ def compare(
     )
     notes = (
         footnote(family, looks, margin),
+        *forms_told((row["form_of"], row["criterion"]) for row in rows if row["form_of"]),
         *logs_told(one.pair.measure.criterion for one in there),
         *([SAMPLED] if "weight" in scores.columns else []),
     )
@@ -124,20 +129,50 @@ def _what_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"{' '.join(filter(None, words))}:" if several else "" for words in parts]
 
 
+def _leads(pairs: Sequence[Compared]) -> list[int]:
+    """For each pair the place of the one that is in the family for it, mostly its own.
+
+    Of the forms of one number that is the first that is no exponential, else the first.
+    """
+    return [
+        min(
+            (j for j, other in enumerate(pairs) if j == k or one.form_of(other)),
+            key=lambda j: (on_log_scale(pairs[j].pair.measure.criterion), j),
+        )
+        for k, one in enumerate(pairs)
+    ]
+
+
 class _Corrected(NamedTuple):
-    """p over the family, Holm: of what was seen and of the worse filling; and q, BH."""
+    """p over the family, Holm: of what was seen and of the worse filling; and q, BH.
+
+    `form_of` is the criterion that is in the family for this one; null where it is there itself.
+    """
 
     seen: float
     fillings: float
     q: float
+    form_of: str | None
 
 
-def _corrected(pairs: Sequence[Compared]) -> list[_Corrected]:
-    """The p values of the pairs, corrected over the family."""
-    seen = [pair.seen.p for pair in pairs]
-    worse = [max(f.p for f in pair.fillings) if pair.fillings else pair.seen.p for pair in pairs]
-    columns = (stats.holm(seen), stats.holm(worse), stats.benjamini_hochberg(seen))
-    return [_Corrected(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+def _corrected(pairs: Sequence[Compared], leads: Sequence[int]) -> list[_Corrected]:
+    """The p values of the pairs, corrected over the family; other forms of a number in its place there."""
+    seen = np.array([pair.seen.p for pair in pairs])
+    worse = np.array([max(f.p for f in pair.fillings) if pair.fillings else pair.seen.p for pair in pairs])
+    family = np.array(sorted(set(leads)), dtype=int)
+    found = []
+    for k, lead in enumerate(leads):
+        own = np.where(family == lead, k, family)
+        at = own.tolist().index(k)
+        found.append(
+            _Corrected(
+                seen=float(stats.holm(seen[own])[at]),
+                fillings=float(stats.holm(worse[own])[at]),
+                q=float(stats.benjamini_hochberg(seen[own])[at]),
+                form_of=None if lead == k else pairs[lead].pair.measure.criterion.criterion,
+            )
+        )
+    return found
 
 
 def _shared(pair: Pair, family: int, looks: int) -> dict[str, Any]:
@@ -177,6 +212,7 @@ def _row(found: Compared, corrected: _Corrected, family: int, looks: int) -> dic
         "p": seen.p,
         "p_adjusted": corrected.seen,
         "q": corrected.q,
+        "form_of": corrected.form_of,
         "p_flip": _p_flip(found),
         "n_only_a": found.n_only[0],
         "n_only_b": found.n_only[1],

@@ -15,7 +15,7 @@ from vivavoce.records import Finding
 from vivavoce.studies import Marks
 from vivavoce.studies.grids import key_of, labels
 from vivavoce.studies.traces import REWRITTEN, Trace, traces
-from vivavoce.studies.words import count, number
+from vivavoce.studies.words import count, factor, number
 
 __all__ = ["COLUMNS", "findings"]
 
@@ -46,9 +46,14 @@ _ALWAYS = (
 _LIMITS = {
     "second_half": "Verbatim text may be set phrases, and larger or newer models go on better with any text: "
     f"hold the figures against questions in other words (variants {REWRITTEN!r}), other candidates, and "
-    "questions written after the cutoff.",
-    "option_order": "A gap between the published order and others is also what a preference for places "
-    "makes, where keys do not stand in all places alike: see position_bias of the same metric.",
+    "questions written after the cutoff. Candidates are held against each other by bits per byte alone: "
+    "shares are of tokens, of which each has its own.",
+    REWRITTEN: "Against other words, a candidate's difference is told less the mean of the other candidates' "
+    "(bits as factors): a rewording that is harder is harder for all. Where all have read the exam, nothing "
+    "is left to find, and where some have, they hide it in each other.",
+    "option_order": "The gap for the published order is the mean over the places of the key, each counting "
+    "alike, so that a preference for places cancels. Other habits with the published order, such as one for "
+    "options that stand by size, do not.",
     "canary": "A canary that is known shows that some text with it was read, perhaps one that only quotes "
     "it, and not that questions were; one that is not known, that this text was not learnt.",
     "dates": "A question may be older than its exam, and a model may be tuned later than its maker states: "
@@ -59,18 +64,22 @@ _LIMITS = {
 def findings(marks: Marks) -> Finding:
     """Rows of `COLUMNS` by benchmark, `probe` and candidate; all that it is held `against` has its own row.
 
-    `second_half`: the share of a second half that greedy decoding reproduces, and bits per byte; against the
-    variants `rewritten` of the same questions, paired by case, and against the mean of the other candidates.
-    `option_order`: accuracy in the published order less the mean of the other rotations. `canary`: the share
+    `second_half`: the share of a second half that greedy decoding reproduces, and bits per byte. Bits, not
+    shares of tokens, are held against the mean of the other candidates. Against the variants `rewritten` of
+    the same questions both are, paired by case: as the candidate's difference (of shares, or of natural
+    logarithms of bits) less the mean difference of the others. A candidate without others has the difference,
+    its interval and no test: the rewording may be harder. `option_order`: accuracy in the published order
+    less the mean of the other rotations, first by the place of the key there, all places then counting alike;
+    questions of a number of options of which a place has fewer than 5 cases are left out. `canary`: the share
     of decoys that are at least as likely, p = (that many + 1) / (decoys + 1). `dates`: months from the
     benchmark's release to the candidate's cutoff, of `marks.cards` and `marks.released`; both are needed.
 
     `low` to `high` is the 95 % interval. p is by Holm, `low_family` to `high_family` by Bonferroni over the
     `n_tests` of the call. `verdict` of a test: "consistent with memorisation" ("stands out from the others"
-    against candidates) where the adjusted p is at most .05 and the interval excludes chance on the side of
-    memory; "cannot tell" where there is nothing to hold it against, fewer than 10 cases, or no outcome could
-    have shown anything; else "no sign". Figures held against nothing have no verdict. Without a probe, rows
-    are only those of known dates.
+    against candidates, and of shares of tokens) where the adjusted p is at most .05 and the interval excludes
+    chance on the side of memory; "cannot tell" where there is nothing to hold it against, fewer than 10
+    cases, or no outcome could have shown anything; else "no sign". Figures held against nothing have no
+    verdict. Without a probe, rows are only those of known dates.
     """
     own = marks.scores.filter((marks.scores["role"] == "candidate") & (marks.scores["edit"] == ""))
     found = list(traces(own, marks.measures))
@@ -117,8 +126,9 @@ def _row(one: Trace, p_adjusted: float | None, n_tests: int) -> dict[str, Any]:
     if one.ends:
         row["low"], row["high"] = one.ends
     if one.seen:
-        level = stats.bonferroni_level(0.95, n_tests)
         row["low"], row["high"] = _turned(one, one.seen.interval())
+    if one.seen and one.p is not None:
+        level = stats.bonferroni_level(0.95, n_tests)
         row["low_family"], row["high_family"] = _turned(one, one.seen.interval(level=level))
         row["mde_family"] = stats.mde(one.seen.se, one.seen.n_groups, k=n_tests)
         row["n_different"] = one.seen.n_different
@@ -134,7 +144,8 @@ def _turned(one: Trace, ends: stats.Interval | None) -> tuple[float | None, floa
         return None, None
     c = one.measure.criterion
     bounded = c.high is not None and one.against
-    limit = 1.0 if bounded else math.inf
+    of_differences = one.against == REWRITTEN and one.p is not None
+    limit = (2.0 if of_differences else 1.0) if bounded else math.inf
     low, high = max(ends.low, -limit), min(ends.high, limit)
     return (low, high) if one.sign > 0 else (-high, -low)
 
@@ -158,7 +169,7 @@ def _verdict(one: Trace, row: Mapping[str, Any]) -> tuple[str, str | None]:
     near = row["low"] if one.sign > 0 else row["high"]
     excluded = near is not None and near * one.sign > 0
     if p <= stats.ALPHA and one.seen.direction > 0 and excluded:
-        return (APART if one.against == "others" else FOUND), None
+        return (APART if one.weak else FOUND), None
     different = one.seen.n_different
     if different and one.seen.test == "sign" and 2 * 0.5**different * n_tests > stats.ALPHA:
         return OPEN, f"{count(different, 'case')} that differ: too few for any outcome to show it"
@@ -204,22 +215,24 @@ def _held(one: Trace, row: Mapping[str, Any]) -> str:
     if not one.against:
         ends = "" if row["low"] is None else f" ({number(row['low'], c)} to {number(row['high'], c)})"
         return f": {number(value, c)}{ends}, {basis}."
-    ends = (
-        ""
-        if row["low_family"] is None
-        else f", {_signed(row['low_family'])} to {_signed(row['high_family'])}"
-    )
+    low, high = (row[f"{end}{'' if one.p is None else '_family'}"] for end in ("low", "high"))
+    ends = "" if low is None else f", {_signed(low, one)} to {_signed(high, one)}"
     able = ""
     if row["verdict"] == NONE and row["mde_family"]:
-        able = f"; {row['mde_family']:.2g} would have been found four times in five"
+        least = factor(-row["mde_family"]) + " times" if one.logs else f"{row['mde_family']:.2g}"
+        able = f"; {least} would have been found four times in five"
+    rests = basis if one.p is None else f"p {_p(row)}; {basis}"
+    times = " times as many" if one.logs else ""
     return (
-        f", against {_AGAINST[one.against]}: {_signed(value)}{ends} (p {_p(row)}; {basis}): "
+        f", against {_AGAINST[one.against]}: {_signed(value, one)}{times}{ends} ({rests}): "
         f"{row['verdict']}{why}{able}."
     )
 
 
-def _signed(value: float) -> str:
-    """A difference with its sign, three decimals."""
+def _signed(value: float, one: Trace) -> str:
+    """A difference with its sign, three decimals; one of logarithms as a factor."""
+    if one.logs:
+        return factor(value)
     return "0.000" if abs(value) < 0.0005 else f"{value:+.3f}"
 
 
@@ -278,6 +291,8 @@ def _notes(rows: Sequence[Mapping[str, Any]], n_tests: int) -> Iterator[str]:
         yield f"{count(n_tests, 'test')} made together: p by Holm, intervals of differences by Bonferroni."
     for probe in dict.fromkeys(row["probe"] for row in rows):
         yield _LIMITS[probe]
+    if any(row["against"] == REWRITTEN and row["p"] is not None for row in rows):
+        yield _LIMITS[REWRITTEN]
     failed = {
         (row["benchmark"], row["metric"], row["criterion"], row["candidate"]): row["n_failed"]
         for row in rows

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.records import Finding
+from vivavoce.records import Finding, Measure
 from vivavoce.studies import Marks, unweighted
 from vivavoce.studies.grids import Grid, common, grids, key_of, labels, left_out
 from vivavoce.studies.pooling import on_log_scale
@@ -39,24 +39,26 @@ def findings(marks: Marks) -> Finding:
     At the system level: Kendall's tau-b with p by permuting candidates (`q` by Benjamini-Hochberg over the
     pairs shown), and Pearson with the Fisher interval for n = candidates. `same_order` of `n_pairs` pairs
     of candidates are ordered alike; of `told_apart`, those that both measures tell apart,
-    `told_apart_alike` are. `by_construction` marks criteria of one call: they agree because they were
-    given together, and leave the family. `turned` names those of the two on which lower is better.
-    `cluster_support` of the system rows is the share of bootstrap
-    draws in which the pair's smallest common cluster is found again, null where that is all measures.
+    `told_apart_alike` are. `by_construction` marks criteria of one call, and measures of the same
+    probabilities: they agree because they were given together, and leave the family. `turned` names those of
+    the two on which lower is better. `cluster_support` of the system rows is the share of bootstrap draws in
+    which the pair's smallest common cluster is found again, null where that is all measures.
     """
     by_benchmark: dict[str, list[Grid]] = {}
     for grid in grids(marks.scores, marks.measures, ratios=True):
         by_benchmark.setdefault(grid.benchmark, []).append(_turned(grid))
     short = labels(marks.measures)
+    probes = {short[key_of(m)]: marks.probes[key] for key, m in marks.measures.items() if key in marks.probes}
     rows: list[dict[str, Any]] = []
     for own in by_benchmark.values():
         support = _support(own)
         for one, other in combinations(own, 2):
-            rows.extend(_pair(short, one, other, support.get((key_of(one.measure), key_of(other.measure)))))
+            found = support.get((key_of(one.measure), key_of(other.measure)))
+            rows.extend(_pair(short, probes, one, other, found))
     tested = [r for r in rows if r["p"] is not None and not r["by_construction"]]
     for row, q in zip(tested, stats.benjamini_hochberg([r["p"] for r in tested]).tolist(), strict=True):
         row["q"] = q
-    text = "\n".join(_sentences(rows)) or "There is one measure only: nothing to correlate."
+    text = "\n".join(_sentences(rows, probes)) or "There is one measure only: nothing to correlate."
     return Finding(
         study="correlation",
         rows=tuple(rows),
@@ -80,20 +82,20 @@ def _turned(grid: Grid) -> Grid:
 
 
 def _pair(
-    short: Mapping[Any, str], one: Grid, other: Grid, support: float | None
+    short: Mapping[Any, str], probes: Mapping[str, str], one: Grid, other: Grid, support: float | None
 ) -> Iterator[dict[str, Any]]:
     """All levels and coefficients of two measures on what they share."""
+    a, b = short[key_of(one.measure)], short[key_of(other.measure)]
     x, y = common(one, other)
     kept = np.all(x.present, axis=0)
     shared = dict.fromkeys(COLUMNS) | {
         "benchmark": one.benchmark,
-        "a": short[key_of(one.measure)],
-        "b": short[key_of(other.measure)],
+        "a": a,
+        "b": b,
         "n_candidates": len(x.candidates),
         "n_items": int(kept.sum()),
         "n_groups": len(set(x.groups[kept].tolist())),
-        "by_construction": one.measure.signature == other.measure.signature
-        and one.measure.rater == other.measure.rater,
+        "by_construction": _one_call(one.measure, other.measure) or _one_probe(a, b, probes),
         "turned": "; ".join(
             short[key_of(g.measure)] for g in (one, other) if g.measure.criterion.direction == "lower"
         ),
@@ -107,6 +109,15 @@ def _pair(
         for coefficient in get_args(Coefficient):
             row = shared | {"level": level, "coefficient": coefficient, "reason": few}
             yield row if few else row | _figures(x.on(kept), y.on(kept), level, coefficient, support)
+
+
+def _one_call(one: Measure, other: Measure) -> bool:
+    return (one.signature, one.rater) == (other.signature, other.rater)
+
+
+def _one_probe(a: str, b: str, probes: Mapping[str, str]) -> bool:
+    """Whether two measures, by their labels, mark the same probabilities."""
+    return a in probes and probes[a] == probes.get(b)
 
 
 def _figures(x: Grid, y: Grid, level: Any, coefficient: Any, support: float | None) -> dict[str, Any]:
@@ -170,7 +181,7 @@ def _support(own: Sequence[Grid]) -> dict[tuple[Any, Any], float]:
     return support
 
 
-def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _sentences(rows: Sequence[dict[str, Any]], probes: Mapping[str, str]) -> Iterator[str]:
     by = {(r["benchmark"], r["a"], r["b"], r["level"], r["coefficient"]): r for r in rows}
     told = {key: row for key, row in by.items() if key[3:] == ("system", "kendall")}
     alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -189,6 +200,8 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         pearson = by[(*key[:4], "pearson")]
         ends = "" if pearson["low"] is None else f" ({pearson['low']:.2f} to {pearson['high']:.2f})"
         least = stats.critical_r(row["n_candidates"])
+        told_once = _one_probe(row["a"], row["b"], probes)
+        made = "made of the same probabilities" if told_once else "criteria of one call"
         weak = pearson["value"] is not None and least is not None and abs(pearson["value"]) < least
         yield (
             f"{name}, {count(row['n_candidates'], 'candidate')}, {count(row['n_items'], 'question')} in "
@@ -197,5 +210,5 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             f"{row['n_pairs']} pairs, r {pearson['value']:.2f}{ends}"
             + (f"; with so few candidates |r| under {least:.2f} cannot be told from zero" if weak else "")
             + (f"; turned, as lower is better: {row['turned']}" if row["turned"] else "")
-            + ("; alike by construction, being criteria of one call." if row["by_construction"] else ".")
+            + (f"; alike by construction, being {made}." if row["by_construction"] else ".")
         )

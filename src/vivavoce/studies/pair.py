@@ -11,7 +11,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.records import Measure
 from vivavoce.studies import weights_of
-from vivavoce.studies.pooling import sums
+from vivavoce.studies.pooling import on_log_scale, ratio_of, sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,6 +110,17 @@ class Figures(NamedTuple):
         """The same the other way round."""
         return self._replace(first=self.second, second=self.first)
 
+    def of_the_sums_of(self, other: "Figures") -> bool:
+        """Whether what is divided is the same in both, item by item, but for the unit that it is told in.
+
+        The first column of both is a numerator. What it is divided by may differ.
+        """
+        ours, theirs = (np.concatenate([x.first[:, 0], x.second[:, 0]]) for x in (self, other))
+        if ours.shape != theirs.shape or not (ours.any() and theirs.any()):
+            return False
+        largest = int(np.argmax(np.abs(ours)))
+        return bool(np.allclose(ours * theirs[largest], theirs * ours[largest], rtol=1e-9, atol=0))
+
     def means(self) -> tuple[float, float]:
         """The two figures, as `statistic` gives them."""
         one, other = (self.statistic(sums(x, self.weights)) for x in self[:2])
@@ -136,3 +147,21 @@ class Compared(NamedTuple):
     failed: int = 0
     fillings: tuple[stats.Paired, stats.Paired] | None = None
     answered: stats.Paired | None = None
+
+    def form_of(self, other: "Compared") -> bool:
+        """Whether two criteria of one call are one number in two forms, so that both ask one thing.
+
+        They divide the same sums by other sizes, and one of them at least is a perplexity: nats per word and
+        per byte, or their exponentials. Precision and recall share what they divide, and ask two things.
+        """
+        pairs = (self.pair, other.pair)
+        one, two = ((p.benchmark, p.a, p.b, p.measure.signature, p.measure.rater) for p in pairs)
+        criteria = [p.measure.criterion for p in pairs]
+        return (
+            one == two
+            and all(map(ratio_of, criteria))
+            and any(map(on_log_scale, criteria))
+            and isinstance(self.by, Figures)
+            and isinstance(other.by, Figures)
+            and self.by.of_the_sums_of(other.by)
+        )

@@ -33,8 +33,9 @@ def findings(marks: Marks) -> Finding:
     """Rows of `COLUMNS` per benchmark, measure, candidate and number of options k.
 
     `share`, one for each `position` from 1: how much of the picks it has, with Wilson's interval by group;
-    `low_family` and `high_family` are at 1 - 0.05/k, for all places together. A place is `favoured` if the
-    latter lies above 1/k. `position_bias` is the mean of the questions' own values, which chance raises: few
+    `low_family` and `high_family` are at 1 - 0.05/m, for all m shares of the call together: every place of
+    every candidate, benchmark, measure and k with ten cases or more. A place is `favoured` if `low_family`
+    lies above 1/k. `position_bias` is the mean of the questions' own values, which chance raises: few
     orders of one question are never quite even. `pooled_bias` is the same figure of the shares, where chance
     evens out and only a place that is favoured again and again is left. Passes and repeats are averaged by
     question first; floor and ceiling stand in no row.
@@ -42,18 +43,26 @@ def findings(marks: Marks) -> Finding:
     rows: list[Row] = []
     said = []
     short = labels(marks.measures)
-    for key, measure in marks.measures.items():
-        if measure.criterion.criterion != CRITERION:
-            continue
-        for place, picks, groups in _asked(marks, key):
-            own = list(_rows(measure, place, picks, groups))
-            rows.extend(own)
-            said.append(f"{short[key_of(measure)].removesuffix(f': {CRITERION}')}, {_said(own)}")
+    asked = [
+        (measure, *one)
+        for key, measure in marks.measures.items()
+        if measure.criterion.criterion == CRITERION
+        for one in _asked(marks, key)
+    ]
+    family = sum(picks.shape[1] for *_, picks, groups in asked if not too_few(groups.tolist()))
+    for measure, place, picks, groups in asked:
+        own = list(_rows(measure, place, picks, groups, family))
+        rows.extend(own)
+        said.append(f"{short[key_of(measure)].removesuffix(f': {CRITERION}')}, {_said(own)}")
     text = "\n".join(said) or (
         "No candidate was asked in several orders of the options: "
         "collect and score options(rotate=true) for that."
     )
-    notes = unweighted(marks.scores, "shares of places count")
+    together = (
+        f"{count(family, 'share')} told together, over all candidates and benchmarks: the intervals by which "
+        "a place is favoured are by Bonferroni over all of them."
+    )
+    notes = (*((together,) if family else ()), *unweighted(marks.scores, "shares of places count"))
     return Finding(study="positions", rows=tuple(rows), text=text, notes=notes)
 
 
@@ -95,7 +104,9 @@ def _part(name: str) -> "pl.Expr":
     return pl.col("parts").str.json_path_match(f"$.{name}").cast(pl.Float64).cast(kind)
 
 
-def _rows(measure: Measure, place: Row, picks: Floats, groups: "np.ndarray[Any, Any]") -> Iterator[Row]:
+def _rows(
+    measure: Measure, place: Row, picks: Floats, groups: "np.ndarray[Any, Any]", family: int
+) -> Iterator[Row]:
     k = picks.shape[1]
     shared = dict.fromkeys(COLUMNS) | {
         "metric": measure.metric,
@@ -106,7 +117,8 @@ def _rows(measure: Measure, place: Row, picks: Floats, groups: "np.ndarray[Any, 
     for j in range(k):
         found = _renamed(by_mean(picks[:, j], groups, low=0.0, high=1.0))
         if found.get("low") is not None:
-            both = stats.estimate_mean(picks[:, j], groups, low=0.0, high=1.0, level=1 - stats.ALPHA / k)
+            level = stats.bonferroni_level(0.95, family)
+            both = stats.estimate_mean(picks[:, j], groups, low=0.0, high=1.0, level=level)
             found |= {"low_family": both.low, "high_family": both.high}
             found["favoured"] = both.low is not None and both.low > 1 / k
         yield shared | {"figure": "share", "position": j + 1, **found}

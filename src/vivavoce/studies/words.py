@@ -21,6 +21,7 @@ __all__ = [
     "by_view",
     "count",
     "footnote",
+    "forms_told",
     "logs_told",
     "number",
     "ordinal",
@@ -35,10 +36,10 @@ HEADLINES = ("mean", "pooled")
 def number(value: float, criterion: Criterion) -> str:
     """A figure for a sentence.
 
-    Two decimals, three on a scale no wider than 1, three digits where there are no limits.
+    Two decimals, three on a scale no wider than 1, three digits where a limit lacks.
     """
     if criterion.low is None or criterion.high is None:
-        return f"{value:.3g}"
+        return _digits(value)
     said = f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
     return said.lstrip("-") if float(said) == 0 else said
 
@@ -48,9 +49,27 @@ def plain(value: float) -> str:
     return f"{value:g}"
 
 
+def _digits(value: float) -> str:
+    """Three digits that count, as people write them: 0.0123, 1.23, 12,300, 2.31 × 10^11."""
+    if value and math.isfinite(value) and not 1e-4 <= abs(value) < 999_500:
+        digits, _, power = f"{value:.2e}".partition("e")
+        return f"{digits} × 10^{int(power)}"
+    said = f"{value:.3g}"
+    return f"{float(said):,.0f}" if "e+" in said else said
+
+
 def factor(value: float) -> str:
-    """A difference of logarithms as what it is of the figures themselves."""
-    return f"{math.exp(value):.3g}" if value < 700 else f"e^{value:.3g}"  # exp(710) is no float
+    """A difference of logarithms as what it is of the figures themselves.
+
+    Three digits; near 1 as many as show how far from it, so that neither 1.05 nor 1.001 is 1.
+    """
+    if abs(value) > 700:  # exp(710) is no float
+        power = math.floor(value / math.log(10))
+        return f"{math.exp(value - power * math.log(10)):.2f} × 10^{power}"
+    apart = abs(math.expm1(value))
+    if 1e-6 < apart < 0.1:
+        return f"{math.exp(value):.{1 - math.floor(math.log10(apart))}f}".rstrip("0")
+    return _digits(math.exp(value))
 
 
 def ordinal(n: int) -> str:
@@ -161,6 +180,18 @@ def logs_told(criteria: Iterable[Criterion]) -> tuple[str, ...]:
     return (
         f"Compared on the log scale: {names}. A difference there, and a margin, is the natural logarithm "
         "of how many times the one figure is the other: 0.05 is 5 %.",
+    )
+
+
+def forms_told(forms: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The lines on criteria that are one number in several forms; given is each with what it is a form of."""
+    by: dict[str, list[str]] = {}
+    for lead, criterion in dict.fromkeys(forms):
+        by.setdefault(lead, []).append(criterion)
+    return tuple(
+        f"{', '.join(others)} and {lead} are one number in several forms and count as 1 comparison; a margin "
+        "is in the units of each."
+        for lead, others in by.items()
     )
 
 
