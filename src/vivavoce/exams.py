@@ -10,7 +10,8 @@
     studies: [ranking]
     report: {to: exam.html}
 
-It equals the verbs in this order: collect for each benchmark, score, each comparison, study, report. Paths
+It equals the verbs in this order: collect for each benchmark (also the probabilities that metrics mark, of
+models hf/… and vllm/…), score, each comparison, study, report. Paths
 are taken from the working directory, as everywhere. A comparison may call a model as `models` does, without
 the settings that are for all.
 """
@@ -180,6 +181,26 @@ def _steps(exam: Exam, run: Run, labels: Mapping[str, str], dry_run: bool, watch
                 benchmark, models=exam.models, **exam.asking, dry_run=dry_run, max_cost=money, progress=hear
             )
         yield finding
+        if not dry_run:
+            (row,) = finding.rows
+            if row["left"] or row["interrupted"]:
+                return
+            money = None if money is None else max(0.0, money - (row["cost"] or 0.0))
+        telling, probing = _probing(exam, benchmark)
+        if not (telling and probing):
+            continue
+        once = {key: value for key, value in exam.asking.items() if key != "repeats"}
+        with watch("collect") as hear:
+            finding = run.collect(
+                benchmark,
+                models=telling,
+                for_=probing,
+                **once,
+                dry_run=dry_run,
+                max_cost=money,
+                progress=hear,
+            )
+        yield finding
         if dry_run:
             continue
         (row,) = finding.rows
@@ -202,6 +223,19 @@ def _steps(exam: Exam, run: Run, labels: Mapping[str, str], dry_run: bool, watch
     if exam.report is not None:
         row = run.report_rows(**exam.report)[0]
         yield Finding(study="report", rows=(row,), text=str(row["path"]))
+
+
+def _probing(exam: Exam, benchmark: str) -> tuple[list[str], list[str]]:
+    """Models of the file that may tell probabilities, and its metrics that mark those of this benchmark."""
+    from vivavoce.benchmarks import load
+    from vivavoce.catalogue import metrics_of
+    from vivavoce.metrics import bound_to, marks, probe_of
+    from vivavoce.models.named import TELLING
+
+    items = load(benchmark).items
+    wanted = [m for m in metrics_of(exam.metrics) if probe_of(m)] if exam.metrics else []
+    own = [str(m) for m in wanted if any(marks(bound_to(m, items), item) for item in items)]
+    return [name for name in exam.models if name.startswith(TELLING)], own
 
 
 def _labels(exam: Exam, run: Run) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 import re
 
+import polars as pl
 import pytest
 
 import vivavoce as viva_
@@ -43,6 +44,27 @@ def file(tmp_path, exam):
         return path
 
     return made
+
+
+def test_probabilities_that_metrics_mark_are_asked_of_models_that_tell_them(file, monkeypatch, tmp_path):
+    from tests.collect.likely import FakeLikely
+
+    from vivavoce.models.baseline import Baseline
+    from vivavoce.models.named import Named
+
+    def connect(self):
+        name = str(self.spec)
+        return Baseline(name, self.model) if name.startswith("baseline/") else FakeLikely(name)
+
+    monkeypatch.setattr(Named, "connect", connect)
+    path = file(metrics=["exact", "perplexity"], compare=None, studies=None, report=None)
+    found = viva_.examine(path)
+    assert ["collect", "collect", "score"] == [one.study for one in found]
+    run = viva_.open(tmp_path / "one.viva")
+    by = dict(run.responses.group_by("probe").agg(n=pl.col("candidate").n_unique()).iter_rows())
+    assert {"": 3, "given(after=question)": 1} == by
+    told = run.responses.filter(probe="given(after=question)")["candidate"].unique().item()
+    assert "vllm/m(temperature=0.5)" == told
 
 
 def undated(rows):

@@ -1,12 +1,14 @@
 """Probabilities: asked once, kept call by call, one response for each item, and never taken for words."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.collect.likely import FakeLikely, FakeLocal, nats
 
 import vivavoce as viva
 from vivavoce.errors import InputError, MetricError, SpecError
+from vivavoce.models import Reply, Usage
 from vivavoce.models.named import Named
 from vivavoce.probes import joined, singles
 from vivavoce.probes.kept import kept, reply_of
@@ -186,7 +188,7 @@ def test_scoring_without_the_probabilities_names_the_command(exam, tmp_path, end
     [
         ("exact", None, "marks answers in words"),
         ("perplexity", 2, "asked once"),
-        ("options", None, "marks none of these 2 items"),
+        ("options", None, "none of these 2 items can be marked so"),
     ],
 )
 def test_what_has_no_probabilities_is_refused(exam, tmp_path, for_, repeats, words):
@@ -239,3 +241,98 @@ def test_what_is_counted_in_tokens_compares_only_candidates_of_one_tokeniser(
     assert (left == 2) == any("counted in tokens" in note for note in found.notes)
     ranked = run.study("ranking")["ranking"]
     assert (left == 2) == any("counted in tokens" in note for note in ranked.notes)
+
+
+def test_what_an_endpoint_does_not_tell_fails_the_question_and_the_command(
+    exam, tmp_path, model, monkeypatch
+):
+    async def mute(self, request):
+        return Reply(text="without tokens", usage=Usage(1, 1))
+
+    monkeypatch.setattr(FakeLikely, "generate", mute)
+    run, spec = viva.open(tmp_path / "run.viva"), exam(3)
+    model()
+    done = run.collect(spec, models=["vllm/m"], for_=[RELAXED])
+    assert (0, 3) == (done.rows[0]["answered"], done.rows[0]["failed"])
+    assert "3 failed: 3 x the tokens of the answer were asked for, and none were told" in done.text
+    monkeypatch.undo()
+    model()
+    assert 3 == run.collect(spec, models=["vllm/m"], for_=[RELAXED]).rows[0]["answered"]
+
+
+def test_a_probe_that_breaks_on_an_item_is_named_and_the_others_go_on(exam, tmp_path, model, monkeypatch):
+    from vivavoce.probes.given import Given
+
+    whole = Given.told
+
+    def told(self, item, opened, followed):
+        if item.item == "q1":
+            raise KeyError("no such thing")
+        return whole(self, item, opened, followed)
+
+    monkeypatch.setattr(Given, "told", told)
+    run = viva.open(tmp_path / "run.viva")
+    model()
+    done = run.collect(exam(3), models=["vllm/m"], for_=["perplexity"])
+    assert (2, 1) == (done.rows[0]["answered"], done.rows[0]["failed"])
+    assert (
+        "given(after=question) broke: KeyError: 'no such thing'"
+        == run.responses.filter(item="q1")["error"].item()
+    )
+
+
+def test_of_exams_and_candidates_that_were_not_asked_the_command_is_said(exam, tmp_path, model):
+    run, one, other = viva.open(tmp_path / "run.viva"), exam(3), exam(2, name="other")
+    model()
+    run.collect(one, models=["vllm/a", "vllm/b"], for_=["perplexity(given=nothing)"])
+    model()
+    run.collect(one, models=["vllm/a"], for_=["perplexity"])
+    run.collect(other, models=["vllm/a"], for_=["perplexity(given=nothing)"])
+    notes = "\n".join(run.score("perplexity").notes)
+    assert "--model vllm/b --for perplexity" in notes
+    assert "other.jsonl" in notes
+    with pytest.raises(MetricError, match="holds none of this kind"):
+        run.score("perplexity", items=other)
+
+
+def test_metrics_are_given_as_a_list(exam, tmp_path):
+    from vivavoce.errors import SelectionError
+
+    with pytest.raises(
+        SelectionError, match=r"metrics are given as a list of texts, such as \['perplexity'\]"
+    ):
+        viva.open(tmp_path / "run.viva").collect(exam(2), models=["vllm/m"], for_="perplexity")
+
+
+def test_how_a_model_runs_is_no_part_of_its_name_and_a_folder_has_one():
+    from vivavoce.models.named import named
+
+    one = named("hf/models/./small/(batch=4, way=naive, truncate=left)", {})
+    assert "hf/models/small(truncate=left)" == str(one.spec)
+    assert {"batch": 4, "way": "naive"} == dict(one.running)
+
+
+def test_of_several_metrics_one_that_marks_nothing_is_left_out_and_named(exam, tmp_path, model):
+    run = viva.open(tmp_path / "run.viva")
+    model()
+    done = run.collect(exam(2), models=["vllm/m"], for_=["options", "perplexity"])
+    assert 2 == done.rows[0]["answered"]
+    assert "options marks none of these 2 questions" in done.text
+
+
+def test_questions_that_were_cut_are_counted(exam, tmp_path, model, monkeypatch):
+    told = FakeLikely.loglikelihood
+
+    async def cut(self, request):
+        return replace(
+            await told(self, request), truncated=5 * ("Question 0?" in request.messages[0].content)
+        )
+
+    monkeypatch.setattr(FakeLikely, "loglikelihood", cut)
+    run = viva.open(tmp_path / "run.viva")
+    model()
+    done = run.collect(exam(3), models=["vllm/m"], for_=["perplexity"])
+    assert "1 question was cut to fit the model's context" in done.text
+    assert "1 answer to the questions was cut" not in done.text
+    note = "vllm/m: of 1 question the beginning was left out to fit the model's context"
+    assert any(note in line for line in run.score("perplexity").notes)

@@ -139,6 +139,21 @@ def test_a_canary_in_the_middle_is_what_chance_gives() -> None:
     assert pytest.approx((9 / 19, 1.0)) == (found["rank"].value, found["exposure"].value)
 
 
+def test_chance_gives_a_median_of_one_bit_and_a_mean_of_144_hundredths() -> None:
+    """Every rank among 999 decoys is as likely: the mean of log2(1000 / r)."""
+    found = sorted(
+        mark(told(-50.0, [-40.0] * n + [-60.0] * (999 - n)))["exposure"].value or 0.0 for n in range(1000)
+    )
+    assert pytest.approx(1.0, abs=0.01) == found[500]
+    mean = math.fsum(found) / 1000
+    assert pytest.approx(1.44, abs=0.006) == mean
+    assert "1.44 on average" in (registry.build("metric", SPEC).__doc__ or "")
+
+
+def test_the_decoys_that_are_drawn_unasked_can_show_it_among_fifty_tests() -> None:
+    assert 50 / (registry.build("metric", f"canary(text='{TEXT}')").probe.count + 1) <= 0.05
+
+
 def test_a_canary_behind_all_has_no_exposure() -> None:
     found = mark(told(-99.0, [-50.0] * 19))
     assert (1.0, 0.0) == (found["rank"].value, found["exposure"].value)

@@ -140,7 +140,9 @@ def test_a_pick_that_goes_with_the_letter_is_right_in_one_order_of_k() -> None:
     found = examined("options(rotate=true)", mcq(key=1), model)
     assert (1.0, 0.25) == (found["position_bias"].value, found["accuracy"].value)
     assert {"options": 4, "pick_1": 0, "pick_2": 4, "pick_3": 0, "pick_4": 0} == found["position_bias"].parts
-    assert {"published": 1.0, "rotated": 0.0} == found["accuracy"].parts == found["option_gap"].parts
+    halves = {"published": 1.0, "rotated": 0.0}
+    assert halves == found["accuracy"].parts
+    assert halves | {"options": 4.0, "place": 2.0} == found["option_gap"].parts
     assert 1.0 == found["option_gap"].value
 
 
@@ -160,7 +162,7 @@ def test_picks_of_two_places_worked_by_hand() -> None:
     assert pytest.approx(0.5) == found["position_bias"].value
     assert pytest.approx(1 / 3) == found["accuracy"].value
     assert pytest.approx((1.0 - 1.0 - 2.0) / 3) == found["margin"].value
-    assert {"published": 1.0, "rotated": 0.0} == found["option_gap"].parts
+    assert {"published": 1.0, "rotated": 0.0, "options": 3.0, "place": 1.0} == found["option_gap"].parts
 
 
 def test_options_all_alike_favour_no_place() -> None:

@@ -79,9 +79,8 @@ def chain(model: FakeLetters, text: str, before: str = "") -> float:
 
 def printed(model, answers, target, *, n, stride, keep, over, prefixes, norm) -> tuple[float, float]:
     """RCE and RP by the formulas, in probabilities, for the distinct answers that are likeliest."""
-    ranked = sorted(
-        dict.fromkeys(answers), key=lambda z: -sum(math.log(chain(model, z[i], z[:i])) for i in range(len(z)))
-    )
+    whole = {z: chain(model, z if len(z) == n else f"{z}.") for z in answers}
+    ranked = sorted(whole, key=lambda z: -whole[z])
     at_places = []
     for i in range(0, n + 1, stride):
         beginnings = {z[:i] for z in ranked[:keep] if len(z) >= i}
@@ -269,15 +268,9 @@ def test_of_references_the_likeliest_by_the_byte_counts_and_of_equals_the_first(
 def test_only_items_with_such_statements_are_marked():
     bare = Item(benchmark="b", item="q", format="longform", question="?")
     marks = {"must": measure().marks, "nice": measure(statements="nice").marks}
-    for kind, field, wanted in [
-        ("must", "must", True),
-        ("must", "references", True),
-        ("must", "nice", False),
-        ("nice", "nice", True),
-        ("nice", "must", False),
-        ("nice", "references", False),
-    ]:
-        assert wanted is marks[kind](replace(bare, **{field: ("x",)}))
+    for kind, own in {"must": {"must", "references"}, "nice": {"nice"}}.items():
+        for field in ("must", "nice", "references"):
+            assert (field in own) is marks[kind](replace(bare, **{field: ("x",)}))
     assert not marks["must"](bare)
     assert not marks["must"](replace(bare, must=(" ",)))
 
@@ -336,6 +329,38 @@ def test_very_small_probabilities_do_not_vanish():
 
 def test_a_cut_question_is_noted():
     assert "7 tokens" in marked(measure(), {**table([-1.0]), "truncated": 7})["cross_entropy"].note
+
+
+def test_that_the_ends_were_not_told_is_noted_where_answers_were_left_out_for_it():
+    def note(*samples, times=1, truncated=0):
+        told = {**table([-1.0]), "samples": list(samples), "truncated": truncated}
+        told["kept"][0]["times"] = times
+        return marked(measure(), told)["cross_entropy"].note
+
+    closed, untold, cut = ({"ended": e, "closing": c} for e, c in [(True, -1.0), (True, None), (False, None)])
+    assert "the end is not told of 2 of the answers that ended" in note(untold, closed, untold, cut)
+    assert "is not told of 1 of" in note({"ended": True}, cut)  # of before it was stored
+    assert note(closed, cut) is None
+    assert note(untold, untold, times=2) is None  # all are kept, however they rank
+    assert "7 tokens of the question were left out; " in note(untold, untold, truncated=7)
+
+
+def test_a_sum_of_logarithms_and_the_printed_norm_favour_short_answers_and_the_others_do_not():
+    """Five nats at each of 1, 9 and 33 places, for a statement of 8 tokens, as the settings' text has it."""
+
+    lengths = [table([-5.0] * places, tokens=8) for places in (1, 9, 33)]
+
+    def values(criterion, **settings):
+        return [marked(measure(n=256, **settings), told)[criterion].value for told in lengths]
+
+    assert [5.0, 45.0, 165.0] == values("cross_entropy", over="sum_log")
+    literal = values("relaxed_perplexity", over="sum_log", norm="printed")
+    assert [1.02, 1.19, 1.87] == [round(value, 2) for value in literal]
+    assert pytest.approx([math.exp(5 / 8)] * 3) == values("relaxed_perplexity", over="sum_log")
+    for over in ("log_mean", "max"):
+        assert pytest.approx([5.0] * 3) == values("cross_entropy", over=over)
+    said_so = type(measure()).__doc__
+    assert all(figure in said_so for figure in ("5, 45, 165", "1, 9, 33 places", "1.02, 1.19, 1.87"))
 
 
 @pytest.mark.parametrize(

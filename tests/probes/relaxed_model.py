@@ -25,9 +25,10 @@ class FakeLetters:
         return float(self.table[LETTERS.index(before[-1]) if before else -1, LETTERS.index(letter)])
 
     def drawn(self, text: str, ended: bool = True) -> Drawn:
-        """The answer with that text."""
+        """The answer with that text, and with its end where it `ended`."""
         logprobs = tuple(math.log(self.probability(c, text[:i])) for i, c in enumerate(text))
-        return Drawn(text, tuple(map(LETTERS.index, text)), tuple(text), logprobs, ended)
+        closing = math.log(self.probability(".", text)) if ended else None
+        return Drawn(text, tuple(map(LETTERS.index, text)), tuple(text), logprobs, ended, closing)
 
     def answer(self, request: Request) -> Reply:
         """An answer drawn by the request's seed, as from an endpoint: it tells no ids."""

@@ -1,6 +1,7 @@
 """What is asked of a model about the options of a question, and what is kept of its replies."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,9 +76,10 @@ def test_orders_that_a_prompt_does_not_show_are_one_request_of_texts(tmp_path: P
 
 def test_without_a_question_the_same_texts_are_asked_after_nothing_once_for_all_items() -> None:
     probe = Choices(unconditional=True)
-    first, second = (asked(probe, mcq(name=name))[-1] for name in ("q1", "q2"))
-    assert ((), (" A", " B", " C", " D")) == (first.messages, targets(first))
-    assert first.key == second.key
+    first, second = (asked(probe, mcq(name=name))[-2:] for name in ("q1", "q2"))
+    assert [(" A", " B", " C", " D"), ("A", "B", "C", "D")] == [targets(request) for request in first]
+    assert {()} == {request.messages for request in first}
+    assert [request.key for request in first] == [request.key for request in second]
 
 
 def test_options_are_kept_by_their_published_number_wherever_they_stood() -> None:
@@ -101,9 +103,19 @@ def test_what_a_text_is_worth_alone_stands_beside_it() -> None:
     assert [-1.0, -2.0, -3.0, -4.0] == [put.alone for put in puts]
 
 
+@pytest.mark.parametrize(("spaced", "alone"), [(True, -1.0), (None, -1.0), (False, -9.0)])
+def test_alone_a_text_is_put_as_it_stood_after_the_question(spaced: bool | None, alone: float) -> None:
+    tell = by_place({**{f" {x}": -1.0 for x in "ABCD"}, **dict.fromkeys("ABCD", -9.0)})
+    kept = told(
+        Choices(unconditional=True), mcq(), lambda request: replace(fake(tell)(request), spaced=spaced)
+    )
+    ((_, puts),) = puts_of(kept)
+    assert [alone] * 4 == [put.alone for put in puts]
+
+
 def test_single_requests_of_an_endpoint_tell_the_same_as_branches() -> None:
     probe, item = Choices(rotate=True, unconditional=True), mcq()
-    worth = by_content({**WORTH, **{f" {letter}": -5.0 for letter in "ABCD"}})
+    worth = by_content({**WORTH, **{f"{blank}{letter}": -5.0 for letter in "ABCD" for blank in (" ", "")}})
     model = fake(worth)
 
     def single(request: Request) -> Reply:
@@ -116,7 +128,7 @@ def test_single_requests_of_an_endpoint_tell_the_same_as_branches() -> None:
         return joined([single(one) for one in singles(request)])
 
     assert told(probe, item, model) == told(probe, item, endpoint)
-    assert (5, 20) == tuple(most_calls(probe, item, said(), branching) for branching in (True, False))
+    assert (6, 24) == tuple(most_calls(probe, item, said(), branching) for branching in (True, False))
 
 
 @pytest.mark.parametrize("wrong", [-math.inf, math.nan])

@@ -1,13 +1,15 @@
 """The probe of Relaxed Perplexity: what is drawn, what is kept, where targets are put, and what is stored."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 from tests.probes.relaxed_model import FakeLetters, said
 
 from vivavoce import probes
-from vivavoce.models import Likelihood, Reply
+from vivavoce.models import Drawn, Likelihood, Reply
+from vivavoce.probes.kept import kept, reply_of
 from vivavoce.probes.relaxed import Relaxed
 from vivavoce.records import Item
 
@@ -19,10 +21,17 @@ def answers(*texts: str) -> list[Reply]:
     return [Reply(text=text, drawn=(MODEL.drawn(text),)) for text in texts]
 
 
-def worth(*tokens: float) -> Reply:
+def worth(*tokens: float, closing: float | None = 0.0, ended: bool = True) -> Reply:
     """An answer of one letter again and again, whose log-probabilities are these."""
     text = "a" * len(tokens)
-    return Reply(text=text, drawn=(MODEL.drawn(text)._replace(logprobs=tokens),))
+    drawn = MODEL.drawn(text)._replace(logprobs=tokens, closing=closing, ended=ended)
+    return Reply(text=text, drawn=(drawn,))
+
+
+def kept_of(opened: list[Reply], keep: int, **settings) -> list[int]:
+    """Which samples are kept, the likeliest first."""
+    told, _ = run(Relaxed(n=4, samples=len(opened), keep=keep, **settings), ITEM, opened)
+    return [one["sample"] for one in told["kept"]]
 
 
 def run(probe: Relaxed, item: Item, opened: list[Reply], branching: bool = True) -> tuple[dict, int]:
@@ -144,21 +153,68 @@ def test_an_empty_answer_is_asked_right_after_the_question_only():
 
 def test_the_likeliest_are_kept_by_the_whole_answer_or_by_the_token():
     opened = [worth(-1.0, -1.0, -1.0), worth(-2.0), worth(-1.5, -1.0)]
-    for keep_by, wanted in {"total": [1, 2], "per_token": [0, 2]}.items():
-        told, _ = run(Relaxed(n=4, samples=3, keep=2, keep_by=keep_by), ITEM, opened)
-        assert wanted == [kept["sample"] for kept in told["kept"]]
+    assert [1, 2] == kept_of(opened, 2, keep_by="total")
+    assert [0, 2] == kept_of(opened, 2, keep_by="per_token")
 
 
-def test_by_the_token_an_empty_answer_comes_last_and_by_the_total_first():
-    opened = [*answers(""), worth(-9.0)]
-    for keep_by, wanted in {"total": 0, "per_token": 1}.items():
-        told, _ = run(Relaxed(n=4, samples=2, keep=1, keep_by=keep_by), ITEM, opened)
-        assert wanted == told["kept"][0]["sample"]
+def test_the_kept_are_the_likeliest_with_their_ends():
+    """By how likely the model makes each answer of up to four letters, as a product of probabilities."""
+    for seed in range(20):
+        probe, model = Relaxed(n=4, stride=2, samples=10, keep=3, seed=seed), FakeLetters(seed)
+        opened = [model.answer(request) for request in probe.opening(ITEM, said)]
+        chances = {}
+        for text in (reply.text for reply in opened):
+            steps = [*text, "."][:4]
+            chances[text] = math.prod(model.probability(c, text[:i]) for i, c in enumerate(steps))
+        wanted = sorted(chances, key=lambda text: -chances[text])[:3]
+        told, _ = run(probe, ITEM, opened)
+        assert wanted == [told["samples"][one["sample"]]["text"] for one in told["kept"]]
+
+
+def test_the_token_that_closes_an_answer_counts_in_its_total_and_in_its_mean():
+    opened = [
+        worth(-1.0, closing=-5.0),
+        worth(-2.0, -2.0, closing=-0.5),
+        worth(-1.5, -1.5, -1.5, closing=-1.0),
+    ]
+    assert [1, 2, 0] == kept_of(opened, 3, keep_by="total")  # -4.5, -5.5, -6
+    assert [2, 1, 0] == kept_of(opened, 3, keep_by="per_token")  # -1.375, -1.5, -3
+
+
+def test_an_answer_that_did_not_end_has_nothing_more_to_count():
+    cut = worth(-1.0, -1.0, -1.0, -1.0, closing=None, ended=False)
+    assert [0, 1] == kept_of([cut, worth(-4.0, closing=-0.5)], 2)
+    assert [1, 0] == kept_of([cut, worth(-3.0, closing=-0.5)], 2)
+
+
+def test_an_empty_answer_ranks_by_its_end_alone():
+    opened = [worth(closing=-3.0), worth(-1.0, closing=-1.0), worth(-2.0, -2.0, closing=-2.0)]
+    assert [1, 0, 2] == kept_of(opened, 3, keep_by="total")
+    assert [1, 2, 0] == kept_of(opened, 3, keep_by="per_token")
+
+
+def test_where_one_end_is_not_told_none_counts():
+    opened = [worth(-1.0, closing=-9.0), worth(-2.0, -0.5, closing=None), worth(-3.0, -1.0, -1.0)]
+    assert [0, 1, 2] == kept_of(opened, 3)
+    assert [1, 2, 0] == kept_of([opened[0], worth(-2.0, -0.5), opened[2]], 3)
+
+
+def test_without_ends_an_empty_answer_comes_last_by_the_token_and_first_by_the_total():
+    opened = [worth(closing=None), worth(-9.0, closing=None)]
+    assert [0] == kept_of(opened, 1, keep_by="total")
+    assert [1] == kept_of(opened, 1, keep_by="per_token")
+
+
+def test_the_samples_are_stored_with_their_ends():
+    opened = [worth(-1.0, closing=-0.25), worth(-1.0, -1.0, closing=None)]
+    told, _ = run(Relaxed(n=4, samples=2, keep=1), ITEM, opened)
+    assert [-0.25, None] == [sample["closing"] for sample in told["samples"]]
 
 
 def test_of_equally_likely_answers_the_one_drawn_first_is_kept():
     first, second = MODEL.drawn("ab"), MODEL.drawn("cd")
-    opened = [Reply(text=d.text, drawn=(d._replace(logprobs=(-1.0, -1.0)),)) for d in (second, first)]
+    alike = {"logprobs": (-1.0, -1.0), "closing": -1.0}
+    opened = [Reply(text=d.text, drawn=(d._replace(**alike),)) for d in (second, first)]
     told, _ = run(Relaxed(n=4, samples=2, keep=1), ITEM, opened)
     assert 0 == told["kept"][0]["sample"]
 
@@ -201,12 +257,30 @@ def test_an_item_without_targets_is_asked_nothing_more():
     assert [] == Relaxed(n=4).following(item, said, answers("ab"))
 
 
-def test_a_target_has_the_number_of_tokens_that_it_mostly_has():
-    probe = Relaxed(n=4, stride=2, samples=1, keep=1)
+def tokens_told(pieces: str, counts: tuple[int, ...]) -> int:
+    """How many tokens a target is said to have, which has so many after 0, 1, 2, … letters of an answer."""
+    probe = Relaxed(n=max(1, len(pieces)), stride=1, samples=1, keep=1)
+    drawn = Drawn(pieces, tuple(range(len(pieces))), tuple(pieces), (-1.0,) * len(pieces), False)
+    reply = Reply(text=None, likelihoods=tuple(Likelihood(-1.0, tokens) for tokens in counts))
     item = replace(ITEM, must=("ab",), nice=())
-    for counts, wanted in {(3, 2, 2): 2, (2, 3, 4): 2}.items():
-        reply = Reply(text=None, likelihoods=tuple(Likelihood(-1.0, tokens) for tokens in counts))
-        assert wanted == probe.told(item, answers("abcd"), [reply])["targets"][0]["tokens"]
+    return probe.told(item, [Reply(text=pieces, drawn=(drawn,))], [reply])["targets"][0]["tokens"]
+
+
+@pytest.mark.parametrize("blanks", range(6))
+def test_a_target_has_the_tokens_that_follow_a_blank_of_its_own_however_often_it_has_others(blanks):
+    """After whitespace it has five, after a letter four; one more cut after whitespace changes nothing."""
+    assert 4 == tokens_told("ab" + " " * blanks, (5, 4, 4) + (5,) * blanks)
+    assert 4 == tokens_told("a" + "\n" * blanks, (5, 4) + (5,) * blanks)
+
+
+def test_where_every_cut_follows_whitespace_a_target_has_the_tokens_it_has_after_the_question():
+    assert 5 == tokens_told("", (5,))
+    assert 5 == tokens_told("  ", (5, 4, 4))
+
+
+def test_of_counts_that_an_endpoint_joins_over_the_border_the_commonest_is_taken_of_two_the_smaller():
+    assert 3 == tokens_told("abc", (9, 3, 2, 3))
+    assert 2 == tokens_told("ab", (9, 3, 2))
 
 
 def test_what_is_stored_is_json_and_names_tokeniser_and_truncation():
@@ -252,3 +326,12 @@ def test_the_papers_setting_has_33_places_and_171_calls_at_most_over_an_endpoint
     probe = Relaxed(n=256)
     assert (33, 0, 256) == (len(probe.cuts), probe.cuts[0], probe.cuts[-1])
     assert (15, 10 + 1 + 5 * 32) == (probe.calls(one, True), probe.calls(one, False))
+
+
+def test_a_reply_is_kept_with_its_end_and_read_where_it_was_kept_without():
+    reply = worth(-1.0, closing=-0.25)
+    assert reply == reply_of(kept(reply))
+    old = json.loads(kept(reply))
+    del old["drawn"][0]["closing"]
+    (drawn,) = reply_of(json.dumps(old)).drawn
+    assert reply.drawn[0]._replace(closing=None) == drawn

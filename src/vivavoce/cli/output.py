@@ -100,8 +100,10 @@ def counted(n: int, thing: str) -> str:
 
 
 def figure(value: float | None, places: int = 3) -> str | None:
-    """A number for a table; null stays null."""
-    return None if value is None else f"{value:.{places}f}"
+    """A number for a table, above a million by its leading digits; null stays null."""
+    if value is None:
+        return None
+    return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.{places}g}"
 
 
 def p_value(value: float | None) -> str | None:

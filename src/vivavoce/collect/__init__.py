@@ -16,7 +16,7 @@ from vivavoce.collect.leases import Held, leased
 from vivavoce.collect.orders import Order, order
 from vivavoce.collect.plans import Plan, plan
 from vivavoce.collect.probing import at_most, first_key, probing, said_by
-from vivavoce.collect.rounds import Asked, Round
+from vivavoce.collect.rounds import Asked, Outcome, Round
 from vivavoce.errors import InputError, StoreError
 from vivavoce.models import Model
 from vivavoce.models.named import Named
@@ -24,6 +24,7 @@ from vivavoce.net import is_offline, offline, permit
 from vivavoce.records import Item
 from vivavoce.store import RunFile
 from vivavoce.store.calls import asked_last, known_items, ledger, told_last
+from vivavoce.store.read import provenance
 from vivavoce.store.write import put_benchmark, put_candidates
 
 __all__ = ["Collected", "Order", "Plan", "Privacy", "collect", "order", "plan"]
@@ -32,12 +33,16 @@ __all__ = ["Collected", "Order", "Plan", "Privacy", "collect", "order", "plan"]
 class Collected(NamedTuple):
     """What a collect did, and whether it added answers to a run whose results had been seen: a `look`.
 
-    `models` holds what models of this process told of how they ran.
+    `models` holds what models of this process told of how they ran, `outcome` what came of probes, `markless`
+    the metrics that mark none of the `n_items` asked about.
     """
 
     tally: Tally
     look: bool
     models: Mapping[str, Mapping[str, Any]] = {}
+    outcome: Outcome | None = None
+    markless: tuple[str, ...] = ()
+    n_items: int = 0
 
 
 def collect(
@@ -63,6 +68,8 @@ def collect(
         _permitted(wanted, [model for _, model in asked], privacy)
         _same_sample(run, wanted)
         _same_words(run, wanted)
+        facts = {model.name: told for _, model in asked if (told := getattr(model, "facts", None))}
+        _same_weights(run, facts)
         forms = [f" {inquiry.probe.name}" for inquiry in wanted.probes] or [""]
         with leased(run, [f"collect {benchmark} {name}{form}" for name in names for form in forms]) as held:
             with run.writing() as db:
@@ -70,14 +77,18 @@ def collect(
                 put_candidates(db, {str(c.spec): c.role for c in wanted.candidates})
             total = _total(run, wanted, asked)
             heard = None if progress is None else (lambda tally: progress(tally, total))
-            begun, tally = begin(run, wanted, privacy, total), Tally()
-            facts: dict[str, Mapping[str, Any]] = {}
+            begun, tally = begin(run, wanted, privacy, total, facts), Tally()
+            outcome = Outcome()
             try:
                 with ledger(run) as book:
-                    rounds = probing if wanted.probes else answering
                     for group in _groups(asked):
                         try:
-                            for one in rounds(run, wanted, book, group):
+                            rounds = (
+                                probing(run, wanted, book, group, tally, outcome)
+                                if wanted.probes
+                                else answering(run, wanted, book, group)
+                            )
+                            for one in rounds:
                                 if not tally.interrupted:
                                     ask(one.works, _held(held, one), recall=one.recall, max_cost=max_cost,
                                         progress=heard, tally=tally)  # fmt: skip
@@ -90,7 +101,9 @@ def collect(
                 with suppress(StoreError):  # a full disk: what is said is what went wrong first
                     close(run, wanted, privacy, tally, total, begun, facts)
                 raise
-            return Collected(tally, close(run, wanted, privacy, tally, total, begun, facts), facts)
+            look = close(run, wanted, privacy, tally, total, begun, facts)
+            told = outcome if wanted.probes else None
+            return Collected(tally, look, facts, told, wanted.markless, len(wanted.items))
 
 
 def _total(run: RunFile, wanted: Order, asked: Sequence[Asked]) -> int:
@@ -174,6 +187,21 @@ def _same_words(run: RunFile, wanted: Order) -> None:
         item = here.get((last.item, last.variant)) if last else None
         if last and item and wanted.asking.request(item, candidate, last.repeat).key != last.key:
             raise _reworded(candidate, item)
+
+
+def _same_weights(run: RunFile, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise `InputError` if a model of this process has other weights than when it answered here."""
+    if not run.exists:
+        return
+    with run.reading() as db:
+        before = [p.get("models") or {} for p in provenance(db) if p["verb"] == "collect"]
+    for name, told in facts.items():
+        for other in (models[name].get("weights") for models in before if name in models):
+            if other and told.get("weights") and other != told["weights"]:
+                raise InputError(
+                    f"{name} is another model now than the one that answered here (the hash of its files was "
+                    f"{other} and is {told['weights']}): give the folder another name, or use another run."
+                )
 
 
 def _same_probes(run: RunFile, wanted: Order, candidate: Named, here: Mapping[tuple[str, str], Item]) -> None:

@@ -21,13 +21,15 @@ class Begun(NamedTuple):
     look: int | None
 
 
-def begin(run: RunFile, wanted: Order, privacy: Privacy, total: int) -> Begun:
+def begin(
+    run: RunFile, wanted: Order, privacy: Privacy, total: int, models: Mapping[str, Mapping[str, Any]]
+) -> Begun:
     """Keep, before the first request, what is about to be asked of whom and on whose word.
 
     A collect that is killed, or finds the disk full, leaves this. It counts all its requests as changes: some
     came, and findings made before must not pass for fresh.
     """
-    told = {**_told(wanted, privacy, total), "state": "begun"}
+    told = {**_told(wanted, privacy, total), "models": models, "state": "begun"}
     with run.writing() as db:
         put_provenance(db, "collect", told, changed=total)
         step = _last(db)

@@ -15,9 +15,6 @@ from vivavoce.store.calls import Ledger, answered
 
 __all__ = ["answering", "left"]
 
-Done = set[tuple[str, str, int]]
-"""Item, variant and repeat."""
-
 
 def left(run: RunFile, wanted: Order) -> int:
     """How many answers are to be asked for."""
@@ -72,7 +69,12 @@ def _response(benchmark: str, model: Model, job: Job, answer: Answer) -> Respons
             benchmark=benchmark, item=item.item, variant=item.variant, candidate=model.name,
             repeat=job.repeat, status="failed", seconds=answer.seconds, error=answer.error,
         )  # fmt: skip
-    told = {"citations": list(reply.citations), "logprobs": reply.logprobs, "model": reply.model}
+    told = {
+        "citations": list(reply.citations),
+        "logprobs": reply.logprobs,
+        "model": reply.model,
+        "truncated": reply.truncated,
+    }
     return Response(
         benchmark=benchmark,
         item=item.item,

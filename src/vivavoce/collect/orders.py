@@ -25,7 +25,10 @@ class Inquiry(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What is to be asked, checked: the exam's items, the candidates, and how often; or which probes."""
+    """What is to be asked, checked: the exam's items, the candidates, and how often; or which probes.
+
+    `markless` are metrics that were asked for and mark none of the items.
+    """
 
     exam: Loaded
     items: tuple[Item, ...]
@@ -34,6 +37,7 @@ class Order(NamedTuple):
     settings: Mapping[str, Any]
     asking: Asking
     probes: tuple[Inquiry, ...] = ()
+    markless: tuple[str, ...] = ()
 
 
 def order(
@@ -64,7 +68,7 @@ def order(
             raise SpecError(f"{exam.spec} names no published settings, so there is no --preset {preset}.")
         given = {**exam.card.published, **given}
     published = given.pop("repeats", None)
-    often = repeats if repeats is not None else int(published or 1)
+    often = repeats if repeats is not None else 1 if for_ else int(published or 1)
     if often < 1:
         raise InputError(f"--repeats {often}: every question is asked once at least.")
     known = known_providers(providers)
@@ -78,7 +82,7 @@ def order(
     items = exam.items if sample is None else sampled(exam.items, sample)
     if for_ and often > 1:
         raise SpecError(f"--repeats {often}: probabilities are asked once; leave --repeats out with --for.")
-    probes = _inquiries(for_, items)
+    probes, markless = _inquiries(for_, items)
     asking = Asking(exam.items)
     for candidate in candidates:
         asking.check(items, candidate)
@@ -87,12 +91,13 @@ def order(
     }  # fmt: skip
     if probes:
         settings["for"] = [inquiry.probe.name for inquiry in probes]
-    return Order(exam, items, tuple(candidates), often, settings, asking, probes)
+    return Order(exam, items, tuple(candidates), often, settings, asking, probes, markless)
 
 
-def _inquiries(metrics: Sequence[str], items: Sequence[Item]) -> tuple[Inquiry, ...]:
-    """The probes that these metrics need, each with the items that one of them marks."""
+def _inquiries(metrics: Sequence[str], items: Sequence[Item]) -> tuple[tuple[Inquiry, ...], tuple[str, ...]]:
+    """The probes that these metrics need, each with the items that one of them marks; and who marks none."""
     wanted: dict[str, Inquiry] = {}
+    markless: list[str] = []
     for text in metrics:
         metric = bound_to(registry.build("metric", text), items)
         probe = probe_of(metric)
@@ -102,7 +107,13 @@ def _inquiries(metrics: Sequence[str], items: Sequence[Item]) -> tuple[Inquiry, 
         there = {(item.item, item.variant) for item in had}
         own = [item for item in items if marks(metric, item) and all(getattr(item, n) for n in metric.needs)]
         if not own:
-            raise SpecError(f"--for {text}: it marks none of these {len(items)} items.")
+            markless.append(text)
+            continue
         more = [item for item in own if (item.item, item.variant) not in there]
         wanted[probe.name] = Inquiry(probe, (*had, *more))
-    return tuple(wanted.values())
+    if markless and not wanted:
+        raise SpecError(
+            f"--for {', '.join(markless)}: none of these {len(items)} items can be marked so; "
+            "`viva show METRIC` says what it takes."
+        )
+    return tuple(wanted.values()), tuple(markless)

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from vivavoce.ask import Answer, Job, Work
-from vivavoce.ask.work import called
+from vivavoce.ask.work import Tally, called
 from vivavoce.collect.orders import Inquiry, Order
-from vivavoce.collect.rounds import Asked, Round
+from vivavoce.collect.rounds import Asked, Outcome, Round
 from vivavoce.models import Model, Reply, Request
 from vivavoce.models.named import Named
-from vivavoce.probes import Said, asked_of, joined, most_calls
+from vivavoce.probes import Said, asked_of, joined, lacking, most_calls
 from vivavoce.probes.kept import kept, reply_of
 from vivavoce.records import Item, Response
 from vivavoce.store import RunFile
 from vivavoce.store.calls import Ledger, answered
+from vivavoce.text import one_line
 
 __all__ = ["at_most", "first_key", "inquiries", "probing", "said_by"]
 
@@ -65,8 +66,13 @@ class _Gathered:
     followed: list[list[Reply | None]]
     key: str
     missing: int
-    cost: float | None = 0.0
     failed: list[str] = field(default_factory=list)
+
+    @property
+    def cut(self) -> bool:
+        """Whether a part of the question was left out to fit the model's context."""
+        replies = [*self.opened, *(reply for group in self.followed for reply in group if reply)]
+        return any(reply.truncated for reply in replies)
 
     def told(self) -> str:
         whole = [joined([reply for reply in group if reply is not None]) for group in self.followed]
@@ -81,8 +87,14 @@ class _Place(NamedTuple):
     number: int = 0
 
 
-def probing(run: RunFile, wanted: Order, book: Ledger, asked: Sequence[Asked]) -> Iterator[Round]:
-    """The two rounds; each reads what the one before it brought."""
+_UNASKED = Job(Request(messages=()), 1, _Place())
+"""Stands for what is left of an item when nobody will be asked any more."""
+
+
+def probing(
+    run: RunFile, wanted: Order, book: Ledger, asked: Sequence[Asked], tally: Tally, outcome: Outcome
+) -> Iterator[Round]:
+    """The two rounds; each reads what the one before it brought. `outcome` counts items, `tally` calls."""
     lost: dict[tuple[str, str], str] = {}
     """By model and request why no reply came in the first round."""
 
@@ -92,14 +104,28 @@ def probing(run: RunFile, wanted: Order, book: Ledger, asked: Sequence[Asked]) -
             for request in inquiry.probe.opening(item, said):
                 yield Job(request, 1, _Place())
 
+    def put(
+        model: Model, inquiry: Inquiry, item: Item, gathered: _Gathered | None, error: str | None
+    ) -> None:
+        why = _put(book, model, inquiry, item, gathered, error)
+        if why is None:
+            outcome.told += 1
+            outcome.cut += bool(gathered and gathered.cut)
+        else:
+            outcome.failed[why] += 1
+            outcome.names.append(item.name)
+
     def keep_first(model: Model, job: Job, answer: Answer) -> None:
-        _keep(book, model, job, answer)
-        if answer.reply is None:
-            lost[model.name, job.request.key] = answer.error or "no reply"
+        why = _keep(book, model, job, answer)
+        if why is not None:
+            lost[model.name, job.request.key] = why
 
     def second(candidate: Named, model: Model) -> Iterator[Job]:
         said, branching = said_by(wanted, candidate), bool(getattr(model, "branching", False))
         for inquiry, item in inquiries(run, wanted, candidate):
+            if tally.interrupted or model.name in tally.stopped:
+                yield _UNASKED
+                continue
             opening = inquiry.probe.opening(item, said)
             replies = [_recalled(book, model, request) for request in opening]
             if None in replies:
@@ -109,38 +135,37 @@ def probing(run: RunFile, wanted: Order, book: Ledger, asked: Sequence[Asked]) -
                     if not reply
                 ]
                 if None not in why:  # else it was never asked, and will be
-                    _put(book, model, inquiry, item, error="; ".join(dict.fromkeys(map(str, why))))
+                    put(model, inquiry, item, None, "; ".join(dict.fromkeys(map(str, why))))
                 continue
             opened = [reply for reply in replies if reply is not None]
             try:
                 wholes = inquiry.probe.following(item, said, opened)
                 groups = [asked_of(request, branching) for request in wholes]
-            except ValueError as error:
-                _put(book, model, inquiry, item, error=str(error))
+            except Exception as error:  # a probe may be a stranger's code
+                put(model, inquiry, item, None, _fault(inquiry, error))
                 continue
             gathered = _Gathered(
                 inquiry, item, opened, [[None] * len(group) for group in groups],
                 first_key(inquiry, item, said), sum(map(len, groups)),
             )  # fmt: skip
             if not gathered.missing:
-                _put(book, model, inquiry, item, gathered=gathered)
+                put(model, inquiry, item, gathered, None)
             for g, group in enumerate(groups):
                 for n, request in enumerate(group):
                     yield Job(request, 1, _Place(gathered, g, n))
 
     def keep_second(model: Model, job: Job, answer: Answer) -> None:
-        _keep(book, model, job, answer)
+        why = _keep(book, model, job, answer)
         place: _Place = job.tag
         here = place.gathered
         if here is None:
             return
         here.missing -= 1
-        here.cost = None if here.cost is None or answer.cost is None else here.cost + answer.cost
-        if answer.reply is None:
-            here.failed.append(answer.error or "no reply")
+        if why is not None:
+            here.failed.append(why)
         here.followed[place.group][place.number] = answer.reply
         if not here.missing:
-            _put(book, model, here.inquiry, here.item, gathered=here)
+            put(model, here.inquiry, here.item, here, None)
 
     def recall(model: Model, job: Job) -> Answer | None:
         reply = _recalled(book, model, job.request)
@@ -155,11 +180,14 @@ def _recalled(book: Ledger, model: Model, request: Request) -> Reply | None:
     return None if told is None else reply_of(told)
 
 
-def _keep(book: Ledger, model: Model, job: Job, answer: Answer) -> None:
+def _keep(book: Ledger, model: Model, job: Job, answer: Answer) -> str | None:
+    """Store a call, and return why its reply cannot be used; null if it can."""
+    why = answer.error or "no reply" if answer.reply is None else lacking(job.request, answer.reply)
     if answer.attempts:  # what was recalled is there already
-        status = "ok" if answer.reply else "failed"
         reply = kept(answer.reply) if answer.reply else None
-        book.keep(called(model, job, answer, purpose=PURPOSE, status=status, error=answer.error, reply=reply))
+        status = "ok" if why is None else "failed"
+        book.keep(called(model, job, answer, purpose=PURPOSE, status=status, error=why, reply=reply))
+    return why
 
 
 def _put(
@@ -167,25 +195,34 @@ def _put(
     model: Model,
     inquiry: Inquiry,
     item: Item,
-    *,
-    gathered: _Gathered | None = None,
-    error: str | None = None,
-) -> None:
-    """Store what was told about an item, or why nothing was."""
+    gathered: _Gathered | None,
+    error: str | None,
+) -> str | None:
+    """Store what was told about an item, or why nothing was, which is returned.
+
+    What it cost stands with its calls, some of which may be shared with other items.
+    """
     why = error if gathered is None else "; ".join(dict.fromkeys(gathered.failed)) or None
     text: str | None = None
     meta: Mapping[str, Any] = {}
     if gathered is not None and why is None:
         try:
             text, meta = gathered.told(), _meta(gathered)
-        except ValueError as fault:
-            why = str(fault)
+        except Exception as fault:  # a probe may be a stranger's code
+            why = _fault(inquiry, fault)
     response = Response(
         benchmark=item.benchmark, item=item.item, variant=item.variant, candidate=model.name,
-        probe=inquiry.probe.name, status="failed" if text is None else "ok", text=text, error=why,
-        cost=gathered.cost if gathered else None, meta=meta,
+        probe=inquiry.probe.name, status="failed" if text is None else "ok", text=text, error=why, meta=meta,
     )  # fmt: skip
     book.put(response, None)
+    return why
+
+
+def _fault(inquiry: Inquiry, error: Exception) -> str:
+    """What a probe raised, in words: a `ValueError` is its own sentence."""
+    if isinstance(error, ValueError):
+        return one_line(str(error), 200)
+    return f"{inquiry.probe.name} broke: {type(error).__name__}: {one_line(str(error), 160)}"
 
 
 def _meta(gathered: _Gathered) -> Mapping[str, Any]:

@@ -68,13 +68,14 @@ def _detectable(found: Sequence[tuple[float, float | None]]) -> str:
     )
 
 
-def done(found: "Collected", path: str, *, probes: bool = False) -> Finding:
-    """One row, and what is left to do. Of `probes` the answers are calls."""
-    tally, look = found.tally, found.look
-    what = "calls for probabilities" if probes else "answers"
+def done(found: "Collected", path: str) -> Finding:
+    """One row, and what is left to do. Of probes `answered` and `failed` count questions."""
+    tally, look, told = found.tally, found.look, found.outcome
+    causes = tally.causes if told is None else told.failed
+    failed = tally.failed if told is None else sum(told.failed.values())
     row: dict[str, Any] = {
-        "answered": tally.answered,
-        "failed": tally.failed,
+        "answered": tally.answered if told is None else told.told,
+        "failed": failed,
         "left": tally.left,
         "shared": tally.shared,
         "retries": tally.retries,
@@ -84,21 +85,28 @@ def done(found: "Collected", path: str, *, probes: bool = False) -> Finding:
         "interrupted": tally.interrupted,
         "stopped": tally.stopped,
         "look": look,
-        "causes": dict(tally.causes.most_common()),
+        "causes": dict(causes.most_common()),
         "sent": [
             {"endpoint": e, "requests": n, "characters": tally.traffic.characters[e]}
             for e, n in tally.traffic.requests.items()
         ],
-    }
-    if not tally.done and not tally.left:
+    } | ({} if told is None else {"calls": tally.done})
+    if not tally.done and not tally.left and not failed:
         return Finding(
             study="collect", rows=(row,), text="Everything was answered already; nobody was asked."
         )
-    spent = "" if tally.unpriced else f", {tally.cost:.2f} spent"
-    shared = f", {tally.shared:,} of them known before" if probes and tally.shared else ""
-    lines = [f"{tally.answered:,} {what} came{shared}{spent}."]
-    if tally.failed:
-        lines.append(f"{tally.failed:,} failed: {causes_said(tally.causes)}.")
+    spent = "" if tally.unpriced or not tally.cost else f", {tally.cost:.2f} spent"
+    if told is None:
+        lines = [f"{tally.answered:,} answers came{spent}."]
+    else:
+        known = f", {tally.shared:,} of them shared or known before" if tally.shared else ""
+        lines = [f"Probabilities came for {told.told:,} questions ({tally.done:,} calls{known}){spent}."]
+    if failed:
+        first = f" The first: {', '.join(told.names[:3])}." if told else ""
+        lines.append(f"{failed:,} failed: {causes_said(causes)}.{first}")
+    if cut := tally.cut if told is None else told.cut:
+        lines.append(f"{cut:,} question{'s were' if cut > 1 else ' was'} cut to fit the model's context.")
+    lines += [f"{metric} marks none of these {found.n_items} questions." for metric in found.markless]
     lines += [f"{model} was not asked everything: {why.rstrip('.')}." for model, why in tally.stopped.items()]
     if tally.left:
         why = "Interrupted: " if tally.interrupted else ""
@@ -108,8 +116,8 @@ def done(found: "Collected", path: str, *, probes: bool = False) -> Finding:
         for name, facts in found.models.items()
         if facts.get("way") == "naive"
     ]
-    if tally.failed or tally.left:
+    if tally.done and (failed or tally.left):
         lines.append(f"What came is stored in {path}; the same command goes on from there.")
     if look:
-        lines.append(f"Results of this run had been seen before: these {what} are recorded as a look at it.")
+        lines.append("Results of this run had been seen before: these answers are recorded as a look at it.")
     return Finding(study="collect", rows=(row,), text="\n".join(lines))

@@ -69,6 +69,9 @@ def check(item: Item) -> Item:
     points = [point.unit for point in item.rubric]
     if len(set(points)) < len(points):
         raise fault(item, "two points of its rubric bear one name")
+    for field in ("must", "nice"):
+        if any(not text.strip() for text in getattr(item, field)):
+            raise fault(item, f"a statement under {field} is blank: take it out, or say what it is")
     return _format(item).check(item)
 
 

@@ -27,18 +27,19 @@ class Canary:
 
     `text` is the string as the benchmark's files have it, with what stands before the token, which helps a
     model that has read it. `decoys`: how many, drawn by `seed`; by chance the canary is before all of them
-    once in decoys + 1 times, so that 199 show something at p = .005 at best.
+    once in decoys + 1 times, so that 999 show something at p = .001 at best, which bears 50 tests made
+    together. Each is one short call.
 
     `rank`: the share of decoys that are at least as likely, 0 to 1; near 0 is suspicious, 1/2 is chance.
     `exposure`: log2(decoys + 1) - log2(rank), rank counted from 1, in bits; log2(decoys + 1) is the most that
-    so many decoys can show, 1 is about what chance gives.
+    so many decoys can show. By chance it lies below 1 as often as above, and is 1.44 on average.
 
     It is one fact of a benchmark and stands with its first item by id alone. `at` names these items, as
     'benchmark/item', and is filled in when a run is asked or marked; without it every item is marked.
     """
 
     text: str
-    decoys: int = 199
+    decoys: int = 999
     seed: int = 1
     at: tuple[str, ...] | None = None
 

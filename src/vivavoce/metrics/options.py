@@ -79,7 +79,8 @@ class Options:
         stands there. Tied options share a pick. The parts count the picks by place, `pick_1` to `pick_k`, and
         the `options`.
 
-        `option_gap`: `published` less `rotated`, -1 to 1.
+        `option_gap`: `published` less `rotated`, -1 to 1. The parts are both, the key's `place` in the
+        published order, from 1, and the `options`.
 
         A row fails, with a note, where an option has no finite probability.
         """
@@ -106,12 +107,13 @@ class Options:
         if not self.rotate:
             return {"accuracy": Value(right, None, note), "margin": margin}
         halves = {"published": rights[0], "rotated": _mean(rights[1:])}
+        placed = {"options": float(len(options)), "place": key + 1.0}
         picks = _picks(orders, len(options))
         return {
             "accuracy": Value(right, halves, note),
             "margin": margin,
             "position_bias": Value(_bias(picks), _numbered(picks), note),
-            "option_gap": Value(halves["published"] - halves["rotated"], halves, note),
+            "option_gap": Value(halves["published"] - halves["rotated"], halves | placed, note),
         }
 
     def _order(self, shift: int, puts: Sequence[Put]) -> "_Order | str":

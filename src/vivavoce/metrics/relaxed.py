@@ -54,7 +54,8 @@ class Told(NamedTuple):
     """What `probes.Relaxed` was told of one item: K kept answers, C cuts, T targets.
 
     `logprobs` is (K, C, T), `prefix` (K, C), both minus infinity after the end of an answer; `alike` (K, C)
-    is the first kept answer that begins so, -1 after the end.
+    is the first kept answer that begins so, -1 after the end. `unclosed` is how many samples ended without
+    a told probability of their end, so that the kept were ranked without; 0 where all were kept anyway.
     """
 
     targets: tuple[Stated, ...]
@@ -62,6 +63,7 @@ class Told(NamedTuple):
     prefix: "Floats"
     alike: "NDArray[np.int64]"
     truncated: int
+    unclosed: int = 0
 
     @property
     def kept(self) -> int:
@@ -88,7 +90,10 @@ def read_told(told: Mapping[str, Any]) -> Told:
         logprobs = _filled([k["logprobs"] for k in told["kept"]], [-math.inf] * len(targets))
         shape = (len(told["kept"]), len(told["cuts"]), len(targets))
         truncated = int(told["truncated"])
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        unclosed = sum(bool(s["ended"]) and s.get("closing") is None for s in told["samples"])
+        if unclosed and sum(int(k["times"]) for k in told["kept"]) == len(told["samples"]):
+            unclosed = 0
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{_STRANGE}: {error!r}") from error
     alive = alike >= 0
     if (
@@ -102,7 +107,7 @@ def read_told(told: Mapping[str, Any]) -> Told:
         raise ValueError(f"{_STRANGE}: its tables do not fit together")
     if (logprobs > _ABOVE_ZERO * np.array([target.tokens for target in targets])).any():
         raise ValueError(f"the logarithm of a probability is {logprobs.max():g}, which is above 0")
-    return Told(targets, logprobs, prefix, alike, truncated)
+    return Told(targets, logprobs, prefix, alike, truncated, unclosed)
 
 
 def cross_entropy(told: Told, over: Over, prefixes: Prefixes, *, without: int | None = None) -> Found:

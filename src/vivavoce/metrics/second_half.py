@@ -32,7 +32,8 @@ class SecondHalf:
     sums being over all questions. Both are turned against recall: fewer tokens and more bits are better.
 
     Neither has a value that means "was read": set phrases are gone on with too, and the better a model writes
-    the more of them. `viva study RUN contamination` holds them against what they would be otherwise.
+    the more of them. `viva study RUN contamination` holds them against what they would be otherwise; of other
+    candidates only the bits are, since each model has its own tokens.
     """
 
     per_token = ("verbatim",)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from vivavoce.models import Branches, Likelihood, Message, Reply, Request
 from vivavoce.records import Item
 
-__all__ = ["Probe", "Said", "asked_of", "joined", "most_calls", "singles"]
+__all__ = ["Probe", "Said", "asked_of", "joined", "lacking", "most_calls", "singles"]
 
 Said = Callable[[Item], tuple[Message, ...]]
 """The conversation that asks an item, with a candidate's own prompt, system message and examples."""
@@ -63,15 +63,26 @@ def singles(request: Request) -> list[Request]:
 
 
 def joined(replies: Sequence[Reply]) -> Reply:
-    """The replies to `singles` as the one to the request of branches.
-
-    Raises `ValueError` where one of several holds no likelihood, or more than one: the others would shift.
-    """
-    if len(replies) > 1 and any(len(reply.likelihoods) != 1 for reply in replies):
-        raise ValueError("a reply of the endpoint holds no likelihood")
+    """The replies to `singles` as the one to the request of branches."""
     found: list[Likelihood] = [one for reply in replies for one in reply.likelihoods]
     first = replies[0]
     return replace(first, likelihoods=tuple(found), truncated=max(reply.truncated for reply in replies))
+
+
+def lacking(request: Request, reply: Reply) -> str | None:
+    """What a reply to a probe's request does not tell, though it was asked; null if all is there."""
+    if request.kind == "generate":
+        wanted = request.sampling.logprobs or request.sampling.beams
+        return (
+            "the tokens of the answer were asked for, and none were told"
+            if wanted and not reply.drawn
+            else None
+        )
+    b = request.branches
+    n = len(b.cuts) * len(b.targets) if b else 1
+    if len(reply.likelihoods) == n:
+        return None
+    return f"{n} likelihoods were asked for, and {len(reply.likelihoods)} were told"
 
 
 def most_calls(probe: Probe, item: Item, said: Said, branching: bool) -> int:

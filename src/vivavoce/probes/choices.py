@@ -20,6 +20,10 @@ __all__ = ["Choices", "Of", "Put", "options_of", "puts_of"]
 Of = Literal["letter", "text"]
 
 
+BLANKS = (" ", "")
+"""What stands before a text that is put without a question: as after a cue, as after a line break."""
+
+
 class Put(NamedTuple):
     """An option as it was put to the model: its text or its letter there, and what was told of that.
 
@@ -61,12 +65,13 @@ class Choices:
         """A request for each order, with a branch for each option; then that without a question.
 
         Branches of texts keep the published order, so that orders which a prompt does not show are one
-        request. Without a question a text has the blank before it that it has after a cue.
+        request. Without a question a text must be put as it stood after one, with a blank before it or
+        without: only the model knows what the prompt ends in, so it is asked for both.
         """
         targets = self._targets(item)
         asked = [(said(_turned(item, shift)), targets) for shift in self._shifts(item)]
         if self.unconditional:
-            asked.append(((), tuple(f" {text}" for text in targets)))
+            asked += [((), tuple(f"{blank}{text}" for text in targets)) for blank in BLANKS]
         return [Request(messages=m, kind="loglikelihood", branches=Branches(t)) for m, t in asked]
 
     def told(self, item: Item, opened: Sequence[Reply], followed: Sequence[Reply]) -> Mapping[str, Any]:
@@ -78,7 +83,8 @@ class Choices:
         """
         shifts, targets = self._shifts(item), self._targets(item)
         orders = [self._order(shift, targets, r) for shift, r in zip(shifts, followed, strict=False)]
-        alone = _each(followed[len(shifts)], len(targets)) if self.unconditional else ()
+        form = len(shifts) + BLANKS.index("" if followed[0].spaced is False else " ")
+        alone = _each(followed[form], len(targets)) if self.unconditional else ()
         return {
             "orders": orders,
             "alone": {text: _finite(one) for text, one in zip(targets, alone, strict=False)},

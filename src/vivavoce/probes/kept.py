@@ -13,6 +13,8 @@ _PLAIN = ("finish_reason", "model", "truncated", "tokeniser")
 def kept(reply: Reply) -> str:
     """What a probe may need of a reply, as JSON: how it was drawn, in tokens, and the likelihoods."""
     told: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(reply, name))}
+    if reply.spaced is not None:
+        told["spaced"] = reply.spaced
     if reply.drawn:
         told["drawn"] = [one._asdict() for one in reply.drawn]
     if reply.likelihoods:
@@ -31,5 +33,5 @@ def reply_of(text: str) -> Reply:
         text=drawn[0].text if drawn else "",
         drawn=drawn,
         likelihoods=tuple(Likelihood(*one) for one in told.get("likelihoods", ())),
-        **{name: told[name] for name in _PLAIN if name in told},
+        **{name: told[name] for name in (*_PLAIN, "spaced") if name in told},
     )

@@ -99,7 +99,7 @@ class Canaries:
 
     @property
     def name(self) -> str:
-        """Such as `canary(decoys=199, seed=1, text=…)`."""
+        """Such as `canary(decoys=999, seed=1, text=…)`."""
         return str(Spec("canary", {"text": self.text, "decoys": self.count, "seed": self.seed}))
 
     def opening(self, item: Item, said: Said) -> Sequence[Request]:

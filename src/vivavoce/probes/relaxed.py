@@ -133,12 +133,13 @@ class Relaxed:
     def told(self, item: Item, opened: Sequence[Reply], followed: Sequence[Reply]) -> Mapping[str, Any]:
         """The samples, which are kept, and what every target is worth after each of their cuts.
 
-        `targets`: kind, text and `tokens`, the commonest number of tokens over the cuts (the first token may
-        be split otherwise where the cut ends in a blank), the smaller of two. `samples`: seed, text, logprob
-        (of all tokens, natural), tokens, ended; their ids are with the calls. `kept`, likeliest first:
-        `sample` (from 0), `times` it was drawn, and by cut `prefix` (log-probability of the beginning),
-        `alike` (the first kept that begins so, from 0) and `logprobs` of the targets in order, those of the
-        first where it is alike; all null after the end of the answer.
+        `targets`: kind, text and `tokens`, how many a target has after a blank of its own, or right after the
+        question where no cut tells that. `samples`: seed, text, logprob (of all tokens, natural), tokens,
+        ended, and closing, the log-probability of the token that ended it; null where none did, or where it
+        is not told, and then the kept were ranked without any. Their ids are with the calls. `kept`,
+        likeliest first: `sample` (from 0), `times` it was drawn, and by cut `prefix` (log-probability of the
+        beginning), `alike` (the first kept that begins so, from 0) and `logprobs` of the targets in order,
+        those of the first where it is alike; all null after the end of the answer.
 
         Raises `ValueError` where a log-probability is no finite number, or there are too few of them.
         """
@@ -147,8 +148,7 @@ class Relaxed:
         replies = (*opened, *followed)
         return {
             "targets": [
-                {**target._asdict(), "tokens": _commonest([said[t].tokens for said in found.values()])}
-                for t, target in enumerate(asked)
+                {**target._asdict(), "tokens": _tokens_in(t, kept, found)} for t, target in enumerate(asked)
             ],
             "samples": [
                 {
@@ -157,6 +157,7 @@ class Relaxed:
                     "logprob": math.fsum(drawn.logprobs),
                     "tokens": len(drawn.logprobs),
                     "ended": drawn.ended,
+                    "closing": drawn.closing,
                 }
                 for k, drawn in enumerate(_drawn(opened))
             ],
@@ -208,7 +209,9 @@ class Relaxed:
         times: dict[tuple[int | str, ...], list[int]] = {}
         for k, one in enumerate(drawn):
             times.setdefault(_tokens(one), []).append(k)
-        ranked = sorted(times.values(), key=lambda same: -self._worth(drawn[same[0]]))[: self.keep]
+        # Where one end has no probability none is counted, or it would pass for certain beside the others.
+        ends = all(one.closing is not None for one in drawn if one.ended)
+        ranked = sorted(times.values(), key=lambda same: -self._worth(drawn[same[0]], ends))[: self.keep]
         beginnings: dict[tuple[int | str, ...], int] = {}
         kept = []
         for k, same in enumerate(ranked):
@@ -219,12 +222,14 @@ class Relaxed:
             kept.append(_Kept(drawn[same[0]], same[0], len(same), alike))
         return kept
 
-    def _worth(self, drawn: Drawn) -> float:
-        total = math.fsum(drawn.logprobs)
+    def _worth(self, drawn: Drawn, ends: bool) -> float:
+        """By its tokens, the closing one among them where `ends` count."""
+        closing = () if drawn.closing is None or not ends else (drawn.closing,)
+        told = (*drawn.logprobs, *closing)
         if self.keep_by == "total":
-            return total
+            return math.fsum(told)
         # Without a token there is no mean: such an answer comes last.
-        return total / len(drawn.logprobs) if drawn.logprobs else -math.inf
+        return math.fsum(told) / len(told) if told else -math.inf
 
 
 def targets(item: Item) -> tuple[Target, ...]:
@@ -274,5 +279,20 @@ def _by_cut(
     return [said[c : c + n] for c in range(0, len(said), n)]
 
 
-def _commonest(counts: Sequence[int]) -> int:
+def _tokens_in(t: int, kept: Sequence[_Kept], found: _Table) -> int:
+    """How many tokens target `t` has after a blank of its own, whatever was drawn.
+
+    Its first word may be split otherwise where what stands before ends in whitespace, so only cuts after a
+    beginning that does not are counted; their commonest number, since an endpoint may join tokens over the
+    border; of two as common the smaller. Where there is no such cut, that right after the question.
+    """
+    counts = [said[t].tokens for (k, cut), said in found.items() if _parted(kept[k].drawn, cut)]
+    if not counts:
+        return found[0, 0][t].tokens
     return min(set(counts), key=lambda n: (-counts.count(n), n))
+
+
+def _parted(drawn: Drawn, cut: int) -> bool:
+    """Whether a target gets a blank of its own there; false right after the question, which is not seen."""
+    begun = "".join(drawn.pieces[:cut])
+    return bool(begun) and not begun[-1].isspace()

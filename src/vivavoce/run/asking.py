@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from vivavoce import catalogue, net, registry, specs
 from vivavoce.errors import InputError, SelectionError, VivaError
-from vivavoce.metrics import Metric, rater
+from vivavoce.metrics import Metric, probe_of, rater
 from vivavoce.metrics.jury import Jury
 from vivavoce.records import Finding
 from vivavoce.run.opened import Opened
@@ -82,7 +82,7 @@ class Asking(Opened):
             return planned(wanted, plan(self.file, wanted))
         privacy = Privacy(offline, allow_phi, tuple(allow))
         found = collect(self.file, wanted, privacy=privacy, max_cost=max_cost, progress=progress)
-        return done(found, str(self.file.path), probes=bool(wanted.probes))
+        return done(found, str(self.file.path))
 
     def score(
         self, *metrics: str, items: str | None = None, passes: int = 1, worst_at: int | None = None,
@@ -117,7 +117,11 @@ class Asking(Opened):
             marks = marks.joined(self._by(str(jury), chosen))
         finding = self._estimates(marks, chosen, bad)
         answered = candidates_of(self.file)
-        notes = (*filter(None, map(_left_out, marked)), *_own_marks(made, answered), *finding.notes)
+        asked = (f"{m.metric} has not been asked of all: `{told}`." for m in marked for told in m.commands)
+        notes = (
+            *filter(None, map(_left_out, marked)), *asked, *self._cut(made), *_own_marks(made, answered),
+            *finding.notes,
+        )  # fmt: skip
         return replace(finding, study="score", notes=notes)
 
     def vary(
@@ -145,6 +149,14 @@ class Asking(Opened):
         chosen = items_of(self.file, items)
         with self._desk(chosen, providers, max_cost, offline, allow, allow_phi, progress) as desk:
             return make(desk=desk)
+
+    def _cut(self, metrics: Sequence[Metric]) -> Iterator[str]:
+        """A line for each candidate of whose questions a part was left out."""
+        probes = [probe_of(metric) for metric in metrics]
+        for name in dict.fromkeys(probe.name if probe else "" for probe in probes):
+            for candidate, n in self._read(partial(read.truncated, probe=name)).items():
+                what = "1 question" if n == 1 else f"{n:,} questions"
+                yield f"{candidate}: of {what} the beginning was left out to fit the model's context."
 
     @contextmanager
     def _desk(
@@ -177,7 +189,7 @@ class Asking(Opened):
         check = guard(
             Privacy(offline, allow_phi, tuple(allow)),
             items=items,
-            texts=lambda: within(self.responses, chosen)["text"].drop_nulls().unique(),
+            texts=lambda: within(self.responses.filter(probe=""), chosen)["text"].drop_nulls().unique(),
             credentialed=registered,
         )
 
@@ -186,13 +198,17 @@ class Asking(Opened):
                 progress(f"asking ({purpose})", tally.done, total)
 
         with net.offline(offline):
-            yield Desk(
+            desk = Desk(
                 self.file,
                 known=providers(None if known is None else Path(known)),
                 max_cost=max_cost,
                 progress=heard,
                 check=check,
             )
+            try:
+                yield desk
+            finally:
+                desk.release()
 
 
 def _members(metric: Metric) -> tuple[Metric, ...]:
@@ -202,6 +218,8 @@ def _members(metric: Metric) -> tuple[Metric, ...]:
 
 def one_by_one(what: str, given: Sequence[object]) -> None:
     """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
+    if isinstance(given, str):
+        raise SelectionError(f"{what} are given as a list of texts, such as [{given!r}].")
     for one in given:
         if not isinstance(one, str | specs.Spec):
             raise SelectionError(

@@ -16,12 +16,12 @@ from vivavoce.metrics import Lab, Metric, bound_to, marks, probe_of, rater, side
 from vivavoce.records import Item, Measure, Row, Value
 from vivavoce.score.checks import (
     Marks,
-    check_asked,
     check_declared,
     check_needs,
     check_silence,
     checked,
     read,
+    unasked,
 )
 from vivavoce.score.contests import lots, settle
 from vivavoce.store import RunFile
@@ -41,13 +41,15 @@ Progress = Callable[[str, int, int], None]
 class Marked(NamedTuple):
     """What a metric did in one call: rows by status, and the items it does not mark, by format.
 
-    `lacking` of these are of its formats and lack what it needs.
+    `lacking` of these are of its formats and lack what it needs. `commands` would ask those candidates for
+    their probabilities whom nobody has asked.
     """
 
     metric: str
     statuses: dict[str, int]
     not_marked: dict[str, int]
     lacking: int = 0
+    commands: tuple[str, ...] = ()
 
 
 def measures_of(metric: Metric) -> list[Measure]:
@@ -89,12 +91,13 @@ def score(
         }
         rivals = [one.candidate for one in candidates(db) if one.role == "candidate"]
     metrics = [bound_to(metric, list(there.values())) for metric in metrics]
+    missing: list[tuple[str, ...]] = []
     for metric in metrics:
         check_declared(metric)
         check_needs(metric, stocked)
-        check_asked(
-            metric, run.path, asked, [exams[name] for name in {i.benchmark: 0 for i in stocked.values()}]
-        )
+        here = {i.benchmark: exams[i.benchmark] for i in stocked.values() if marks(metric, i)}
+        here = {i.benchmark: exams[i.benchmark] for i in stocked.values() if marks(metric, i)}
+        missing.append(unasked(metric, run.path, asked, here))
         if side_by_side(metric) and len(rivals) < 2:
             raise MetricError(
                 f"{metric} sets answers side by side, which takes two candidates or more, and this run has "
@@ -103,7 +106,8 @@ def score(
     lab = Lab(desk, there.values())
     try:
         return [
-            _mark(run, metric, stocked, lab, passes if rater(metric) else 1, progress) for metric in metrics
+            _mark(run, metric, stocked, lab, passes if rater(metric) else 1, progress)._replace(commands=told)
+            for metric, told in zip(metrics, missing, strict=True)
         ]
     finally:
         if desk and desk.asked.traffic.requests:

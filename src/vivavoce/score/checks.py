@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from pathlib import Path
 from shlex import quote
@@ -10,17 +10,18 @@ from typing import Any, get_args
 
 from vivavoce.errors import MetricError
 from vivavoce.metrics import Lab, Metric, marks, probe_of
+from vivavoce.models.named import TELLING
 from vivavoce.records import Criterion, Direction, IfUnanswered, Item, Reading, Row, ScoreStatus, Unit, Value
 from vivavoce.store.pending import Pending
 
 __all__ = [
     "Marks",
-    "check_asked",
     "check_declared",
     "check_needs",
     "check_silence",
     "checked",
     "read",
+    "unasked",
     "wrong",
 ]
 
@@ -61,26 +62,37 @@ def check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
             )
 
 
-def check_asked(
-    metric: Metric, run: Path, asked: Mapping[str, Collection[str]], exams: Sequence[str]
-) -> None:
-    """Raise `MetricError` if nobody was asked the probabilities that the metric marks; it names the command.
+def unasked(
+    metric: Metric, run: Path, asked: Mapping[tuple[str, str], Collection[str]], exams: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The commands that ask for what the metric marks, of exams or candidates that were not asked it.
 
-    `asked` holds by probe the candidates that were, `exams` are the specs of the benchmarks to mark.
+    `asked` holds by benchmark and probe the candidates that were, `exams` by benchmark its spec. Candidates
+    are those of the run that may tell probabilities. Raises `MetricError` if nobody was asked.
     """
     probe = probe_of(metric)
-    if probe is None or asked.get(probe.name):
-        return
-    models = [name for name in sorted(asked.get("", ())) if name.startswith(("hf/", "vllm/"))]
-    commands = [
-        " ".join(["viva collect", quote(str(run)), quote(spec),
-                  *(f"--model {quote(name)}" for name in models or ["hf/…"]), f"--for {quote(str(metric))}"])
-        for spec in exams
-    ]  # fmt: skip
-    raise MetricError(
-        f"{metric} marks a model's probabilities, and {run} holds none of this kind: "
-        f"`{'` and `'.join(commands)}` first. Nothing was marked."
-    )
+    if probe is None:
+        return ()
+    every = sorted({name for names in asked.values() for name in names if name.startswith(TELLING)})
+    lacking = {
+        benchmark: [n for n in every if n not in asked.get((benchmark, probe.name), ())]
+        for benchmark in exams
+    }
+    nobody = not any(asked.get((benchmark, probe.name)) for benchmark in exams)
+    commands = tuple(
+        " ".join(
+            ["viva collect", quote(str(run)), quote(exams[benchmark]),
+             *(f"--model {quote(name)}" for name in models or ["hf/…"]), f"--for {quote(str(metric))}"]
+        )
+        for benchmark, models in lacking.items()
+        if models or nobody
+    )  # fmt: skip
+    if nobody:
+        raise MetricError(
+            f"{metric} marks a model's probabilities, and {run} holds none of this kind: "
+            f"`{'` and `'.join(commands)}` first. Nothing was marked."
+        )
+    return commands
 
 
 def read(p: Pending, lab: Lab) -> Row | Value:
@@ -93,7 +105,10 @@ def read(p: Pending, lab: Lab) -> Row | Value:
     if p.response.status == "filtered":
         return Value(None, note="withheld by the provider's content filter", status="unanswered")
     if p.response.probe:
-        return Row(p.item, p.response, Reading("ok", json.loads(p.response.text or "{}")))
+        try:
+            return Row(p.item, p.response, Reading("ok", json.loads(p.response.text or "")))
+        except ValueError:
+            return Value(None, note="what is stored of its probabilities is no JSON", status="failed")
     reading = lab.reading(p.item, p.response.text or "")
     if reading.status == "ok":
         return Row(p.item, p.response, reading)
