@@ -46,6 +46,7 @@ class Tokens:
         self._anchor = self._raw(_ANCHOR)
         self._opening = len(self._decoded(self._anchor))
         self._front, self._tail = self._around()
+        self._last: tuple[tuple[Message, ...] | None, Question] = (None, Question((), ""))
         self.mark = _mark(tokeniser)
         self.fault = self._fault()
 
@@ -87,6 +88,14 @@ class Tokens:
         tokeniser itself puts there (for an encoder also behind). Nothing at all is BOS, or EOS where there is
         none. Raises `Refused` where the template does not take the conversation.
         """
+        # One question is asked for a draw after the other, and for every kept answer.
+        asked, known = self._last
+        if asked != messages:
+            known = self._question(messages)
+            self._last = (tuple(messages), known)
+        return known
+
+    def _question(self, messages: Sequence[Message]) -> Question:
         if not messages:
             return Question((self.encodes and self._front + self._tail) or (self.prefix(),), "")
         if self.templated:
@@ -95,6 +104,8 @@ class Tokens:
         else:
             text = "\n\n".join(m.content for m in messages)
             ids = self._known(self._raw(text), text)
+        if self.encodes and self.templated:
+            return Question(ids or (self.prefix(),), "")
         if self.encodes:
             front = () if ids[: len(self._front)] == self._front else self._front
             tail = () if ids[len(ids) - len(self._tail) :] == self._tail else self._tail
