@@ -94,15 +94,12 @@ def describe(spec: str) -> dict[str, Any]:
 def fitting(shapes: Iterable[str]) -> list[str]:
     """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
 
-    A metric whose formats depend on settings without a default is left out, and so is one that marks only
-    some items.
+    A metric whose formats depend on its settings is left out, and so is one that marks only some items.
     """
     wanted = set(shapes)
     found = []
     for entry in registry.entries("metric"):
         marks = getattr(entry.cls, "formats", ())
-        if isinstance(marks, property) and set(registry.settings(entry)) == set(registry.defaults(entry)):
-            marks = registry.build("metric", entry.name).formats
         if isinstance(marks, tuple) and wanted & set(marks) and not hasattr(entry.cls, "marks"):
             stated, hints = registry.defaults(entry), registry.settings(entry)
             open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in stated)

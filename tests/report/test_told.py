@@ -203,3 +203,9 @@ def test_huge_figures_keep_their_sign_and_their_ends() -> None:
     assert "1.0e−05" == number(1e-5, ".1e")
     assert "5e13" == number(5e13, ".3g")
     assert "1.000 to 6.9e13" == interval(1.0, 69_000_000_000_000.0)
+
+
+def test_what_was_told_and_not_marked_yet_is_named_too(run: Run) -> None:
+    run.collect(exam(run), models=["vllm/a", "vllm/b"], for_=["options"])
+    (row,) = of(run, "run")
+    assert (2, 12) == (row["candidates"], row["questions_told"])

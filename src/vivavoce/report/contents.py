@@ -17,7 +17,8 @@ class Contents(NamedTuple):
     """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
 
     `only` names for measures that mark not every item of their formats those that they mark,
-    `probes` for those that mark probabilities what was asked of these: `responses` are answers in words.
+    `probes` for those that mark probabilities what was asked of these: `responses` are answers in words,
+    `told` what probes told, marked or not.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Contents(NamedTuple):
     redact: bool = False
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
     probes: Mapping[int, str] = {}
+    told: "pl.DataFrame | None" = None
 
     @property
     def of_words(self) -> "Contents":
@@ -51,16 +53,18 @@ class Contents(NamedTuple):
         import polars as pl
 
         columns = ("benchmark", "group", "item", "variant", "candidate", "role")
-        said = (table.filter(pl.col("edit") == "").select(columns) for table in (self.responses, self.scores))
-        return pl.concat(said).unique()
+        tables = [self.responses, self.scores] + ([] if self.told is None else [self.told])
+        return pl.concat(t.filter(pl.col("edit") == "").select(columns) for t in tables).unique()
 
     @property
     def n_told(self) -> int:
-        """The number of questions of which marks of probabilities tell."""
+        """The number of questions about which probabilities were asked."""
         import polars as pl
 
-        told = self.scores.filter(pl.col("measure_id").is_in(list(self.probes)))
-        return told.select("benchmark", "item", "variant").n_unique() if told.height else 0
+        columns = ("benchmark", "item", "variant")
+        marked = self.scores.filter(pl.col("measure_id").is_in(list(self.probes))).select(columns)
+        told = marked if self.told is None else pl.concat([marked, self.told.select(columns)])
+        return told.n_unique() if told.height else 0
 
     @property
     def stamps(self) -> dict[Stamped, str]:

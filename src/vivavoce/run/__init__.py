@@ -337,6 +337,7 @@ class Run(Asking):
                 measures=marks.measures,
                 only=marks.only,
                 probes=marks.probes,
+                told=self._told(exam),
                 estimates=self._estimates(marks, chosen).rows,
                 comparisons=tuple(read.findings(db, "compare")),
                 benchmarks=tuple(read.benchmarks(db)),

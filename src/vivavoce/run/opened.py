@@ -181,6 +181,13 @@ class Opened:
         said = self.responses.filter(probe="")
         return exam, said.join(exam, on=key, how="semi", maintain_order="left")
 
+    def _told(self, exam: "pl.DataFrame") -> "pl.DataFrame":
+        """What probes told about these items."""
+        import polars as pl
+
+        key = ["benchmark", "item", "variant"]
+        return self.responses.filter(pl.col("probe") != "").join(exam, on=key, how="semi")
+
     def _with_made(self, chosen: "set[ItemKey] | None") -> "set[ItemKey] | None":
         """The chosen items and what was made of them in this run."""
         if chosen is None:
