@@ -159,5 +159,5 @@ def _ends(low: float | None, high: float | None) -> str | None:
     """Two ends; null where neither is known, a dash where one is not."""
     if low is None and high is None:
         return None
-    below, above = ("-" if end is None else f"{end:.3f}" for end in (low, high))
+    below, above = (figure(end) or "-" for end in (low, high))
     return f"{below} to {above}"
