@@ -176,37 +176,16 @@ def examine(
 def _steps(exam: Exam, run: Run, labels: Mapping[str, str], dry_run: bool, watch: Watch) -> Iterator[Finding]:
     money = exam.max_cost
     for benchmark in exam.benchmarks:
-        with watch("collect") as hear:
-            finding = run.collect(
-                benchmark, models=exam.models, **exam.asking, dry_run=dry_run, max_cost=money, progress=hear
-            )
-        yield finding
-        if not dry_run:
+        for asked in _asked(exam, benchmark):
+            with watch("collect") as hear:
+                finding = run.collect(benchmark, **asked, dry_run=dry_run, max_cost=money, progress=hear)
+            yield finding
+            if dry_run:
+                continue
             (row,) = finding.rows
             if row["left"] or row["interrupted"]:
                 return
             money = None if money is None else max(0.0, money - (row["cost"] or 0.0))
-        telling, probing = _probing(exam, benchmark)
-        if not (telling and probing):
-            continue
-        once = {key: value for key, value in exam.asking.items() if key != "repeats"}
-        with watch("collect") as hear:
-            finding = run.collect(
-                benchmark,
-                models=telling,
-                for_=probing,
-                **once,
-                dry_run=dry_run,
-                max_cost=money,
-                progress=hear,
-            )
-        yield finding
-        if dry_run:
-            continue
-        (row,) = finding.rows
-        if row["left"] or row["interrupted"]:
-            return
-        money = None if money is None else max(0.0, money - (row["cost"] or 0.0))
     if dry_run:
         return
     if exam.metrics:
@@ -225,17 +204,23 @@ def _steps(exam: Exam, run: Run, labels: Mapping[str, str], dry_run: bool, watch
         yield Finding(study="report", rows=(row,), text=str(row["path"]))
 
 
-def _probing(exam: Exam, benchmark: str) -> tuple[list[str], list[str]]:
-    """Models of the file that may tell probabilities, and its metrics that mark those of this benchmark."""
+def _asked(exam: Exam, benchmark: str) -> Iterator[Mapping[str, Any]]:
+    """What each collect of a benchmark asks: answers in words; then, of models that may tell probabilities,
+    those that the metrics of the file mark.
+    """
     from vivavoce.benchmarks import load
     from vivavoce.catalogue import metrics_of
     from vivavoce.metrics import bound_to, marks, probe_of
     from vivavoce.models.named import TELLING
 
+    yield {**exam.asking, "models": exam.models}
     items = load(benchmark).items
     wanted = [m for m in metrics_of(exam.metrics) if probe_of(m)] if exam.metrics else []
     own = [str(m) for m in wanted if any(marks(bound_to(m, items), item) for item in items)]
-    return [name for name in exam.models if name.startswith(TELLING)], own
+    telling = [name for name in exam.models if name.startswith(TELLING)]
+    if own and telling:
+        once = {key: value for key, value in exam.asking.items() if key != "repeats"}
+        yield {**once, "models": telling, "for_": own}
 
 
 def _labels(exam: Exam, run: Run) -> dict[str, str]:

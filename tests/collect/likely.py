@@ -1,5 +1,6 @@
 """A fake model of probabilities: what it tells follows from the text, so all ways of asking must agree."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 
@@ -39,6 +40,7 @@ class FakeLikely:
     async def loglikelihood(self, request: Request) -> Reply:
         """The likelihood of the one target, or of all branches, cut by cut."""
         self._count(request)
+        await asyncio.sleep(0)  # so that requests are on the wire together
         asked = "\n".join(m.content for m in request.messages)
         if request.branches is None:
             told = [Likelihood(nats(asked + request.begun, request.target or ""), 2, 1)]
@@ -65,6 +67,11 @@ class FakeLikely:
 
 class FakeLocal(FakeLikely):
     """One that holds memory, as a model in this process does."""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """How it runs."""
+        return {"device": "none"}
 
     def release(self) -> None:
         """Let it go."""

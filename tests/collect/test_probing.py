@@ -336,3 +336,12 @@ def test_questions_that_were_cut_are_counted(exam, tmp_path, model, monkeypatch)
     assert "1 answer to the questions was cut" not in done.text
     note = "vllm/m: of 1 question the beginning was left out to fit the model's context"
     assert any(note in line for line in run.score("perplexity").notes)
+
+
+def test_a_call_that_several_items_share_is_on_the_bill_once(exam, tmp_path, model):
+    run, spec = viva.open(tmp_path / "run.viva"), "options(norm=unconditional)"
+    model()
+    closed = exam(6, change=lambda k: {"format": "mcq", "options": ["a", "b"], "answer": "a"})
+    run.collect(closed, models=["vllm/m"], for_=[spec])
+    calls = [row for row in run.status().rows if row["about"] == "calls"]
+    assert [6 + 2] == [row["calls"] for row in calls]

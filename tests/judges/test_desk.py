@@ -196,6 +196,11 @@ class FakeLocal:
     async def close(self) -> None:
         """The weights stay."""
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """How it runs."""
+        return {}
+
     def release(self) -> None:
         self.loaded = False
 

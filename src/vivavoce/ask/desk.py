@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from vivavoce.ask.engine import ask
 from vivavoce.ask.work import Answer, Job, Tally, Work, called
 from vivavoce.errors import InputError, ModelError, SpecError
-from vivavoce.models import Model, Reply, Request, Sampling
+from vivavoce.models import Holding, Model, Reply, Request, Sampling
 from vivavoce.models.named import Named, named
 from vivavoce.models.providers import Provider, providers
 from vivavoce.prompts import Unreadable
@@ -124,7 +124,7 @@ class Desk:
         """The model; of those of this process the same one each time, and no two of them loaded at once."""
         spec = str(who.spec)
         model: Model = self._here.get(spec) or who.connect()
-        if hasattr(model, "release"):
+        if isinstance(model, Holding):
             for other in self._here.values():
                 if other is not model:
                     other.release()

@@ -18,7 +18,7 @@ from vivavoce.collect.plans import Plan, plan
 from vivavoce.collect.probing import at_most, first_key, probing, said_by
 from vivavoce.collect.rounds import Asked, Outcome, Round
 from vivavoce.errors import InputError, StoreError
-from vivavoce.models import Model
+from vivavoce.models import Holding, Model
 from vivavoce.models.named import Named
 from vivavoce.net import is_offline, offline, permit
 from vivavoce.records import Item
@@ -68,7 +68,7 @@ def collect(
         _permitted(wanted, [model for _, model in asked], privacy)
         _same_sample(run, wanted)
         _same_words(run, wanted)
-        facts = {model.name: told for _, model in asked if (told := getattr(model, "facts", None))}
+        facts = _facts(asked)
         _same_weights(run, facts)
         forms = [f" {inquiry.probe.name}" for inquiry in wanted.probes] or [""]
         with leased(run, [f"collect {benchmark} {name}{form}" for name in names for form in forms]) as held:
@@ -93,10 +93,10 @@ def collect(
                                     ask(one.works, _held(held, one), recall=one.recall, max_cost=max_cost,
                                         progress=heard, tally=tally)  # fmt: skip
                         finally:
+                            facts |= _facts(group)
                             for _, model in group:
-                                if told := getattr(model, "facts", None):
-                                    facts[model.name] = told
-                                getattr(model, "release", bool)()
+                                if isinstance(model, Holding):
+                                    model.release()
             except BaseException:
                 with suppress(StoreError):  # a full disk: what is said is what went wrong first
                     close(run, wanted, privacy, tally, total, begun, facts)
@@ -104,6 +104,11 @@ def collect(
             look = close(run, wanted, privacy, tally, total, begun, facts)
             told = outcome if wanted.probes else None
             return Collected(tally, look, facts, told, wanted.markless, len(wanted.items))
+
+
+def _facts(asked: Sequence[Asked]) -> dict[str, Mapping[str, Any]]:
+    """By name what models of this process tell of how they run."""
+    return {model.name: model.facts for _, model in asked if isinstance(model, Holding)}
 
 
 def _total(run: RunFile, wanted: Order, asked: Sequence[Asked]) -> int:
@@ -115,10 +120,10 @@ def _total(run: RunFile, wanted: Order, asked: Sequence[Asked]) -> int:
 
 def _groups(asked: Sequence[Asked]) -> Iterator[list[Asked]]:
     """Who is asked side by side: endpoints all, models of this process one after the other."""
-    away = [one for one in asked if not hasattr(one.model, "release")]
+    away = [one for one in asked if not isinstance(one.model, Holding)]
     if away:
         yield away
-    yield from ([one] for one in asked if hasattr(one.model, "release"))
+    yield from ([one] for one in asked if isinstance(one.model, Holding))
 
 
 def _held(held: Held, one: Round) -> Callable[[Model, Job, Answer], None]:

@@ -183,7 +183,8 @@ def _recalled(book: Ledger, model: Model, request: Request) -> Reply | None:
 def _keep(book: Ledger, model: Model, job: Job, answer: Answer) -> str | None:
     """Store a call, and return why its reply cannot be used; null if it can."""
     why = answer.error or "no reply" if answer.reply is None else lacking(job.request, answer.reply)
-    if answer.attempts:  # what was recalled is there already
+    # What was recalled is there already, and so is what an equal request on the wire with it brought.
+    if answer.attempts and (why or book.told(PURPOSE, job.request.key, model.name) is None):
         reply = kept(answer.reply) if answer.reply else None
         status = "ok" if why is None else "failed"
         book.keep(called(model, job, answer, purpose=PURPOSE, status=status, error=why, reply=reply))

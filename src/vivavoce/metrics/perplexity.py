@@ -44,31 +44,13 @@ class Perplexity:
 
     given: Literal["question", "nothing"] = "question"
 
-    criteria = (
-        Criterion(
-            criterion="word_perplexity",
-            low=1.0,
-            high=None,
-            direction="lower",
-            if_unanswered="set_aside",
-            pool="exp_ratio",
-        ),
-        Criterion(
-            criterion="byte_perplexity",
-            low=1.0,
-            high=None,
-            direction="lower",
-            if_unanswered="set_aside",
-            pool="exp_ratio",
-        ),
-        Criterion(
-            criterion="bits_per_byte",
-            low=0.0,
-            high=None,
-            direction="lower",
-            if_unanswered="set_aside",
-            pool="ratio",
-        ),
+    criteria = tuple(
+        Criterion(criterion=name, low=low, high=None, direction="lower", if_unanswered="set_aside", pool=pool)
+        for name, low, pool in (
+            ("word_perplexity", 1.0, "exp_ratio"),
+            ("byte_perplexity", 1.0, "exp_ratio"),
+            ("bits_per_byte", 0.0, "ratio"),
+        )
     )
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)

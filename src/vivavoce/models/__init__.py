@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.errors import ModelError
 
@@ -17,6 +17,7 @@ __all__ = [
     "Branches",
     "Broken",
     "Drawn",
+    "Holding",
     "Kind",
     "Likelihood",
     "Message",
@@ -216,6 +217,23 @@ class Refused(Exception):
 
 class Broken(ModelError):
     """No request to this model can be answered: no key, no such model, no such host."""
+
+
+@runtime_checkable
+class Holding(Protocol):
+    """A model that holds memory of this machine, from its first request until `release`.
+
+    `facts` are what its figures may hang on beside its settings: where it ran, and a hash of its files.
+    """
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Fit for JSON."""
+        ...
+
+    def release(self) -> None:
+        """Let the memory go; a later request takes it again."""
+        ...
 
 
 class Model(Protocol):

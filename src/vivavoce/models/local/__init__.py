@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from vivavoce.models import Broken, Drawn, Likelihood, Refused, Reply, Request, Sampling, Usage
+from vivavoce.models.likely import spaced
 from vivavoce.models.local.batching import Batches, Job, free, is_full
 from vivavoce.models.local.drawing import Row, draw, search, shown
 from vivavoce.models.local.loading import (
@@ -185,18 +186,18 @@ class Local:
 
     def _tree(self, request: Request) -> _Asked:
         tree, before = self.tokens.tree(request), self.tokens.question(request.messages).before
-        spaced = bool(before) and not before[-1].isspace()
+        parted = spaced("A", before) != "A"
         deepest = max((cut + len(ids) for cut, ids in tree.branches), default=0)
         if self.tokens.encodes:
             if self.context is not None and deepest + 1 > self.context:
                 raise Refused(f"{deepest} tokens of what is said do not fit the context of {self.context}")
             prompt, truncated = self._fitted(tree.prompt, 0)
-            return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=spaced)
+            return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=parted)
         long = self.context is not None and len(tree.prompt) + deepest > self.context
         if long and not request.messages and not tree.trunk and len(tree.branches) == 1:
             return _Asked(request, tree, alone=True)
         prompt, truncated = self._fitted(tree.prompt, deepest)
-        return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=spaced)
+        return _Asked(request, tree._replace(prompt=prompt), truncated, spaced=parted)
 
     def _fitted(self, question: tuple[int, ...], more: int) -> tuple[tuple[int, ...], int]:
         keep = int(len(question) > 1 and question[0] == self.tokens.bos)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.models import Branches, Drawn, Message, Refused, Request
+from vivavoce.models.likely import spaced
 from vivavoce.models.local.scoring import Branch, Tree
 from vivavoce.text import one_line
 
@@ -148,8 +149,7 @@ class Tokens:
             raise Refused("the target is empty: it has no probability")
         if self.encodes and not before:
             return self._known(self._raw(target), target)  # as the tokeniser has the texts it was trained on
-        apart = before and not before[-1].isspace() and not target[0].isspace()
-        return self.ids(" " + target if apart else target)
+        return self.ids(spaced(target, before))
 
     def _rendered(self, messages: Sequence[Message]) -> str:
         """Through the template; where it takes no system message, that opens the first turn of the user."""
