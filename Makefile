@@ -2,13 +2,16 @@
 PYTHON ?= python3
 VIVA   := .venv/bin/viva
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-long lint bench docs clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
 
 test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
-	.venv/bin/python -m pytest -n 2 $(ARGS)
+	.venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+
+test-long: .venv/.dev ## the same tests, and the long forms of fuzzing, faults and simulations, same seeds
+	VIVA_TEST_LONG=1 .venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 lint: .venv/.dev ## format, lint and types
 	.venv/bin/ruff format --check .

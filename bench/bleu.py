@@ -12,8 +12,8 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
 from rouge import compared, pairs, rows_of
-from vivavoce import registry
-from vivavoce.metrics import Lab, bleu
+from vivavoce.core import registry
+from vivavoce.metrics import ScoringContext, bleu
 
 
 def forget() -> None:
@@ -28,7 +28,7 @@ def main(rounds: int = 5) -> None:
 
     def ours():
         forget()
-        return [v["bleu"].value for v in registry.build("metric", "bleu").values(rows, Lab())]
+        return [v["bleu"].value for v in registry.build("metric", "bleu").values(rows, ScoringContext())]
 
     def theirs():
         forget()

@@ -85,25 +85,27 @@ def collect(asked: Asked) -> Timed:
 
 def engine(asked: Asked) -> Timed:
     """`ask` alone: nothing is read and nothing is stored."""
-    from vivavoce.ask import Answer, Job, Limits, Work, ask
-    from vivavoce.models import Message, Model, Request
-    from vivavoce.models.api import connect
-    from vivavoce.models.providers import Provider
+    from vivavoce.models.endpoints import EndpointConfig
+    from vivavoce.models.engine.calls import Call, CallOutcome, Queue
+    from vivavoce.models.engine.scheduler import ask
+    from vivavoce.models.providers.openai import OpenAIChat
+    from vivavoce.models.rate_limit import Limits
+    from vivavoce.models.requests import Message, Model, Request
 
     def everything() -> int:
-        model = connect("mock", MODEL, Provider(name="mock", base_url=asked.url))
+        model = OpenAIChat("mock", MODEL, EndpointConfig(name="mock", base_url=asked.url))
         jobs = (
-            Job(Request(messages=(Message("user", question),)), repeat, None)
+            Call(Request(messages=(Message("user", question),)), repeat, None)
             for repeat in range(asked.repeats)
             for question in asked.questions
         )
         got = 0
 
-        def keep(_: Model, job: Job, answer: Answer) -> None:
+        def keep(_: Model, job: Call, answer: CallOutcome) -> None:
             nonlocal got
             got += answer.reply is not None and answer.reply.text == ANSWER
 
-        ask([Work(model, jobs, Limits(concurrency=asked.at_once))], keep)
+        ask([Queue(model, jobs, Limits(concurrency=asked.at_once))], keep)
         return got
 
     return everything

@@ -29,10 +29,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from vivavoce.benchmarks.sample import Sample
-from vivavoce.formats import label
-from vivavoce.models import Branches, Message, Request
+from vivavoce.core.text import label
 from vivavoce.models.local import Local, connect
-from vivavoce.models.local.scoring import Branch, Fed, Tree, score, way_for
+from vivavoce.models.local.scoring import Branch, TokenCounter, Tree, score
+from vivavoce.models.local.way_choice import way_for
+from vivavoce.models.requests import Continuations, Message, Request
 
 VOCABULARY, LEARNT = 32_000, 8_000
 SIZES: dict[str, dict[str, Any]] = {
@@ -104,7 +105,7 @@ def parts(asked: Sequence[Question]) -> list[Part]:
     ):
         requests = [
             Request(messages=(Message("user", before),) if before else (), kind="loglikelihood",
-                    branches=Branches(texts))
+                    branches=Continuations(texts))
             for before, texts in zip(befores, targets, strict=True)
         ]  # fmt: skip
         pairs = [Pair(b, t) for b, texts in zip(befores, targets, strict=True) for t in texts]
@@ -199,7 +200,7 @@ def relaxed(bench: Bench) -> None:
     trees = [Tree(prompt, some(COMPLETION), tuple(Branch(cut, target) for cut in cuts)) for _ in range(KEPT)]
     sums, counts = {}, {}
     for way in WAYS:
-        fed = Fed()
+        fed = TokenCounter()
         found = score(bench.model, trees, way, batch=bench.batch, fed=fed)
         sums[way], counts[way] = [one.logprob for row in found for one in row], fed.tokens
     print(

@@ -14,8 +14,8 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from rouge import compared, pairs, rows_of
-from vivavoce import registry
-from vivavoce.metrics import Lab
+from vivavoce.core import registry
+from vivavoce.metrics import ScoringContext
 
 
 def golden():
@@ -38,7 +38,9 @@ def main(rounds: int = 3) -> None:
         wordnet = nltks.reader(nltks.FOLDER, Path(place))
 
         def ours():
-            return [v["meteor"].value for v in registry.build("metric", "meteor").values(rows, Lab())]
+            return [
+                v["meteor"].value for v in registry.build("metric", "meteor").values(rows, ScoringContext())
+            ]
 
         def theirs():
             stemmer = PorterStemmer()

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from vivavoce import registry, wordnet
-from vivavoce.metrics import Lab, porter, rouge, treebank
-from vivavoce.records import Item, Reading, Response, Row
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.metrics import ScoringContext, porter, rouge, treebank, wordnet
 
 NAMES = {1: "rouge1", 2: "rouge2", "L": "rougeL"}
 
@@ -49,9 +49,9 @@ def rows_of(texts: list[tuple[str, str]]) -> list[Row]:
 
 
 def ours(rows: list[Row], stemmer: str) -> list[tuple[float | None, ...]]:
-    lab = Lab()
+    context = ScoringContext()
     specs = [f"rouge(n={n}, stemmer={stemmer})" for n in NAMES]
-    columns = [registry.build("metric", spec).values(rows, lab) for spec in specs]
+    columns = [registry.build("metric", spec).values(rows, context) for spec in specs]
     return [tuple(v["f1"].value for v in row) for row in zip(*columns, strict=True)]
 
 

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.metrics import ScoringContext
 from vivavoce.stats import cluster_mean, estimate_mean, wilson
-from vivavoce.stats.corpus import corpus_bleu, corpus_chrf
-from vivavoce.stats.pooled import pooled
+from vivavoce.stats.pooled import corpus_bleu, corpus_chrf, pooled
 
 CANDIDATE = "GPT-4o"
 RESAMPLES = 500
@@ -60,7 +59,7 @@ def counted(spec: str, names: list[str]) -> np.ndarray:
         for q, text in said[name].items()
         if text.strip()
     ]
-    marks = registry.build("metric", spec).values(rows, Lab())
+    marks = registry.build("metric", spec).values(rows, ScoringContext())
     return np.array([[one[f"corpus_{spec}"].parts[n] for n in names] for one in marks])
 
 

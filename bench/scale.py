@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import vivavoce as viva
-from vivavoce.records import Criterion, Measure, Value
-from vivavoce.store.write import Mark, put_measures, put_scores
+from vivavoce.core.records import Criterion, Measure, Value
+from vivavoce.store.write import ScoreRow, put_measures, put_scores
 
 CANDIDATES, REPEATS, ROUNDS = 20, 5, 3
 WORDS = ("rest", "fluids", "oxygen", "aspirin", "heparin", "insulin", "naloxone", "diuresis", "dialysis")
@@ -35,7 +35,7 @@ class Share:
     formats = ("short",)
     needs = ("references",)
 
-    def values(self, rows, lab):
+    def values(self, rows, context):
         """A share for each row."""
         keys = [row.item.references[0].split() for row in rows]
         found = (set(row.reading.parsed.split()) for row in rows)
@@ -73,7 +73,7 @@ def write(run: viva.Run) -> int:
             db, [Measure(metric="written", signature="written()@1", rater="", criterion=WRITTEN)]
         )
         responses = [n for (n,) in db.execute("SELECT response_id FROM responses")]
-        put_scores(db, key, (Mark(n, Value(rng.random())) for n in responses))
+        put_scores(db, key, (ScoreRow(n, Value(rng.random())) for n in responses))
     return len(responses)
 
 

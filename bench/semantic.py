@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from vivavoce import registry
-from vivavoce.benchmarks.cliniqlink import ClinIQLink as Exam
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row
-from vivavoce.semantic import encoder, published
-from vivavoce.semantic.corpus import documents, rarity
-from vivavoce.semantic.layers import side
-from vivavoce.semantic.rules import PUBLISHED
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.embeddings import encoder
+from vivavoce.metrics import ScoringContext
+from vivavoce.systems.cliniqlink.benchmark import ClinIQLink as Exam
+from vivavoce.systems.cliniqlink.semantic import published
+from vivavoce.systems.cliniqlink.semantic.layers import documents, rarity, side
+from vivavoce.systems.cliniqlink.semantic.rules import PUBLISHED
 
 SYSTEMS, QUESTIONS = 8, 250
 
@@ -74,13 +74,13 @@ class OneByOne:
 
     def mark(self, row: Row) -> float:
         """The published score of one answer."""
-        pair = published.compared("short", {"answer": row.item.references[0]}, row.response.text or "")
-        sides = tuple(side(text, PUBLISHED, self.model.tokens) for text in (pair.gold, pair.said))
+        pair = published.read_pair("short", {"answer": row.item.references[0]}, row.response.text or "")
+        sides = tuple(side(text, PUBLISHED, self.model.tokens) for text in (pair.gold, pair.response))
         vectors = {}
         for one in sides:
-            for texts in (list(one.terms), [one.content], [one.whole]):
+            for texts in (list(one.terms), [one.content], [one.full_text]):
                 vectors.update(zip(texts, self.model(texts), strict=True))
-        marks = published.headline(pair, sides, vectors, self.weight, baseline=0.3)
+        marks = published.score_pair(pair, sides, vectors, self.weight, baseline=0.3)
         return min(marks["semantic_match_score"], 1.0)
 
 
@@ -98,13 +98,13 @@ def main(rounds: int = 3, alone: int = 60) -> None:
     rows = rows_of(texts)
     items = list({row.item.item: row.item for row in rows}.values())
     metric = registry.build("metric", "cliniqlink(rules=published, baseline=0.3)")
-    model = encoder.load(metric.encoder)
+    model = encoder.load_encoder(metric.encoder)
     model(["warm"])
     naive = OneByOne(model, items)
     ratios, passes, apart = [], [], 0.0
     for k in range(rounds):
         before = model.passes
-        mine, values = timed(metric.values, rows, Lab(items=items))
+        mine, values = timed(metric.values, rows, ScoringContext(items=items))
         passes.append(model.passes - before)
         chosen = random.Random(k).sample(range(len(rows)), alone)
         before = model.passes
@@ -119,7 +119,7 @@ def main(rounds: int = 3, alone: int = 60) -> None:
         )
     distinct = {
         text for row in rows for one in (row.item.references[0].strip(), row.response.text.lower())
-        for s in [side(one, PUBLISHED, model.tokens)] for text in (*s.terms, s.content, s.whole)
+        for s in [side(one, PUBLISHED, model.tokens)] for text in (*s.terms, s.content, s.full_text)
     }  # fmt: skip
     print(
         f"{metric} on {len(rows)} answers of {SYSTEMS} systems, edits of {what}, {rounds} rounds, one thread"

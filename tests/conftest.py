@@ -6,9 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from tests.absent import absent
+from tests.lengths import LONG
 
 ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile("gate", max_examples=25, deadline=None)
+settings.register_profile("long", max_examples=200, deadline=None)
+settings.load_profile("long" if LONG else "gate")
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row
-from vivavoce.studies import STUDIES
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.metrics import ScoringContext
 
 PAGES = sorted(
     str(page.relative_to(Path(__file__).parents[1]))
@@ -63,13 +62,53 @@ def test_the_probes_score_what_the_cards_say(root):
         for (_, reference, answer), value in zip(probes, values, strict=True):
             item = Item(benchmark="b", item="i", format="short", question="?", references=(reference,))
             row = Row(item, Response(benchmark="b", item="i", candidate="c"), Reading("ok", answer))
-            (marks,) = metric.values([row], Lab())
+            (marks,) = metric.values([row], ScoringContext())
             assert value == f"{marks[metric.criteria[0].criterion].value:.2f}", spec
+
+
+def test_the_command_reference_is_what_the_help_says(root):
+    """When a help text has changed: python tools/command_reference.py."""
+    words = [sys.executable, "tools/command_reference.py", "--check"]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
+    assert 0 == done.returncode, done.stderr
+
+
+def names_in(path: Path, heading: str) -> set[str]:
+    """The names in the first column of the table whose first heading this is, without their settings."""
+    table = re.search(rf"^\| {heading} \|.*\n\|[-:| ]+\n((?:\|.*\n)+)", path.read_text("utf-8"), re.MULTILINE)
+    assert table, f"{path} has no table of {heading}"
+    first_cells = [line.split(" | ")[0] for line in table[1].splitlines()]
+    return {re.split(r"[(/]", name)[0] for cell in first_cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def registered(kind):
+    return {entry.name for entry in registry.entries(kind) if entry.origin == "vivavoce"}
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "kind"),
+    [
+        ("README.md", "benchmark", "benchmark"),
+        ("README.md", "format", "format"),
+        ("README.md", "study", "study"),
+        ("docs/formats.md", "format", "format"),
+        ("docs/how-to/studies.md", "study", "study"),
+    ],
+)
+def test_a_table_of_members_has_every_registered_name_and_no_other(root, page, heading, kind):
+    assert registered(kind) == names_in(root / page, heading)
+
+
+def test_the_table_of_models_has_every_provider(root):
+    from vivavoce.pipeline.catalogue import listing
+
+    providers = {row["name"] for row in listing("providers")}
+    assert providers <= names_in(root / "docs" / "how-to" / "collect.md", "a model is named")
 
 
 def test_every_study_is_in_the_guide(root):
     text = (root / "docs" / "how-to" / "studies.md").read_text(encoding="utf-8")
-    assert set(STUDIES) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert set(registry.members("study")) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
 def test_the_site_builds_without_a_warning(root, tmp_path):
@@ -81,7 +120,7 @@ def test_the_site_builds_without_a_warning(root, tmp_path):
     page = (tmp_path / "metrics" / "index.html").read_text(encoding="utf-8")
     assert "rouge(n=L" in page
     assert "<!-- card" not in page
-    assert "<!-- commands" not in (tmp_path / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+    assert "viva collect" in (tmp_path / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
 
 
 def test_the_site_asks_nothing_of_other_hosts(root, tmp_path):

@@ -35,7 +35,14 @@ def test_what_a_module_calls_public_exists(module):
         assert hasattr(loaded, name), f"{module}.{name}"
 
 
-@pytest.mark.parametrize("code", ["import vivavoce", "import vivavoce; vivavoce.metric; vivavoce.Criterion"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import vivavoce",
+        "import vivavoce; vivavoce.metric; vivavoce.Criterion",
+        "import vivavoce; vivavoce.provider; vivavoce.Provider; vivavoce.Reply; vivavoce.Limits",
+    ],
+)
 def test_importing_the_package_loads_nothing_heavy(code):
     """A plugin file must not pay for tables and statistics either."""
     script = (

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from vivavoce import stats
-from vivavoce.run import open_run
+from vivavoce.pipeline.run import open_run
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "golden.md"

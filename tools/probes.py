@@ -12,13 +12,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from vivavoce import registry
 from vivavoce.benchmarks import load
-from vivavoce.interchange.rows import by_name
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row
-from vivavoce.tables import read_lines
-from vivavoce.text import is_blank
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.core.tables import read_lines
+from vivavoce.core.text import is_blank
+from vivavoce.metrics import ScoringContext
+from vivavoce.pipeline.exchange.rows import by_name
 
 METRICS = ("token_f1", "rouge(n=1)", "bleu", "chrf", "meteor")
 NO_MODEL = "Rephrased Gold Answers"
@@ -50,7 +50,7 @@ def answers(folder: Path) -> list[tuple[Item, Item, str]]:
 
 def means(spec: str, said: list[tuple[Item, Item, str]]) -> Means:
     """The two means of a metric's first criterion."""
-    metric, lab = registry.build("metric", spec), Lab()
+    metric, lab = registry.build("metric", spec), ScoringContext()
     name = metric.criteria[0].criterion
 
     def mean(which: int) -> float:

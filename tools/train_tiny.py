@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 SOURCE = Path("/usr/share/wordnet")
-LICENCE = Path(__file__).resolve().parents[1] / "src/vivavoce/wordnet/LICENSE"
+LICENCE = Path(__file__).resolve().parents[1] / "src/vivavoce/metrics/wordnet/LICENSE"
 TOPICS = {"08": "body", "19": "phenomenon", "26": "state", "27": "substance"}
 """WordNet's lexicographer files that are read, by number."""
 

@@ -1,4 +1,4 @@
-"""Make the table of synonyms in src/vivavoce/wordnet from WordNet 3.0's own files.
+"""Make the table of synonyms in src/vivavoce/metrics/wordnet from WordNet 3.0's own files.
 
 Debian's package `wordnet-base` (1:3.0-37) has them in /usr/share/wordnet:
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path("/usr/share/wordnet")
-TARGET = Path(__file__).resolve().parents[1] / "src" / "vivavoce" / "wordnet"
+TARGET = Path(__file__).resolve().parents[1] / "src" / "vivavoce" / "metrics" / "wordnet"
 POS = ("noun", "verb", "adj", "adv")
 
 

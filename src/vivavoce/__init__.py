@@ -17,7 +17,7 @@ from vivavoce._version import __version__
 
 if TYPE_CHECKING:
     from vivavoce.benchmarks import Benchmark
-    from vivavoce.errors import (
+    from vivavoce.core.errors import (
         InputError,
         MetricError,
         RunNotFound,
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
         StoreError,
         VivaError,
     )
-    from vivavoce.exams import examine
-    from vivavoce.metrics import Lab, Metric
-    from vivavoce.records import (
+    from vivavoce.core.records import (
         Candidate,
         Card,
         Criterion,
@@ -42,61 +40,145 @@ if TYPE_CHECKING:
         Unit,
         Value,
     )
-    from vivavoce.registry import benchmark, metric
-    from vivavoce.run import Run
-    from vivavoce.run import open_run as open
-    from vivavoce.specs import Spec, parse
+    from vivavoce.core.registry import (
+        benchmark,
+        exporter,
+        format,
+        log_reader,
+        metric,
+        provider,
+        section,
+        study,
+        variation,
+    )
+    from vivavoce.core.specs import Spec, parse
+    from vivavoce.core.tables import Line
+    from vivavoce.formats.base import Format
+    from vivavoce.logprobs.requests import LogprobMetric, LogprobRequests
+    from vivavoce.metrics import ComparativeMetric, Metric, ScoringContext
+    from vivavoce.metrics import ScoringContext as Lab
+    from vivavoce.models.providers import Provider
+    from vivavoce.models.rate_limit import Limits
+    from vivavoce.models.requests import (
+        FatalError,
+        Likelihood,
+        RejectedError,
+        Reply,
+        Request,
+        RetryableError,
+        Usage,
+    )
+    from vivavoce.pipeline.exchange.exporters import Exported, Exporter
+    from vivavoce.pipeline.exchange.log_readers import LogReader
+    from vivavoce.pipeline.plan_file import examine
+    from vivavoce.pipeline.run import Run
+    from vivavoce.pipeline.run import open_run as open
+    from vivavoce.report.section import Section
+    from vivavoce.studies.study import Study
+    from vivavoce.variants import Outcome, Variation
 
 _HOMES = {
     "benchmarks": ("Benchmark",),
-    "errors": (
+    "core.errors": (
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
-    "exams": ("examine",),
-    "metrics": ("Lab", "Metric"),
-    "records": (
+    "pipeline.plan_file": ("examine",),
+    "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
+    "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
+    "core.records": (
         *("Candidate", "Card", "Criterion", "Finding", "Item", "Measure", "Reading", "Response", "Row"),
         *("Score", "Unit", "Value"),
     ),
-    "registry": ("benchmark", "metric"),
-    "run": ("Run", "open"),
-    "specs": ("Spec", "parse"),
+    "core.registry": (
+        "benchmark",
+        "exporter",
+        "format",
+        "log_reader",
+        "metric",
+        "provider",
+        "section",
+        "study",
+        "variation",
+    ),
+    "core.tables": ("Line",),
+    "formats.base": ("Format",),
+    "models.providers": ("Provider",),
+    "models.rate_limit": ("Limits",),
+    "models.requests": (
+        *("FatalError", "Likelihood", "RejectedError", "Reply", "Request", "RetryableError", "Usage"),
+    ),
+    "pipeline.exchange.exporters": ("Exported", "Exporter"),
+    "pipeline.exchange.log_readers": ("LogReader",),
+    "pipeline.run": ("Run", "open"),
+    "report.section": ("Section",),
+    "core.specs": ("Spec", "parse"),
+    "studies.study": ("Study",),
+    "variants": ("Outcome", "Variation"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_INSIDE = {"open": "open_run"}
+_INSIDE = {"Lab": "ScoringContext", "open": "open_run"}
 
 __all__ = [
     "Benchmark",
     "Candidate",
     "Card",
+    "ComparativeMetric",
     "Criterion",
+    "Exported",
+    "Exporter",
+    "FatalError",
     "Finding",
+    "Format",
     "InputError",
     "Item",
     "Lab",
+    "Likelihood",
+    "Limits",
+    "Line",
+    "LogReader",
+    "LogprobMetric",
+    "LogprobRequests",
     "Measure",
     "Metric",
     "MetricError",
+    "Outcome",
+    "Provider",
     "Reading",
+    "RejectedError",
+    "Reply",
+    "Request",
     "Response",
+    "RetryableError",
     "Row",
     "Run",
     "RunNotFound",
     "Score",
+    "ScoringContext",
+    "Section",
     "SelectionError",
     "Spec",
     "SpecError",
     "StoreError",
+    "Study",
     "Unit",
+    "Usage",
     "Value",
+    "Variation",
     "VivaError",
     "__version__",
     "benchmark",
     "examine",
+    "exporter",
+    "format",
+    "log_reader",
     "metric",
     "open",
     "parse",
+    "provider",
+    "section",
+    "study",
+    "variation",
 ]
 
 

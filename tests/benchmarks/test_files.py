@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from vivavoce.benchmarks import load
-from vivavoce.errors import InputError, SpecError
-from vivavoce.records import Item
+from vivavoce.core.errors import InputError, SpecError
+from vivavoce.core.records import Item
 
 ITEM = {"id": "q1", "question": "What is HIV?", "format": "short", "answer": "A virus"}
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from vivavoce import registry
 from vivavoce.benchmarks import Benchmark, load
-from vivavoce.errors import InputError
-from vivavoce.records import Card, Item
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Card, Item
 
 CARD = Card(name="own", description="d", source="s", revision_note="none", licence="l", citation="c")
 
@@ -20,12 +20,13 @@ def item(name: str, benchmark: str = "own", **fields: Any) -> Item:
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Iterable[Any]]], None]:
     """Registers the benchmark `own` with these items; `few=true` selects those whose id begins with a."""
-    registry.entries("benchmark")
+    for kind in registry.HOMES:
+        registry.entries(kind)
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
     def register(made: Callable[[], Iterable[Any]]) -> None:
         @registry.benchmark("own")
-        class Own:
+        class Own(Benchmark):
             few: bool = False
 
             card = CARD

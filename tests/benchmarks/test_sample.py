@@ -10,10 +10,10 @@ import pytest
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.benchmarks.sample import CANDIDATES, Sample, recorded
-from vivavoce.catalogue import describe
-from vivavoce.records import Item, Reading
-from vivavoce.run import open_run
-from vivavoce.specs import signed
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.specs import signed
+from vivavoce.pipeline.catalogue import describe
+from vivavoce.pipeline.run import open_run
 
 BIASES = ("bias:recency", "bias:frequency", "bias:status_quo")
 
@@ -34,7 +34,7 @@ def readings(exam: Loaded, answers: Sequence[dict[str, Any]]) -> list[tuple[dict
     """Every answer that arrived, as its format reads it."""
     items = {(item.item, item.variant): item for item in exam.items}
     return [
-        (a, formats.read(items[a["item"], a["variant"]], a["text"]))
+        (a, formats.read_response(items[a["item"], a["variant"]], a["text"]))
         for a in answers
         if a.get("status", "ok") == "ok"
     ]

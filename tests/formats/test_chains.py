@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from vivavoce.formats import read
-from vivavoce.formats.sections import split_steps
-from vivavoce.records import Item, Located, Reading, Reasoned
+from vivavoce.core.records import Item, Located, Reading, Reasoned
+from vivavoce.formats import read_response
+from vivavoce.reading.fields import split_steps
 
 KINDS = {"short_inverse", "multi_hop", "multi_hop_inverse"}
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -24,7 +24,7 @@ def of(kind: str, text: str, steps: int = 12) -> Reading:
         benchmark="b", item="i", format=kind, question="q", false_answer="f", references=("r",),
         steps=tuple(f"This is number {n}." for n in range(1, steps + 1)), step=1,
     )  # fmt: skip
-    return read(item, text)
+    return read_response(item, text)
 
 
 def step(text: str, steps: int = 12) -> Any:
@@ -210,7 +210,7 @@ def test_the_explanation_is_the_text_without_label_and_step(text: str) -> None:
 
 def test_a_step_without_the_item_knowing_its_steps_is_read() -> None:
     item = Item(benchmark="b", item="i", format="multi_hop_inverse", question="q")
-    assert 40 == read(item, "Step 40 is wrong.").parsed.step
+    assert 40 == read_response(item, "Step 40 is wrong.").parsed.step
 
 
 # An answer and its steps

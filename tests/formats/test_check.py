@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from vivavoce.errors import InputError
-from vivavoce.formats import FORMATS, TABLE, ask, check, read
-from vivavoce.records import Item
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item
+from vivavoce.formats import FORMATS, ask, check, read_response
+from vivavoce.pipeline.catalogue import listing
 
 
 def item(kind: str, **fields: Any) -> Item:
@@ -175,15 +176,16 @@ def test_an_unknown_style_or_format_is_an_error_that_suggests() -> None:
     with pytest.raises(InputError, match="Did you mean 'letter'"):
         ask(item("mcq", options=AB), style="leter")
     with pytest.raises(InputError, match="no format named 'lst'"):
-        read(item("lst"), "A")
+        read_response(item("lst"), "A")
 
 
 def test_the_table_has_a_row_for_every_format() -> None:
-    assert ("format", *FORMATS) == tuple(row[0] for row in TABLE)
-    assert {4} == {len(row) for row in TABLE}
+    rows = listing("formats")
+    assert tuple(FORMATS) == tuple(row["name"] for row in rows)
+    assert {("name", "fields", "answered", "read as")} == {tuple(row) for row in rows}
 
 
 def test_options_are_never_edited() -> None:
     padded = item("mcq", options=(" Aspirin ", "Heparin"), answer=("A",))
     assert padded.options == check(padded).options
-    assert " Aspirin " == read(replace(padded, format="mcq"), "aspirin").parsed
+    assert " Aspirin " == read_response(replace(padded, format="mcq"), "aspirin").parsed

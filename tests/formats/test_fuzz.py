@@ -4,11 +4,12 @@ import unicodedata
 
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from tests.lengths import length
 
-from vivavoce.formats import FORMATS, label, read
-from vivavoce.formats.tokens import Doc
-from vivavoce.records import Item, Reading
-from vivavoce.text import is_blank
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.text import is_blank, label
+from vivavoce.formats import FORMATS, read_response
+from vivavoce.reading.tokens import Doc
 
 PIECES = st.sampled_from(
     [
@@ -152,7 +153,7 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
     return isinstance(reading.parsed, bool if kind == "true_false" else str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=length(200, 400), deadline=None)
 @given(TEXTS, OPTIONS)
 @example("\\boxed{", ["A"])
 @example("{" * 3000, ["A", "B"])
@@ -162,7 +163,7 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
 @example("Step " + "9" * 5000, [])
 def test_any_text_gives_a_sound_reading(text: str, options: list[str]) -> None:
     for kind in FORMATS:
-        assert sound(read(item(kind, options), text), kind, options), kind
+        assert sound(read_response(item(kind, options), text), kind, options), kind
 
 
 def distinct(options: list[str]) -> list[str]:
@@ -175,7 +176,7 @@ def distinct(options: list[str]) -> list[str]:
     return list(kept.values())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=length(150, 300), deadline=None)
 @given(OPTIONS, st.data())
 def test_an_options_own_text_reads_as_the_option(options: list[str], data: st.DataObject) -> None:
     assume(len(options) >= 1 and not any("think" in o.lower() for o in options))
@@ -184,11 +185,11 @@ def test_an_options_own_text_reads_as_the_option(options: list[str], data: st.Da
         return
     text = options[k]
     first = next(o for o in options if " ".join(o.split()) == " ".join(text.split()))
-    assert Reading("ok", first) == read(item("mcq", options), text)
-    assert Reading("ok", (first,)) == read(item("list", options), text)
+    assert Reading("ok", first) == read_response(item("mcq", options), text)
+    assert Reading("ok", (first,)) == read_response(item("list", options), text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=length(100, 200), deadline=None)
 @given(st.integers(2, 60), st.data())
 def test_a_label_reads_as_its_option_in_every_form(n: int, data: st.DataObject) -> None:
     options = [f"Remedy number {k}" for k in range(n)]
@@ -211,11 +212,11 @@ def test_a_label_reads_as_its_option_in_every_form(n: int, data: st.DataObject) 
         "<answer>X</answer>",
     ):
         text = form.replace("X", name)
-        assert Reading("ok", options[k]) == read(item("mcq", options), text), text
-        assert Reading("ok", (options[k],)) == read(item("list", options), text), text
+        assert Reading("ok", options[k]) == read_response(item("mcq", options), text), text
+        assert Reading("ok", (options[k],)) == read_response(item("list", options), text), text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=length(100, 200), deadline=None)
 @given(st.sets(st.integers(0, 7), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_a_list_reads_the_same_however_it_is_written(picks: set[int], shuffle: object) -> None:
     options = [
@@ -236,8 +237,8 @@ def test_a_list_reads_the_same_however_it_is_written(picks: set[int], shuffle: o
     for entries in (texts, labels, both):
         for joint in (", ", "; ", "\n", "\n- "):
             lead = "- " if joint == "\n- " else ""
-            assert want == read(item("list", options), lead + joint.join(entries)), (entries, joint)
-            assert want == read(
+            assert want == read_response(item("list", options), lead + joint.join(entries)), (entries, joint)
+            assert want == read_response(
                 item("list", options), "The correct options are:\n" + lead + joint.join(entries)
             )
 
@@ -248,7 +249,7 @@ def test_labels_go_on_after_z() -> None:
 
 def test_long_answers_cost_work_in_proportion() -> None:
     """Patterns that would cost their square if a part of the reader looked back or ahead without limit."""
-    options = ("Aspirin", "Heparin", "Warfarin", "Alteplase")
+    options, size = ("Aspirin", "Heparin", "Warfarin", "Alteplase"), length(50_000, 100_000)
     for pattern in (
         "Answer: A\n",
         "aspirin, ",
@@ -274,6 +275,6 @@ def test_long_answers_cost_work_in_proportion() -> None:
         "not step 2 or ",
         "the wrong ",
     ):
-        text = (pattern * (100_000 // len(pattern)))[:100_000]
+        text = (pattern * (size // len(pattern)))[:size]
         for kind in FORMATS:
-            assert read(item(kind, options), text).status in {"ok", "unanswered", "unreadable"}
+            assert read_response(item(kind, options), text).status in {"ok", "unanswered", "unreadable"}

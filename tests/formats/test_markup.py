@@ -2,9 +2,16 @@
 
 import pytest
 
-from vivavoce.formats import read
-from vivavoce.formats.markup import lines_of, spoken_for, ticked, unboxed, unfenced, untabled
-from vivavoce.records import Item, Located, Reasoned
+from vivavoce.core.records import Item, Located, Reasoned
+from vivavoce.formats import read_response
+from vivavoce.reading.markup import (
+    confirmed_rows,
+    labelled_lines,
+    ticked_entries,
+    unboxed,
+    unfenced,
+    untabled,
+)
 
 SIGNS = ("Ascending weakness", "Hyperreflexia", "Areflexia")
 RULE = "\n|---|---|\n"
@@ -12,7 +19,7 @@ TWO_COLUMNS = "|---|---|---|\n"
 
 
 def listed(text: str) -> tuple[object, tuple[str, ...]]:
-    reading = read(Item(benchmark="b", item="i", format="list", question="q", options=SIGNS), text)
+    reading = read_response(Item(benchmark="b", item="i", format="list", question="q", options=SIGNS), text)
     return reading.parsed, reading.stray
 
 
@@ -20,7 +27,7 @@ def located(text: str) -> object:
     item = Item(
         benchmark="b", item="i", format="multi_hop_inverse", question="q", steps=tuple("abcde"), step=1
     )
-    reading = read(item, text)
+    reading = read_response(item, text)
     return reading.parsed if reading.status == "ok" else reading.status
 
 
@@ -55,7 +62,7 @@ def test_a_yes_under_a_rejecting_head_speaks_against_its_row() -> None:
 def test_two_columns_that_judge_choose_nothing() -> None:
     rows = "| Areflexia | Yes | No |"
     kept: list[str] = []
-    untabled(f"| Sign | GBS | MS |\n{TWO_COLUMNS}{rows}", lambda t: kept.extend(spoken_for(t)) or kept)
+    untabled(f"| Sign | GBS | MS |\n{TWO_COLUMNS}{rows}", lambda t: kept.extend(confirmed_rows(t)) or kept)
     assert ["Areflexia | Yes | No"] == kept
 
 
@@ -85,7 +92,7 @@ def test_a_table_of_the_whole_chain_gives_the_step_that_is_called_wrong() -> Non
 
 def test_only_lines_above_a_rule_are_a_table() -> None:
     for text in ("|x| > 2 | y", "a | b\nc | d", "---\n***", "", "|\n|", "a\n|---|"):
-        assert text == untabled(text, lines_of), text
+        assert text == untabled(text, labelled_lines), text
 
 
 def test_a_box_is_a_final_answer_and_loses_its_latex() -> None:
@@ -98,7 +105,7 @@ def test_a_box_is_a_final_answer_and_loses_its_latex() -> None:
     ):
         assert "Final answer: Addison disease" == unboxed(text).strip(), text
         item = Item(benchmark="b", item="i", format="multi_hop", question="q")
-        assert Reasoned("Addison disease", ()) == read(item, text).parsed, text
+        assert Reasoned("Addison disease", ()) == read_response(item, text).parsed, text
     assert r"\boxed{open" == unboxed(r"\boxed{open")
 
 
@@ -109,5 +116,5 @@ def test_a_fence_goes_only_where_it_stands_around_everything() -> None:
 
 
 def test_ticks_and_crosses_lead_entries() -> None:
-    assert "✓ Fever\n✓ Rash" == ticked("- ✅ Fever\n- [x] Rash").replace("\n\n", "\n")
-    assert "no marks" == ticked("no marks")
+    assert "✓ Fever\n✓ Rash" == ticked_entries("- ✅ Fever\n- [x] Rash").replace("\n\n", "\n")
+    assert "no marks" == ticked_entries("no marks")

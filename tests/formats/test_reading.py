@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from vivavoce.formats import read
-from vivavoce.records import Item, Reading
+from vivavoce.core.records import Item, Reading
+from vivavoce.formats import read_response
 
 ACS = ("Aspirin", "Heparin", "Warfarin", "Alteplase")
 DOSES = ("0.25 mg", "2.5 mg", "25 mg", "250 mg")
@@ -17,7 +17,7 @@ MANY = tuple(f"Finding number {k}" for k in range(28))
 
 
 def of(kind: str, text: str, options: tuple[str, ...] = ()) -> Reading:
-    return read(Item(benchmark="b", item="i", format=kind, question="q", options=options), text)
+    return read_response(Item(benchmark="b", item="i", format=kind, question="q", options=options), text)
 
 
 def picked(text: str, options: tuple[str, ...] = ACS) -> Any:

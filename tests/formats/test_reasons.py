@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from vivavoce.formats import FORMATS, read
-from vivavoce.records import Item
+from vivavoce.core.records import Item
+from vivavoce.formats import FORMATS, read_response
 
 DRUGS = ("Nitrofurantoin", "Fosfomycin", "Ciprofloxacin", "Amoxicillin", "No antimicrobial treatment")
 TESTS = (
@@ -19,12 +19,12 @@ COUNT = TESTS[4]
 
 
 def picked(text: str, options: tuple[str, ...]) -> Any:
-    reading = read(Item(benchmark="b", item="i", format="mcq", question="q", options=options), text)
+    reading = read_response(Item(benchmark="b", item="i", format="mcq", question="q", options=options), text)
     return reading.parsed if reading.status == "ok" else reading.status
 
 
 def truth(text: str) -> Any:
-    reading = read(Item(benchmark="b", item="i", format="true_false", question="q"), text)
+    reading = read_response(Item(benchmark="b", item="i", format="true_false", question="q"), text)
     return reading.parsed if reading.status == "ok" else reading.status
 
 
@@ -132,7 +132,7 @@ def test_a_refusal_about_a_subject_is_unanswered_in_every_format(kind: str) -> N
         "As an AI model, I cannot discuss insulin treatment.",
         "I'm unable to answer questions regarding insulin. Consult your doctor.",
     ):
-        assert "unanswered" == read(item, text).status, text
+        assert "unanswered" == read_response(item, text).status, text
 
 
 def test_a_patient_who_cannot_answer_questions_is_an_answer() -> None:
@@ -142,4 +142,4 @@ def test_a_patient_who_cannot_answer_questions_is_an_answer() -> None:
         "He could not answer questions about his history.",
         "I can't answer questions about dosing, but insulin lowers glucose.",
     ):
-        assert "ok" == read(item, text).status, text
+        assert "ok" == read_response(item, text).status, text

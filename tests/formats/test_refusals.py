@@ -4,8 +4,8 @@
 
 import pytest
 
-from vivavoce.formats import read
-from vivavoce.records import Item
+from vivavoce.core.records import Item
+from vivavoce.formats import read_response
 
 REFUSALS = (
     "I do not have access to national dispensing data for that year.",
@@ -93,7 +93,7 @@ ANSWERS = (
 
 
 def status(kind: str, text: str) -> str:
-    return read(Item(benchmark="b", item="i", format=kind, question="q"), text).status
+    return read_response(Item(benchmark="b", item="i", format=kind, question="q"), text).status
 
 
 @pytest.mark.parametrize("kind", ["short", "longform"])

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from vivavoce.formats import words
+from vivavoce.reading import lexicon as words
 
 LISTS = {
     name: value

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from sacrebleu.metrics import BLEU
+from tests.lengths import length
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.treebank import lower_words
-from vivavoce.records import Item, Reading, Response, Row, Value
 
 ORACLES = {smooth: BLEU(effective_order=True, smooth_method=smooth) for smooth in ("exp", "none")}
 CLINIQLINK = "bleu(smooth=method1, tokens=words)"
@@ -21,7 +22,7 @@ CLINIQLINK = "bleu(smooth=method1, tokens=words)"
 def bleu(references: tuple[str, ...], answer: str, spec: str = "bleu", criterion: str = "bleu") -> Value:
     item = Item(benchmark="b", item="q", format="longform", question="?", references=references)
     row = Row(item, Response(benchmark="b", item="q", candidate="c", text=answer), Reading("ok", answer))
-    return registry.build("metric", spec).values([row], Lab())[0][criterion]
+    return registry.build("metric", spec).values([row], ScoringContext())[0][criterion]
 
 
 def same(references: tuple[str, ...], answer: str, smooth: str = "exp") -> bool:
@@ -46,19 +47,19 @@ REFERENCES = st.lists(TEXT.filter(str.strip), min_size=1, max_size=3).map(tuple)
 
 
 @pytest.mark.parametrize("smooth", ORACLES)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=length(100, 500), deadline=None)
 @given(references=REFERENCES, answer=TEXT)
 def test_equals_sacrebleu_on_texts_that_share_words(smooth, references, answer):
     assert same(references, answer, smooth)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=length(100, 500), deadline=None)
 @given(references=st.lists(st.text(min_size=1), min_size=1, max_size=2).map(tuple), answer=st.text())
 def test_equals_sacrebleu_on_any_text(references, answer):
     assert same(references, answer)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=length(100, 500), deadline=None)
 @given(references=REFERENCES, answer=TEXT)
 def test_method_1_on_treebank_words_equals_nltk(references, answer):
     assert nltks(references, answer) == bleu(references, answer, CLINIQLINK).value

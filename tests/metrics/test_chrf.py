@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
+from tests.lengths import length
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row, Value
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 
 ORACLES = {words: CHRF(word_order=words) for words in (0, 2)}
 
@@ -17,7 +18,7 @@ ORACLES = {words: CHRF(word_order=words) for words in (0, 2)}
 def chrf(references: tuple[str, ...], answer: str, words: int = 0, criterion: str = "chrf") -> Value:
     item = Item(benchmark="b", item="q", format="longform", question="?", references=references)
     row = Row(item, Response(benchmark="b", item="q", candidate="c", text=answer), Reading("ok", answer))
-    return registry.build("metric", f"chrf(words={words})").values([row], Lab())[0][criterion]
+    return registry.build("metric", f"chrf(words={words})").values([row], ScoringContext())[0][criterion]
 
 
 def same(references: tuple[str, ...], answer: str, words: int) -> bool:
@@ -32,14 +33,14 @@ REFERENCES = st.lists(TEXT.filter(str.strip), min_size=1, max_size=3).map(tuple)
 
 
 @pytest.mark.parametrize("words", ORACLES)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=length(100, 500), deadline=None)
 @given(references=REFERENCES, answer=TEXT)
 def test_equals_sacrebleu_on_texts_that_share_runs(words, references, answer):
     assert same(references, answer, words)
 
 
 @pytest.mark.parametrize("words", ORACLES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=length(60, 300), deadline=None)
 @given(references=st.lists(st.text(min_size=1), min_size=1, max_size=2).map(tuple), answer=st.text())
 def test_equals_sacrebleu_on_any_text(words, references, answer):
     assert same(references, answer, words)

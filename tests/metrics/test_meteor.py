@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.absent import absent
 
-from vivavoce import registry
-from vivavoce.errors import SpecError
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row, Value
+from vivavoce.core import registry
+from vivavoce.core.errors import SpecError
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 
 FROZEN = [
     json.loads(line) for line in (Path(__file__).parent / "meteor.jsonl").read_text("utf-8").splitlines()
@@ -23,7 +23,7 @@ FROZEN = [
 def meteor(references: tuple[str, ...], answer: str, spec: str = "meteor") -> Value:
     item = Item(benchmark="b", item="q", format="longform", question="?", references=references)
     row = Row(item, Response(benchmark="b", item="q", candidate="c", text=answer), Reading("ok", answer))
-    return registry.build("metric", spec).values([row], Lab())[0]["meteor"]
+    return registry.build("metric", spec).values([row], ScoringContext())[0]["meteor"]
 
 
 @pytest.fixture(scope="module")
@@ -133,5 +133,5 @@ def test_answers_to_one_reference_do_not_change_each_other():
         Row(item, Response(benchmark="b", item="q", candidate="c", text=text), Reading("ok", text))
         for text in answers
     ]
-    together = registry.build("metric", "meteor").values(rows, Lab())
+    together = registry.build("metric", "meteor").values(rows, ScoringContext())
     assert [meteor(item.references, text) for text in answers] == [value["meteor"] for value in together]

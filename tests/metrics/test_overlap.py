@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.token_f1 import f1
-from vivavoce.records import Item, Reading, Response, Row, Value
 
 
 def mark(spec: str, parsed: object, stray: tuple[str, ...] = (), **fields: object) -> Value:
     metric = registry.build("metric", spec)
     item = Item(benchmark="b", item="q", format=metric.formats[0], question="?", **fields)
     row = Row(item, Response(benchmark="b", item="q", candidate="c", text=""), Reading("ok", parsed, stray))
-    return metric.values([row], Lab())[0][metric.criteria[0].criterion]
+    return metric.values([row], ScoringContext())[0][metric.criteria[0].criterion]
 
 
 @pytest.mark.parametrize(

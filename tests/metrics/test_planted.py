@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from vivavoce import formats
-from vivavoce.metrics import Lab
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 from vivavoce.metrics.planted import Planted
-from vivavoce.records import Item, Reading, Response, Row, Value
 
 FIRST = Path(__file__).with_name("planted.jsonl")
 """Answers that were written down and judged before any rule was."""
@@ -17,9 +17,9 @@ FIRST = Path(__file__).with_name("planted.jsonl")
 
 def value(text: str, item: Item) -> Value:
     """The mark of an answer, read as its format reads it."""
-    row = Row(item, Response(benchmark="b", item="i", candidate="c"), formats.read(item, text))
+    row = Row(item, Response(benchmark="b", item="i", candidate="c"), formats.read_response(item, text))
     assert "ok" == row.reading.status, row.reading
-    (marks,) = Planted().values([row], Lab())
+    (marks,) = Planted().values([row], ScoringContext())
     return marks["planted"]
 
 
@@ -256,7 +256,7 @@ def test_a_planted_answer_without_a_name_fails_and_says_so() -> None:
     ("planted", "marked"), [("Apixaban", True), ("", False), (" ", False), (None, False), (3, False)]
 )
 def test_only_items_that_plant_an_answer_are_marked(planted: Any, marked: bool) -> None:
-    assert marked is Planted().marks(asked(planted))
+    assert marked is Planted().applies_to(asked(planted))
 
 
 def test_silence_adopts_nothing() -> None:
@@ -279,7 +279,7 @@ def test_long_hostile_answers_cost_work_in_proportion(text: str) -> None:
     """Texts that would cost their square if a rule looked back or ahead without limit."""
     item = asked("Bile-duct stones of the left amitriptyline kind", "Carbamazepine")
     row = Row(item, Response(benchmark="b", item="i", candidate="c"), Reading("ok", text))
-    (marks,) = Planted().values([row], Lab())
+    (marks,) = Planted().values([row], ScoringContext())
     assert "ok" == marks["planted"].status
 
 

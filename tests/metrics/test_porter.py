@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
+from tests.lengths import length
 
-from vivavoce import wordnet
+from vivavoce.metrics import wordnet
 from vivavoce.metrics.porter import stem
 
 ORACLE = PorterStemmer()
@@ -54,7 +55,7 @@ def test_equals_nltk_on_the_words_of_real_answers(hivmedqa):
     assert [] == differing(words)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=length(400, 2_000), deadline=None)
 @given(
     st.text("aeiouybcdlnstzé'-7", max_size=6), st.sampled_from(ENDINGS), st.sampled_from(["", "", *ENDINGS])
 )
@@ -62,7 +63,7 @@ def test_equals_nltk_where_endings_meet_any_stem(start, ending, more):
     assert [] == differing([start + ending + more])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=length(100, 500), deadline=None)
 @given(st.text(st.characters(exclude_characters="*")).map(str.lower))
 def test_equals_nltk_on_any_text_in_lower_case(word):
     assert [] == differing([word])

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
+from tests.lengths import length
 
-from vivavoce import registry
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Reading, Response, Row, Value
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Reading, Response, Row, Value
+from vivavoce.metrics import ScoringContext
 
 NAMES = {1: "rouge1", 2: "rouge2", "L": "rougeL"}
 ORACLES = {
@@ -21,7 +22,9 @@ ORACLE = ORACLES["false"]
 def rouge(n: int | str, references: tuple[str, ...], answer: str, stemmer: str = "false") -> Value:
     item = Item(benchmark="b", item="q", format="longform", question="?", references=references)
     row = Row(item, Response(benchmark="b", item="q", candidate="c", text=answer), Reading("ok", answer))
-    return registry.build("metric", f"rouge(n={n}, stemmer={stemmer})").values([row], Lab())[0]["f1"]
+    return registry.build("metric", f"rouge(n={n}, stemmer={stemmer})").values([row], ScoringContext())[0][
+        "f1"
+    ]
 
 
 def same(n: int | str, reference: str, answer: str, stemmer: str = "false") -> bool:
@@ -58,7 +61,7 @@ WORDS = st.lists(
 
 @pytest.mark.parametrize("stemmer", ORACLES)
 @pytest.mark.parametrize("n", [1, 2, "L"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=length(60, 300), deadline=None)
 @given(reference=WORDS.map(" ".join), answer=WORDS.map(" ".join))
 def test_equals_rouge_score_on_texts_that_share_words(n, stemmer, reference, answer):
     assert same(n, reference, answer, stemmer)
@@ -66,7 +69,7 @@ def test_equals_rouge_score_on_texts_that_share_words(n, stemmer, reference, ans
 
 @pytest.mark.parametrize("stemmer", ORACLES)
 @pytest.mark.parametrize("n", [1, 2, "L"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=length(60, 300), deadline=None)
 @given(reference=st.text(), answer=st.text())
 def test_equals_rouge_score_on_any_text(n, stemmer, reference, answer):
     assert same(n, reference, answer, stemmer)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from vivavoce import registry
-from vivavoce.formats import read
-from vivavoce.metrics import Lab
-from vivavoce.records import Item, Located, Reading, Response, Row, Value
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Located, Reading, Response, Row, Value
+from vivavoce.formats import read_response
+from vivavoce.metrics import ScoringContext
 
 ITEM = Item(
     benchmark="b", item="q", format="multi_hop_inverse", question="?", steps=("a", "b", "c", "d"), step=3,
@@ -16,7 +16,7 @@ ANSWER = Response(benchmark="b", item="q", candidate="c", text="")
 
 def mark(parsed: Located) -> Value:
     row = Row(ITEM, ANSWER, Reading("ok", parsed))
-    (values,) = registry.build("metric", "step_accuracy").values([row], Lab())
+    (values,) = registry.build("metric", "step_accuracy").values([row], ScoringContext())
     return values["step_accuracy"]
 
 
@@ -44,8 +44,8 @@ def test_it_marks_the_inverse_chains_that_have_a_step() -> None:
 
 def test_rows_keep_their_order() -> None:
     texts = ("Step 3", "Step 1", "Thrombin does it.")
-    rows = [Row(ITEM, ANSWER, read(ITEM, text)) for text in texts]
-    values = registry.build("metric", "step_accuracy").values(rows, Lab())
+    rows = [Row(ITEM, ANSWER, read_response(ITEM, text)) for text in texts]
+    values = registry.build("metric", "step_accuracy").values(rows, ScoringContext())
     assert [1.0, 0.0, 0.0] == [v["step_accuracy"].value for v in values]
 
 
@@ -53,5 +53,5 @@ def test_rows_keep_their_order() -> None:
 def test_a_step_without_an_explanation_has_no_words_in_common_with_one(spec: str) -> None:
     made = registry.build("metric", spec)
     assert "multi_hop_inverse" in made.formats
-    (values,) = made.values([Row(ITEM, ANSWER, read(ITEM, "Step 3"))], Lab())
+    (values,) = made.values([Row(ITEM, ANSWER, read_response(ITEM, "Step 3"))], ScoringContext())
     assert 0.0 == values[made.criteria[0].criterion].value

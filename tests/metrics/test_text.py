@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from vivavoce import registry
-from vivavoce.metrics import Lab, bleu, treebank
-from vivavoce.records import Item, Located, Reading, Reasoned, Response, Row
+from vivavoce.core import registry
+from vivavoce.core.records import Item, Located, Reading, Reasoned, Response, Row
+from vivavoce.metrics import ScoringContext, bleu, treebank
 
 SPECS = [
     *("token_f1", "rouge(n=1)", "rouge(n=2)", "rouge(n=L, stemmer=true)", "rouge(n=1+L)", "bleu"),
@@ -21,7 +21,7 @@ def row(parsed: object, form: str = "longform") -> Row:
 
 
 def values(spec: str, *rows: Row) -> list[dict]:
-    return list(registry.build("metric", spec).values(rows, Lab()))
+    return list(registry.build("metric", spec).values(rows, ScoringContext()))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -75,9 +75,12 @@ def test_metrics_that_split_alike_split_each_answer_once(monkeypatch):
 
     monkeypatch.setattr(meteor, "lower_words", counting)
     monkeypatch.setattr(bleu, "lower_words", counting)
-    lab, rows = Lab(), [row("Heparin stays out."), row("Warfarin crosses."), row("Heparin stays out.")]
+    context, rows = (
+        ScoringContext(),
+        [row("Heparin stays out."), row("Warfarin crosses."), row("Heparin stays out.")],
+    )
     for spec in ("meteor", "bleu(smooth=method1, tokens=words)", "meteor(alpha=0.5)", "bleu(tokens=words)"):
-        registry.build("metric", spec).values(rows, lab)
+        registry.build("metric", spec).values(rows, context)
     assert {"Heparin stays out.": 1, "Warfarin crosses.": 1} == {
         t: n for t, n in done.items() if t != REFERENCE
     }

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.absent import absent
 
-from vivavoce import wordnet
-from vivavoce.wordnet import synonyms
+from vivavoce.metrics import wordnet
+from vivavoce.metrics.wordnet import synonyms
 
 
 def tool(root: Path, name: str):

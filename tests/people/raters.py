@@ -9,9 +9,10 @@ from typing import Any
 
 from tests.studies.making import made
 
-from vivavoce import people
-from vivavoce.people.keys import DRAWN, plain
-from vivavoce.run import Run
+from vivavoce.people.blinding_key import SECRET_EVENT, plain
+from vivavoce.people.packets import PacketsWritten, write_packets
+from vivavoce.people.store_ballots import store_ballots
+from vivavoce.pipeline.run import Run
 from vivavoce.store.write import put_event
 
 Opinion = Callable[[str, str], Mapping[str, Any]]
@@ -31,7 +32,7 @@ def examined(folder: Path, n: int = 12, *, silent: Sequence[str] = (), **more: A
 def drawn(run: Run, secret: str = "5" * 64) -> Run:
     """The run with a secret that other runs may have too, so that their packets can be held together."""
     with run.file.writing() as db:
-        put_event(db, DRAWN, {"secret": secret})
+        put_event(db, SECRET_EVENT, {"secret": secret})
     return run
 
 
@@ -71,10 +72,10 @@ def by_word(*words: str) -> Opinion:
     return opinion
 
 
-def rated(run: Run, folder: Path, opinions: Mapping[str, Opinion], **settings: Any) -> people.Made:
+def rated(run: Run, folder: Path, opinions: Mapping[str, Opinion], **settings: Any) -> PacketsWritten:
     """A panel made, filled in and read."""
-    done = people.make(run.file, list(opinions), folder, **settings)
-    people.take(run.file, [filled(folder / f"{who}.csv", opinion) for who, opinion in opinions.items()])
+    done = write_packets(run.file, list(opinions), folder, **settings)
+    store_ballots(run.file, [filled(folder / f"{who}.csv", opinion) for who, opinion in opinions.items()])
     return done
 
 

@@ -9,11 +9,12 @@ import pytest
 from tests.people.raters import drawn, examined, lines
 from tests.studies.making import made, score
 
-from vivavoce import formats, people
-from vivavoce.errors import InputError, SelectionError, StoreError
-from vivavoce.interchange.spreadsheets import FORMULA
-from vivavoce.people.keys import keys_of, plain
-from vivavoce.run import Run
+from vivavoce import formats
+from vivavoce.core.errors import InputError, SelectionError, StoreError
+from vivavoce.core.spreadsheets import FORMULA
+from vivavoce.people.blinding_key import plain, read_keys
+from vivavoce.people.packets import write_packets
+from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 
 HOSTILE = (
@@ -26,9 +27,9 @@ FORMULAS = ('=HYPERLINK("http://example.org")', "+1+1", "-2", "@SUM(A1)", "\t=1"
 def orders(run: Run) -> dict[str, list[tuple[str, list[tuple[str, ...]]]]]:
     """By rater the questions in their order, with the candidates behind the labels."""
     with run.file.reading() as db:
-        (key,) = keys_of(db).values()
+        (key,) = read_keys(db).values()
     return {
-        who: [(one.question.name, [shown.candidates for shown in one.answers]) for one in seen]
+        who: [(one.item.name, [shown.candidates for shown in one.answers]) for one in seen]
         for who, seen in key.packets.items()
     }
 
@@ -36,7 +37,7 @@ def orders(run: Run) -> dict[str, list[tuple[str, list[tuple[str, ...]]]]]:
 def test_the_same_run_and_seed_give_the_same_packets_byte_for_byte(tmp_path: Path) -> None:
     run = examined(tmp_path)
     for name in ("one", "other"):
-        people.make(run.file, ["anna", "ben"], tmp_path / name / "out", n=5)
+        write_packets(run.file, ["anna", "ben"], tmp_path / name / "out", n=5)
     files = sorted(path.name for path in (tmp_path / "one" / "out").iterdir())
     assert ["anna.csv", "anna.html", "ben.csv", "ben.html"] == files
     for name in files:
@@ -47,13 +48,13 @@ def test_the_same_run_and_seed_give_the_same_packets_byte_for_byte(tmp_path: Pat
 def test_who_knows_all_answers_still_cannot_tell_the_order(tmp_path: Path) -> None:
     """Whoever makes the same panel from a run of the same content gets another id and other orders."""
     one, other = examined(tmp_path / "one", 20), examined(tmp_path / "other", 20)
-    ids = {people.make(run.file, ["anna"], run.file.path.parent / "out").panel for run in (one, other)}
+    ids = {write_packets(run.file, ["anna"], run.file.path.parent / "out").panel for run in (one, other)}
     assert 2 == len(ids)
     assert dict(orders(one)["anna"]) != dict(orders(other)["anna"])
     secrets = set()
     for run in (one, other):
         with run.file.reading() as db:
-            (key,) = keys_of(db).values()
+            (key,) = read_keys(db).values()
         secrets.add(key.secret)
         assert key.secret not in (run.file.path.parent / "out" / "anna.csv").read_text(encoding="utf-8-sig")
     assert 2 == len(secrets)
@@ -61,13 +62,13 @@ def test_who_knows_all_answers_still_cannot_tell_the_order(tmp_path: Path) -> No
 
 def test_a_panel_keeps_its_id_in_a_run_that_another_was_merged_into(tmp_path: Path) -> None:
     run = examined(tmp_path, 3)
-    first = people.make(run.file, ["anna"], tmp_path / "out")
+    first = write_packets(run.file, ["anna"], tmp_path / "out")
     target = drawn(examined(tmp_path / "target", 3))
     with run.file.reading() as db:
         bodies = db.execute("SELECT kind, body FROM events ORDER BY event_id").fetchall()
     with target.file.writing() as db:
         db.executemany("INSERT INTO events (kind, body) VALUES (?, ?)", bodies)
-    assert first.panel == people.make(target.file, ["ben"], tmp_path / "out").panel
+    assert first.panel == write_packets(target.file, ["ben"], tmp_path / "out").panel
 
 
 CHAIN = {
@@ -88,9 +89,9 @@ def test_the_reference_bears_the_labels_of_the_prompt(
     said = "Final Answer: x\nReasoning:\n1. y" if of == "multi_hop" else "Step: 1\nExplanation: x"
     items = [{"item": "q", "format": of, **CHAIN, **more}]
     run = made(tmp_path, {"A": {"q": said}, "B": {"q": said.replace("x", "z")}}, items=items)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     with run.file.reading() as db:
-        (item,) = read.stock(db).values()
+        (item,) = read.items_by_id(db).values()
     shown = [row["answer"] for row in lines(tmp_path / "out" / "anna.csv")]
     (key,) = (text for text in shown if "insulin" in text or "they are not" in text)
     # the chain that an inverse question shows, and the third step of our key, are not in the template
@@ -109,7 +110,7 @@ def test_another_seed_draws_others_in_another_order(tmp_path: Path) -> None:
     found = []
     for seed in (1, 2):
         run = drawn(examined(tmp_path / str(seed), 40))
-        people.make(run.file, ["anna"], tmp_path / str(seed) / "out", n=10, seed=seed)
+        write_packets(run.file, ["anna"], tmp_path / str(seed) / "out", n=10, seed=seed)
         found.append(orders(run)["anna"])
     first, second = ([name for name, _ in one] for one in found)
     assert set(first) != set(second)
@@ -118,7 +119,7 @@ def test_another_seed_draws_others_in_another_order(tmp_path: Path) -> None:
 
 def test_every_rater_and_question_has_an_order_of_its_own(tmp_path: Path) -> None:
     run = examined(tmp_path, 20)
-    people.make(run.file, ["anna", "ben"], tmp_path / "out")
+    write_packets(run.file, ["anna", "ben"], tmp_path / "out")
     found = orders(run)
     assert [name for name, _ in found["anna"]] != [name for name, _ in found["ben"]]
     assert dict(found["anna"]) != dict(found["ben"])
@@ -133,7 +134,7 @@ def test_orders_follow_from_ids_and_not_from_the_order_of_the_file(tmp_path: Pat
         {who: {q: f"{who[0]} of {q}" for q in reversed(names)} for who in ("Best", "Able")},
     )
     for run in (one, other):
-        people.make(drawn(run).file, ["anna"], run.file.path.parent / "out")
+        write_packets(drawn(run).file, ["anna"], run.file.path.parent / "out")
     assert orders(one) == orders(other)
 
 
@@ -141,7 +142,7 @@ def test_no_packet_says_who_answered_nor_what_a_metric_said(tmp_path: Path) -> N
     run = examined(tmp_path)
     score(run, "token_f1")
     value = next(row for row in run.scores["value"] if 0 < row < 1)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     for path in (tmp_path / "out").iterdir():
         text = path.read_text(encoding="utf-8-sig")
         assert not re.search("Able|Fair|Poor|reference|token_f1", text), path
@@ -151,7 +152,7 @@ def test_no_packet_says_who_answered_nor_what_a_metric_said(tmp_path: Path) -> N
 
 def test_an_answer_that_names_a_candidate_is_told(tmp_path: Path) -> None:
     run = made(tmp_path, {"Model Able": {"q": "I, model able, say so"}, "Best": {"q": "else"}})
-    assert ("q",) == people.make(run.file, ["anna"], tmp_path / "out").naming
+    assert ("q",) == write_packets(run.file, ["anna"], tmp_path / "out").naming
 
 
 class Elements(HTMLParser):
@@ -173,7 +174,7 @@ def test_hostile_answers_are_text_in_the_page(tmp_path: Path) -> None:
     pages = []
     for run in (kind, cruel):
         out = run.file.path.parent / "out"
-        people.make(run.file, ["anna"], out)
+        write_packets(run.file, ["anna"], out)
         pages.append((out / "anna.html").read_text(encoding="utf-8"))
     assert Elements(pages[0]).found == Elements(pages[1]).found
     assert "\u202e" not in pages[1]
@@ -184,7 +185,7 @@ def test_hostile_answers_are_text_in_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", FORMULAS)
 def test_no_cell_of_a_sheet_is_a_formula_and_all_come_back(tmp_path: Path, text: str) -> None:
     run = made(tmp_path, {"A": {"q": f"{text} now"}, "B": {"q": HOSTILE}})
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     rows = lines(tmp_path / "out" / "anna.csv")
     for row in rows:
         for cell in row.values():
@@ -197,7 +198,7 @@ def test_equal_answers_are_shown_once_and_silent_ones_not(tmp_path: Path) -> Non
         tmp_path,
         {"A": {"q": "five  mg"}, "B": {"q": "five mg"}, "C": {"q": ""}, "D": {"q": "<think>x</think>ten mg"}},
     )
-    done = people.make(run.file, ["anna"], tmp_path / "out")
+    done = write_packets(run.file, ["anna"], tmp_path / "out")
     assert {"five mg", "ten mg", "the key of q"} == {
         plain(r["answer"]) for r in lines(tmp_path / "out" / "anna.csv")
     }
@@ -208,7 +209,7 @@ def test_a_lost_answer_gives_way_to_the_next_repeat(tmp_path: Path) -> None:
     run = made(
         tmp_path, {"A": {"q": [None, "second"]}, "B": {"q": [None, None]}, "C": {"q": ["first", "other"]}}
     )
-    done = people.make(run.file, ["anna"], tmp_path / "out")
+    done = write_packets(run.file, ["anna"], tmp_path / "out")
     shown = {plain(r["answer"]) for r in lines(tmp_path / "out" / "anna.csv")}
     assert ({"second", "first", "the key of q"}, 1) == (shown, done.n_lost)
 
@@ -216,7 +217,7 @@ def test_a_lost_answer_gives_way_to_the_next_repeat(tmp_path: Path) -> None:
 def test_the_key_holds_no_texts(tmp_path: Path) -> None:
     """A run that is exported with some of its items takes no others' texts along."""
     run = examined(tmp_path)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     with run.file.reading() as db:
         ((body,),) = db.execute("SELECT body FROM events WHERE kind = 'panel made'").fetchall()
     assert "Able" in body
@@ -225,17 +226,17 @@ def test_the_key_holds_no_texts(tmp_path: Path) -> None:
 
 def test_a_further_rater_joins_the_same_panel(tmp_path: Path) -> None:
     run = examined(tmp_path)
-    first = people.make(run.file, ["anna"], tmp_path / "out")
-    second = people.make(run.file, ["ben"], tmp_path / "out")
+    first = write_packets(run.file, ["anna"], tmp_path / "out")
+    second = write_packets(run.file, ["ben"], tmp_path / "out")
     assert first.panel == second.panel
     assert {"anna", "ben"} == set(orders(run))
 
 
 def test_making_it_again_changes_nothing(tmp_path: Path) -> None:
     run = examined(tmp_path)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     before = orders(run)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     assert before == orders(run)
     with run.file.reading() as db:
         kinds = [kind for (kind,) in db.execute("SELECT kind FROM events ORDER BY event_id")]
@@ -244,11 +245,11 @@ def test_making_it_again_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_filled_packet_is_never_written_over(tmp_path: Path) -> None:
     run = examined(tmp_path)
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     path = tmp_path / "out" / "anna.csv"
     path.write_text(path.read_text(encoding="utf-8-sig") + "mine", encoding="utf-8")
     with pytest.raises(StoreError, match="may have been filled in"):
-        people.make(run.file, ["anna", "ben"], tmp_path / "out")
+        write_packets(run.file, ["anna", "ben"], tmp_path / "out")
     assert path.read_text(encoding="utf-8").endswith("mine")
     assert not (tmp_path / "out" / "ben.csv").exists()
     assert {"anna"} == set(orders(run))
@@ -266,27 +267,27 @@ def test_a_filled_packet_is_never_written_over(tmp_path: Path) -> None:
 )
 def test_a_name_that_is_no_file_is_refused(tmp_path: Path, raters: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        people.make(examined(tmp_path).file, raters, tmp_path / "out")
+        write_packets(examined(tmp_path).file, raters, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_panel_of_nothing_is_refused(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q": ""}, "B": {"q": ""}})
     with pytest.raises(SelectionError, match="no question here has two different answers"):
-        people.make(run.file, ["anna"], tmp_path / "out")
+        write_packets(run.file, ["anna"], tmp_path / "out")
     with pytest.raises(InputError, match="--n takes 1 or more"):
-        people.make(run.file, ["anna"], tmp_path / "out", n=0)
+        write_packets(run.file, ["anna"], tmp_path / "out", n=0)
 
 
 def test_a_candidate_called_reference_is_refused(tmp_path: Path) -> None:
     run = made(tmp_path, {"reference": {"q": "x"}, "B": {"q": "y"}})
     with pytest.raises(InputError, match="which is what a panel calls the reference"):
-        people.make(run.file, ["anna"], tmp_path / "out")
+        write_packets(run.file, ["anna"], tmp_path / "out")
 
 
 def test_chosen_candidates_are_shown_and_no_others(tmp_path: Path) -> None:
     run = examined(tmp_path)
-    people.make(run.file, ["anna"], tmp_path / "out", candidates=["able", "Poor"])
+    write_packets(run.file, ["anna"], tmp_path / "out", candidates=["able", "Poor"])
     shown = " ".join(r["answer"] for r in lines(tmp_path / "out" / "anna.csv"))
     assert [True, False, True] == [word in shown for word in ("five", "some", "spoonful")]
 

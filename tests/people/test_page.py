@@ -14,8 +14,9 @@ from tests.people.raters import examined
 from tests.people.test_packets import HOSTILE
 from tests.report import looking
 
-from vivavoce import people
-from vivavoce.run import Run
+from vivavoce.people.packets import write_packets
+from vivavoce.people.store_ballots import store_ballots
+from vivavoce.pipeline.run import Run
 
 CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
@@ -38,7 +39,7 @@ def run(tmp_path: Path) -> Run:
     run = examined(
         tmp_path, N, answers={"Hostile": {"q01": HOSTILE + "\r\n\r\n  <pre>\n - last", "q02": "=1+1"}}
     )
-    people.make(run.file, ["anna"], tmp_path / "out")
+    write_packets(run.file, ["anna"], tmp_path / "out")
     return run
 
 
@@ -75,7 +76,7 @@ def test_a_ballot_filled_in_and_downloaded_is_read_back(browser: Browser, run: R
         assert 0 == page.locator("main :is(script, img, b, pre)").count()
         page.reload()  # what was filled in is still there
         assert "3 of 3" in page.locator("#told").inner_text()
-    (done,) = people.take(run.file, [saved])
+    (done,) = store_ballots(run.file, [saved])
     assert (N, 0, 1, 1) == (done.new, done.skipped, done.clearly_wrong, done.remarks)
     shown = run.scores.filter((pl.col("criterion") == "rank") & (pl.col("item") != "q00"))
     order = json.loads(saved.read_text(encoding="utf-8"))["items"]
@@ -86,7 +87,7 @@ def test_a_ballot_filled_in_and_downloaded_is_read_back(browser: Browser, run: R
 def test_a_saved_ballot_can_be_loaded_and_another_packets_cannot(
     browser: Browser, run: Run, tmp_path: Path
 ) -> None:
-    people.make(run.file, ["ben"], tmp_path / "out")
+    write_packets(run.file, ["ben"], tmp_path / "out")
     saved = tmp_path / "half.json"
     with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
         page.locator("#q1 article").first.locator("select").select_option("2")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.people.raters import by_word, examined, filled
 
-from vivavoce.errors import InputError
-from vivavoce.run import open_run
+from vivavoce.core.errors import InputError
+from vivavoce.pipeline.run import open_run
 
 Viva = Callable[..., Any]
 ORDER = by_word("key", "five", "some", "spoonful")

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.absent import absent
+from tests.lengths import length
 from tests.report import looking
 from tests.studies.making import SILENT, UNREADABLE, borrowed, made
 
-from vivavoce.records import Criterion, Value
-from vivavoce.registry import metric
-from vivavoce.run import Run, open_run
+from vivavoce.core.records import Criterion, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric
+from vivavoce.pipeline.run import Run, open_run
 
 CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 HOSTILE = "<script>pwned = 1</script></script><img src=x onerror='pwned = 2'><svg onload=pwned=3> 0.1"
@@ -53,14 +55,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with borrowed():
 
         @metric("worth")
-        class Worth:
+        class Worth(Metric):
             """What the last word says, or that it cannot be marked."""
 
             criteria = (Criterion(criterion="worth"),)
             formats = ("short", "longform")
             needs = ()
 
-            def values(self, rows: Any, lab: Any) -> list[dict[str, Value]]:
+            def values(self, rows: Any, context: Any) -> list[dict[str, Value]]:
                 return [{"worth": worth(row.reading.parsed.split()[-1])} for row in rows]
 
         run.score("worth", "rouge(n=1)")
@@ -411,8 +413,8 @@ def test_the_page_is_built_for_everyone(page: Page) -> None:
 
 
 def test_a_large_run_gives_a_bounded_page(browser: Browser, tmp_path: Path) -> None:
-    """50,000 answers: work is counted (bytes, elements), not timed."""
-    folder, n = tmp_path / "large", 50_000
+    """Tens of thousands of answers: work is counted (bytes, elements), not timed."""
+    folder, n = tmp_path / "large", length(20_000, 50_000)
     folder.mkdir()
     exam, answers = folder / "exam.jsonl", folder / "answers.jsonl"
     with exam.open("w", encoding="utf-8") as file:
@@ -436,4 +438,4 @@ def test_a_large_run_gives_a_bounded_page(browser: Browser, tmp_path: Path) -> N
     assert path.stat().st_size < 4_000_000
     with looking.opened(browser, path) as page:
         assert page.evaluate("document.querySelectorAll('*').length") < 3_000
-        assert "of 50,000 are on this page" in count(page)
+        assert f"of {n:,} are on this page" in count(page)

@@ -9,8 +9,8 @@ import pytest
 from tests.report.charts import assert_harmless, data, texts, told
 from tests.studies.making import SILENT, UNREADABLE, Answers, marked, twins
 
-from vivavoce.records import Criterion, Measure
-from vivavoce.report.distributions import (
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.report.charts.distributions import (
     BINS,
     GREYS,
     MOST_CANDIDATES,
@@ -19,9 +19,9 @@ from vivavoce.report.distributions import (
     _axis,
     _bars,
     _histograms,
-    _parts,
     distributions,
 )
+from vivavoce.report.data import scored_responses
 
 
 def table(
@@ -43,7 +43,7 @@ def measure(**declared: Any) -> Measure:
 
 def bars(scores: pl.DataFrame, **declared: Any) -> list[dict[str, Any]]:
     """The segments of the bars, without the squares of the key."""
-    (part,) = _parts(scores, {1: measure(**declared)})
+    (part,) = scored_responses(scores, {1: measure(**declared)})
     (cells,) = data(_bars(part, sorted(set(scores["candidate"])), 0), "rect")
     return [cell for cell in cells if cell.get("candidate")]
 
@@ -109,7 +109,7 @@ def test_quartiles_and_what_is_missing_are_told() -> None:
 
 def test_a_small_exam_shows_every_answer_and_a_large_one_a_shape() -> None:
     small, large = (
-        _parts(table({"Ann": spread(n), "Ben": spread(n)}), {1: measure()})[0] for n in (100, 101)
+        scored_responses(table({"Ann": spread(n), "Ben": spread(n)}), {1: measure()})[0] for n in (100, 101)
     )
     assert MOST_POINTS == 200
     points, _ = data(_histograms(small, ["Ann", "Ben"], 0), "point")
@@ -123,7 +123,7 @@ def test_a_small_exam_shows_every_answer_and_a_large_one_a_shape() -> None:
 
 
 def test_the_shape_of_each_candidate_has_the_same_area_whatever_its_number_of_answers() -> None:
-    (part,) = _parts(table({"Ann": spread(1_000), "Ben": spread(300)}), {1: measure()})
+    (part,) = scored_responses(table({"Ann": spread(1_000), "Ben": spread(300)}), {1: measure()})
     (areas,) = data(_histograms(part, ["Ann", "Ben"], 0), "area")
     heights = {name: sum(r["y2"] - r["y"] for r in areas if r["name"] == name) for name in ("Ann", "Ben")}
     assert heights["Ann"] == pytest.approx(heights["Ben"])
@@ -143,7 +143,7 @@ def test_passes_of_one_answer_are_one_mark() -> None:
         .then(pl.lit("failed"))
         .otherwise(pl.lit("ok")),
     ).with_columns(value=pl.when(pl.col("status") == "ok").then(pl.col("value")))  # fmt: skip
-    (part,) = _parts(scores, {1: measure()})
+    (part,) = scored_responses(scores, {1: measure()})
     assert [("q0", 0.5, "ok"), ("q1", 1.0, "ok")] == part.answers.sort("item").select(
         "item", "value", "status"
     ).rows()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
+from vivavoce.pipeline.run import Run
 from vivavoce.report import explorer as module
 from vivavoce.report.explorer import LONGEST_TEXT, Explorer, embedded, explorer
-from vivavoce.run import Run
 from vivavoce.store import read
 
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from tests.report.charts import assert_harmless, data, texts, told
 
-from vivavoce.report.drawing import BAD, GOOD, STRONGEST, WASH
-from vivavoce.report.matrix import EITHER, _cell, _chart, matrices, matrix
+from vivavoce.report.charts.svg import BAD, GOOD, STRONGEST, WASH
+from vivavoce.report.sections.comparisons import EITHER, _cell, _chart, matrices, matrix
 from vivavoce.stats.verdict import Code
 
 

@@ -7,31 +7,31 @@ import pytest
 from tests.studies.making import SILENT, UNREADABLE, Answers, exam, made, marked, score, twins
 
 from vivavoce import __version__
+from vivavoce.core import registry
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.run import Run
 from vivavoce.report.checklist import ABOUT, ANSWERS, checklist
-from vivavoce.report.contents import Contents
+from vivavoce.report.data import ReportData
 from vivavoce.report.methods import methods
-from vivavoce.run import Run
-from vivavoce.selection import items_of
 from vivavoce.store import read
-from vivavoce.studies import STUDIES
-from vivavoce.tables import within
 
 
-def contents(run: Run, items: str | None = None) -> Contents:
-    chosen = items_of(run.file, items)
+def contents(run: Run, items: str | None = None) -> ReportData:
+    chosen = select_items(run.file, items)
     with run.file.reading() as db:
-        return Contents(
+        return ReportData(
             name="run.viva",
-            items=within(read.items(db), chosen),
-            responses=within(read.responses(db), chosen),
-            scores=within(read.scores(db, details=True), chosen),
+            items=restrict_to_items(read.items(db), chosen),
+            responses=restrict_to_items(read.responses(db), chosen),
+            scores=restrict_to_items(read.scores(db, details=True), chosen),
             measures={k.key: k.measure for k in read.measures(db)},
             estimates=run.estimates(items=items).rows,
             comparisons=tuple(read.findings(db, "compare")),
             benchmarks=tuple(read.benchmarks(db)),
             provenance=tuple(read.provenance(db)),
             selection=items,
-            studies={name: tuple(read.findings(db, name)) for name in STUDIES},
+            studies={name: tuple(read.findings(db, name)) for name in registry.members("study")},
         )
 
 

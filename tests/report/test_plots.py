@@ -15,11 +15,16 @@ from tests.report.test_report import HOSTILE, report
 from tests.studies.making import exam, marked, score, twins
 
 from vivavoce import stats
-from vivavoce.errors import StoreError
-from vivavoce.report import maps, plots
-from vivavoce.report.diagrams import cliques
-from vivavoce.report.distributions import GREYS, _shade
-from vivavoce.report.drawing import (
+from vivavoce.core import registry
+from vivavoce.core.errors import StoreError
+from vivavoce.pipeline.run import Run
+from vivavoce.report import charts as plots
+from vivavoce.report.charts import correlation as maps
+from vivavoce.report.charts import estimate_plots
+from vivavoce.report.charts.correlation import tree
+from vivavoce.report.charts.distributions import GREYS, _shade
+from vivavoce.report.charts.estimate_plots import cliques
+from vivavoce.report.charts.svg import (
     INK,
     LONGEST_TELLING,
     MARK,
@@ -30,9 +35,6 @@ from vivavoce.report.drawing import (
     listed,
     unique,
 )
-from vivavoce.report.tree import tree
-from vivavoce.run import Run
-from vivavoce.studies import PARTICULAR, STUDIES
 
 WAYS = np.random.default_rng(7).normal(size=(5, 24))
 
@@ -379,7 +381,7 @@ def test_texts_and_marks_stand_out_from_their_ground(scheme: int) -> None:
 
 
 def test_texts_on_fills_that_do_not_turn_stand_out() -> None:
-    pairs = [(fill, on) for _, _, fill, on in plots.PARTS] + list(GREYS.values())
+    pairs = [(fill, on) for _, _, fill, on in estimate_plots.PARTS] + list(GREYS.values())
     pairs += [shade(k / 50) for k in range(51) for shade in (_shade, maps._shade)]
     pairs += [maps._shade(-k / 50) for k in range(51)]
     for fill, on in pairs:
@@ -404,7 +406,7 @@ def test_in_a_page_a_drawing_takes_the_pages_colours() -> None:
 
 def test_the_page_gives_every_colour_a_light_and_a_dark_value() -> None:
     """In this order; the dark one is for screens only, so that print is light."""
-    css = (Path(plots.__file__).parent / "page" / "page.css").read_text(encoding="utf-8")
+    css = (Path(plots.__file__).parents[1] / "page" / "page.css").read_text(encoding="utf-8")
     for name, (light, dark) in PALETTE.items():
         given = re.findall(rf"{name}: (#[0-9a-f]{{6}});", css)
         assert [light, dark] == given, name
@@ -426,7 +428,7 @@ def test_a_fill_and_a_stroke_become_one_style() -> None:
 
 def test_the_report_is_imported_without_altair() -> None:
     code = (
-        "import sys, vivavoce.report, vivavoce.report.plots; "
+        "import sys, vivavoce.report, vivavoce.report.charts.estimate_plots; "
         "print({'altair', 'vl_convert', 'jinja2'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -458,7 +460,8 @@ def test_a_report_without_studies_names_the_command(run: Run) -> None:
 def test_studies_bring_their_sentences_charts_and_tables(run: Run) -> None:
     found = run.study()
     page = report(run)
-    assert {*STUDIES} - {"size", *PARTICULAR} == set(found)  # nobody has a card; no twins, no judge
+    general = {name for name, cls in registry.members("study").items() if not cls.special}
+    assert general - {"size"} == set(found)  # nobody has a card; no twins, no judge
     for study in found:
         assert f"{study.capitalize()} " in page.text
         for line in found[study].text.splitlines():

@@ -10,9 +10,9 @@ from tests.report.charts import assert_harmless, texts, told
 from tests.studies.making import Answers, marked
 
 from vivavoce import stats
-from vivavoce.records import Criterion, Measure
-from vivavoce.report.profiles import FEW_GROUPS, FORMATS, LEAST_GROUPS, UNTESTED, profiles
-from vivavoce.run import Run
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.pipeline.run import Run
+from vivavoce.report.sections.profiles import FEW_GROUPS, FORMATS, LEAST_GROUPS, UNTESTED, profiles
 from vivavoce.store import read
 
 

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, UNREADABLE, Answers, borrowed, exam, made, marked, score, twins
 
-from vivavoce.errors import StoreError
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
+from vivavoce.core.errors import StoreError
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric
+from vivavoce.pipeline.run import Run, open_run
 from vivavoce.report.explorer import LONGEST_TEXT, MOST_WORST
-from vivavoce.run import Run, open_run
 
 VOID = {"input", "meta", "line", "circle", "link", "img", "br"}
 HOSTILE = (
@@ -148,14 +149,14 @@ def hostile(note: str) -> None:
     """A metric whose notes are hostile too."""
 
     @metric("hostile")
-    class Hostile:
+    class Hostile(Metric):
         """Marks half of what it sees, with a note."""
 
         criteria = (Criterion(criterion="worth"),)
         formats = ("short",)
         needs = ()
 
-        def values(self, rows: Any, lab: Any) -> list[Mapping[str, Value]]:
+        def values(self, rows: Any, context: Any) -> list[Mapping[str, Value]]:
             return [{"worth": mark(row)} for row in rows]
 
     def mark(row: Row) -> Value:
@@ -278,14 +279,14 @@ def test_two_versions_of_a_metric_have_a_board_each(tmp_path: Path) -> None:
         run.score("hostile")
 
         @metric("hostile", version=2)
-        class Kinder:
+        class Kinder(Metric):
             """Everything is worth 1."""
 
             criteria = (Criterion(criterion="worth"),)
             formats = ("short",)
             needs = ()
 
-            def values(self, rows: Any, lab: Any) -> list[Mapping[str, Value]]:
+            def values(self, rows: Any, context: Any) -> list[Mapping[str, Value]]:
                 return [{"worth": Value(1.0)} for _ in rows]
 
         run.score("hostile")

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, UNREADABLE, made, marked, score, twins, write_lines
 
-from vivavoce.records import Criterion, Measure
-from vivavoce.report.boards import names_of
-from vivavoce.report.contents import Contents
-from vivavoce.report.standing import _scale
-from vivavoce.report.variables import rows
-from vivavoce.run import Run
+from vivavoce.core import registry
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.report.context import page_context
+from vivavoce.report.data import ReportData, labels_by_measure
+from vivavoce.report.sections.leaderboard import _scale
 from vivavoce.store import read
 from vivavoce.store.write import put_finding
-from vivavoce.studies import STUDIES
-from vivavoce.studies.stamps import weakest
+from vivavoce.studies.raters.validation_status import weakest_status
 
 
 def of(run: Run, section: str) -> list[dict[str, Any]]:
@@ -37,14 +37,14 @@ def test_the_lead_adds_who_may_be_first_once_ranks_are_known(tmp_path: Path) -> 
     run = marked(tmp_path, {"A": able, "A2": able | {"q00": 0.6}, "B": twins([0.1] * 12)})
     run.study("ranking")
     (lead,) = of(run, "answer")
-    assert lead["words"].endswith("Paired tests leave the first place open to A2 and A.")
+    assert lead["words"].endswith("A2 and A are statistically tied for first.")
 
 
 def test_one_who_alone_may_be_first_is_given_the_place(tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": twins([0.8, 0.9] * 6), "B": twins([0.1] * 12)})
     run.study("ranking")
     (lead,) = of(run, "answer")
-    assert lead["words"].endswith("Paired tests give the first place to A.")
+    assert lead["words"].endswith("Paired tests put A alone in first place.")
 
 
 @pytest.mark.parametrize("value", [0, 1])
@@ -101,7 +101,7 @@ def test_items_that_a_measure_never_marks_are_not_missing_from_it(tmp_path: Path
     ]
     file = write_lines(tmp_path / "marks.jsonl", few)
     run.import_scores(file, measure="judge(model=m)", range={"*": (0, 5)})
-    (key,) = (k for k, m in run._marks(None, None).measures.items() if m.metric == "judge(model=m)")
+    (key,) = (k for k, m in load_scores(run.file).measures.items() if m.metric == "judge(model=m)")
     only = {key: frozenset(("exam", f"q{n:02}", "") for n in range(3))}
     for bound, expected in (({}, (6, {"not marked yet": 4})), (only, (3, {"not marked yet": 1}))):
         coverage = told(run, only=bound)["coverage"]
@@ -180,7 +180,7 @@ def keep(run: Run, *rows: dict[str, Any]) -> None:
 def told(run: Run, **more: Any) -> dict[str, Any]:
     """What the page is made of, with the findings that were kept of the examiners."""
     with run.file.reading() as db:
-        contents = Contents(
+        contents = ReportData(
             name="run",
             items=read.items(db),
             responses=read.responses(db),
@@ -197,7 +197,7 @@ def told(run: Run, **more: Any) -> dict[str, Any]:
             studies={"examiners": tuple(read.findings(db, "examiners"))},
             **more,
         )
-    return rows(contents)
+    return page_context(contents)
 
 
 def test_a_judges_stamp_stands_wherever_its_marks_do(tmp_path: Path) -> None:
@@ -255,9 +255,11 @@ def test_a_saturated_criterion_is_marked_on_its_board(tmp_path: Path) -> None:
 
 
 def test_of_two_versions_a_comparison_bears_the_weaker_stamp() -> None:
-    assert "unvalidated" == weakest(["shown within 1 on 9 labels", "unvalidated", "checked, not shown"])
-    assert "checked, not shown" == weakest(["shown within 1 on 9 labels", None, "checked, not shown"])
-    assert weakest([None, None]) is None
+    assert "unvalidated" == weakest_status(
+        ["shown within 1 on 9 labels", "unvalidated", "checked, not shown"]
+    )
+    assert "checked, not shown" == weakest_status(["shown within 1 on 9 labels", None, "checked, not shown"])
+    assert weakest_status([None, None]) is None
 
 
 @pytest.mark.parametrize(
@@ -277,7 +279,7 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
             revision="1",
             faults=(fault,),
         )
-        contents = Contents(
+        contents = ReportData(
             name="run",
             items=read.items(db),
             responses=read.responses(db),
@@ -288,9 +290,9 @@ def test_contamination_is_told_from_the_card_and_never_made_up(
             benchmarks=(benchmark._replace(card=card),),
             provenance=(),
             selection=None,
-            studies={name: () for name in STUDIES},
+            studies={name: () for name in registry.members("study")},
         )
-    (seen,) = rows(contents)["contamination"]
+    (seen,) = page_context(contents)["contamination"]
     assert ([fault] if known else None) == seen["notes"]
     assert known is (seen["reason"] is None)
 
@@ -309,4 +311,4 @@ def test_rows_without_a_signature_are_named_after_no_version_where_there_are_sev
         Measure(metric="told", signature=f"told()@{n}", rater="", criterion=Criterion(criterion="worth"))
         for n in (1, 2)
     ]
-    assert {("told", "worth", ""): "told: worth"} == names_of(dict(enumerate(told)))
+    assert {("told", "worth", ""): "told: worth"} == labels_by_measure(dict(enumerate(told)))

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collect.likely import FakeLikely
+from tests.pipeline.collect.likely import FakeLikely
 from tests.report.test_report import report
 
 import vivavoce as viva
-from vivavoce.models import Reply, Request, Usage
-from vivavoce.models.named import Named
-from vivavoce.report.plots import _axis_title
-from vivavoce.report.studied import drawn
-from vivavoce.report.wording import interval, number
-from vivavoce.run import Run
+from vivavoce.models.candidates import CandidateConfig
+from vivavoce.models.requests import Reply, Request, Usage
+from vivavoce.pipeline.run import Run
+from vivavoce.report.charts.estimate_plots import _axis_title
+from vivavoce.report.format import interval, number
+from vivavoce.report.sections.comparisons import with_figures
 
 GIBBERISH = "no such letter here"
 
@@ -34,7 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run that holds nothing yet; whatever is asked is asked of fake models."""
     made: dict[str, FakeTalker] = {}
     monkeypatch.setattr(
-        Named, "connect", lambda self: made.setdefault(str(self.spec), FakeTalker(str(self.spec)))
+        CandidateConfig, "connect", lambda self: made.setdefault(str(self.spec), FakeTalker(str(self.spec)))
     )
     return viva.open(tmp_path / "run.viva")
 
@@ -171,7 +171,7 @@ def test_an_axis_of_logarithms_says_so() -> None:
 
 def test_logarithms_and_plain_differences_share_no_axis() -> None:
     def figures(*scales: str | None) -> int:
-        made = drawn([row(f"c{k}", scale) for k, scale in enumerate(scales)], {}, {})
+        made = with_figures([row(f"c{k}", scale) for k, scale in enumerate(scales)], {}, {})
         return sum(one["figure"] is not None for one in made)
 
     assert 1 == figures("log", "log")

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.stats.agreement import CategoryAgreement, krippendorff_alpha, percent_agreement
-from vivavoce.stats.kappa import cohen_kappa, gwet_ac1, weighted_kappa
+from vivavoce.stats.agreement import (
+    CategoryAgreement,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    percent_agreement,
+    weighted_kappa,
+)
 
 SCALES = ("nominal", "ordinal", "interval", "ratio")
 

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.stats.allocation import (
-    best_passes,
-    best_repeats,
-    repeats_worth,
-    variance_of_difference,
-    variance_of_mean,
-)
+from vivavoce.stats.power import best_repeats, repeats_worth, variance_of_difference
 
 # Comprehension of eight models.
 PARTS = {"s2_interaction": 0.27082, "s2_within": 0.29038}
@@ -37,18 +31,6 @@ def test_golden_a_second_repeat_takes_more_than_2_25_times_the_variance():
     assert 2 == best_repeats(s2_interaction=1, s2_within=2.2501, cost_item=1, cost_repeat=1)
 
 
-def test_hand_worked_variance_of_a_mean():
-    """(.2 + .3 + .4 / 2) / 10."""
-    v = variance_of_mean(s2_item=0.2, s2_interaction=0.3, s2_within=0.4, n_items=10, repeats=2)
-    assert pytest.approx(0.07) == v
-
-
-def test_passes_follow_the_same_rule():
-    """sqrt(10 / 1 * .06 / .2) = 1.73."""
-    assert 2 == best_passes(s2_pass=0.06, s2_sampling=0.2, cost_answer=10, cost_pass=1)
-    assert 1 == best_passes(s2_pass=0.06, s2_sampling=0.2, cost_answer=1, cost_pass=1)
-
-
 def test_what_does_not_vary_needs_no_second_look():
     assert 1 == best_repeats(s2_interaction=0.3, s2_within=0, cost_item=25, cost_repeat=1)
     assert 1 == best_repeats(s2_interaction=0, s2_within=0, cost_item=25, cost_repeat=1)
@@ -58,7 +40,6 @@ def test_what_does_not_vary_needs_no_second_look():
 
 def test_an_interaction_of_zero_gives_no_plan():
     assert best_repeats(s2_interaction=0, s2_within=0.3, cost_item=1, cost_repeat=1) is None
-    assert best_passes(s2_pass=0.1, s2_sampling=0, cost_answer=1, cost_pass=1) is None
     assert pytest.approx(5) == repeats_worth(s2_interaction=0, s2_within=0.3, repeats=5)
 
 
@@ -89,13 +70,13 @@ def test_the_best_number_is_next_to_the_cheapest_for_a_given_error(interaction, 
 def test_numbers_out_of_range_are_refused():
     with pytest.raises(ValueError, match="s2_within must be a finite number, 0 or more, but is -1"):
         variance_of_difference(s2_interaction=1, s2_within=-1, n_items=5)
-    with pytest.raises(ValueError, match="s2_item must be"):
-        variance_of_mean(s2_item=float("nan"), s2_interaction=1, s2_within=1, n_items=5)
+    with pytest.raises(ValueError, match="s2_interaction must be"):
+        variance_of_difference(s2_interaction=float("nan"), s2_within=1, n_items=5)
     with pytest.raises(ValueError, match="n_items must be at least 1, but is 0"):
         variance_of_difference(s2_interaction=1, s2_within=1, n_items=0)
     with pytest.raises(ValueError, match="repeats must be at least 1"):
         repeats_worth(**PARTS, repeats=0)
     with pytest.raises(ValueError, match="cost_repeat must be a finite number above 0"):
         best_repeats(**PARTS, cost_item=1, cost_repeat=0)
-    with pytest.raises(ValueError, match="cost_answer must be"):
-        best_passes(s2_pass=1, s2_sampling=1, cost_answer=-1, cost_pass=1)
+    with pytest.raises(ValueError, match="cost_item must be"):
+        best_repeats(s2_interaction=1, s2_within=1, cost_item=-1, cost_repeat=1)

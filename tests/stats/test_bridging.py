@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from vivavoce.stats import cluster_mean, pearson
-from vivavoce.stats.bridging import linear_link
+from vivavoce.stats.linking import linear_link
 
 OLD = np.array([1.0, 2.0, 3.0, 5.0, 4.0, 2.0])
 NEW = np.array([2.5, 2.0, 4.0, 4.5, 5.0, 3.0])

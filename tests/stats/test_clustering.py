@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 from tests.stats.tables import marks, medsyn_f1
 
 from vivavoce.stats.clustering import average_linkage, cluster_measures
-from vivavoce.stats.correlation_levels import correlation_at
+from vivavoce.stats.correlation import correlation_at
 
 
 @given(st.integers(2, 12), st.integers(0, 10**6))

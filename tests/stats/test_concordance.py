@@ -9,7 +9,7 @@ from scipy.stats import friedmanchisquare
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from vivavoce.stats.concordance import Concordance, icc_a1, kendall_w
+from vivavoce.stats.friedman import Concordance, icc_a1, kendall_w
 
 # Shrout & Fleiss (1979), table 2: four judges, six targets.
 SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])

@@ -13,14 +13,15 @@ from scipy import stats
 from tests.stats.tables import MODELS, marks, medsyn_f1, near
 
 from vivavoce.stats.correlation import (
+    at_level,
     correlation,
+    correlation_at,
     critical_r,
     fisher_interval,
     kendall,
     pearson,
     spearman,
 )
-from vivavoce.stats.correlation_levels import at_level, correlation_at
 from vivavoce.stats.correlation_systems import (
     leave_one_out,
     order_agreement,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vivavoce.stats import estimate_mean, paired
-from vivavoce.stats.tails import lower_tail_mean
+from vivavoce.stats.worst_case import lower_tail_mean
 
 pytestmark = pytest.mark.slow
 

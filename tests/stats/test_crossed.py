@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from vivavoce.stats.crossed import crossed_variance
-from vivavoce.stats.variance import Component, item_variance
+from vivavoce.stats.variance import Component, crossed_variance, item_variance
 
 # Their repeats are one text each, or they are no candidate.
 LEFT_OUT = {"NVLM-70B", "Med42-70B", "Rephrased Gold Answers"}

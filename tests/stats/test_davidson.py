@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.stats.tables import MODELS, marks, near
 
-from vivavoce.stats.davidson import bootstrap_strengths, bradley_terry, components, davidson
+from vivavoce.stats.bradley_terry import bootstrap_strengths, bradley_terry, components, davidson
 
 
 @pytest.fixture(scope="module")

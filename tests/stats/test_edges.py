@@ -111,7 +111,6 @@ ARRAYS = dict(
         case(stats.agresti_min, SIX, GROUPS, span=1),
         case(stats.at_level, THREE, THREE[::-1], **X_AND_Y, level="system"),
         case(stats.benjamini_hochberg, [0.04, 0.2, 0.01], moves=True, empty=[]),
-        case(stats.bonferroni, [0.04, 0.2, 0.01], moves=True, empty=[]),
         case(stats.holm, [0.04, 0.2, 0.01], moves=True, empty=[]),
         case(stats.bootstrap, SIX, GROUPS, statistic=np.mean, rng=rng, resamples=50),
         case(stats.bootstrap_each, SIX, GROUPS, statistics=mean_and_maximum, rng=rng, resamples=50),
@@ -137,13 +136,11 @@ ARRAYS = dict(
         case(stats.estimate_mean, SIX, GROUPS, weights=WEIGHTS, low=0, high=1),
         case(stats.exp_ratio, [3.0, 5.0, 2.0, 8.0, 4.0, 6.0], [2.0, 3.0, 2.0, 5.0, 3.0, 4.0], groups=GROUPS),
         case(stats.fixed_mean, REPEATED, OF, labels=("items",)),
-        case(stats.fleiss_kappa, RATED),
         case(stats.flip_rates, [True, False, True, True, False, False, True, False], ["p"] * 4 + ["q"] * 4,
              versions=["s", "s", "t", "t"] * 2, groups=["a"] * 4 + ["b"] * 4, numbers=()),
         case(stats.friedman, THREE, GROUPS, **K_BY_N),
         case(stats.group_sums, SIX, GROUPS),
         case(stats.gwet_ac1, RATED),
-        case(stats.gwet_ac2, RATED),
         case(stats.icc_a1, RATED),
         case(stats.item_variance, REPEATED, OF),
         case(stats.kendall, SIX, OTHER),
@@ -154,9 +151,7 @@ ARRAYS = dict(
         case(stats.macro_mean, SIX, GROUPS, categories=KINDS, weights=WEIGHTS),
         case(stats.margin_interval, SIX, GROUPS, span=1),
         case(stats.margin_test, SIX, GROUPS, margin=0.2, span=1),
-        case(stats.mcnemar, [1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 0]),
         case(stats.mean_ranks, THREE, **K_BY_N),
-        case(stats.nemenyi_p, [1.5, 2.5, 2.0], n_blocks=10, moves=True),
         case(stats.nested_variance, REPEATED, OF, groups=SOURCES),
         case(stats.order_agreement, SIX, OTHER),
         case(stats.paired, SIX, GROUPS),
@@ -169,6 +164,7 @@ ARRAYS = dict(
         case(stats.pooled_paired, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1),
         case(stats.pooled_swaps, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1, rng=rng),
         case(stats.rank_intervals, THREE, GROUPS, **K_BY_N),
+        case(stats.nemenyi_p, [1.5, 2.5, 2.0], n_blocks=10, moves=True),
         case(stats.ratio, SIX, [0.4, 0.9, 0.5, 1.0, 0.6, 0.8], groups=GROUPS, weights=WEIGHTS, low=0, high=1),
         case(stats.sampling_weights, ["u", "v", "u"], sizes={"u": 4, "v": 3}, moves=True, numbers=()),
         case(stats.sign_flips, [0.3, -0.2, 0.5, 0.0], rng=rng, empty=[1.0, 0, 1, True]),
@@ -189,7 +185,6 @@ WRAPPED = {
 }
 
 NUMBERS: dict[str, dict[str, float]] = {
-    "best_passes": {"s2_pass": 0.1, "s2_sampling": 0.2, "cost_answer": 2, "cost_pass": 1},
     "best_repeats": {"s2_interaction": 0.1, "s2_within": 0.2, "cost_item": 2, "cost_repeat": 1},
     "bonferroni_level": {"level": 0.95, "k": 3},
     "critical_r": {"level": 0.95, "n": 9},
@@ -216,13 +211,6 @@ NUMBERS: dict[str, dict[str, float]] = {
     "t_interval": {"value": 0.5, "se": 0.1, "df": 10, "level": 0.95},
     "tost": {"difference": 0.1, "se": 0.1, "df": 10, "margin": 0.2, "level": 0.95},
     "variance_of_difference": {"s2_interaction": 0.1, "s2_within": 0.2, "n_items": 10, "repeats": 5},
-    "variance_of_mean": {
-        "s2_item": 0.1,
-        "s2_interaction": 0.1,
-        "s2_within": 0.2,
-        "n_items": 10,
-        "repeats": 5,
-    },
     "wilson": {"value": 0.5, "se": 0.1, "low": 0, "high": 1, "level": 0.95, "n_groups": 10},
 }
 """Functions of numbers. Counts (n, k, repeats …) are integers by their type: no NaN is tried in them."""

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 from statsmodels.stats.weightstats import ttost_paired
 
-from vivavoce.stats import (
-    Evidence,
-    agresti_min,
-    bonferroni_level,
-    margin_interval,
-    paired,
-    verdict,
-)
+from vivavoce.stats import Evidence, agresti_min, bonferroni_level, margin_interval, paired, verdict
 from vivavoce.stats.equivalence import margin_test, tost
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from vivavoce.stats.fixed import fixed_mean
+from vivavoce.stats.fixed_items import fixed_mean
 
 
 def near(expected, decimals=4):

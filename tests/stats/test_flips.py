@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.stats import holm, mde, paired
-from vivavoce.stats.flips import drops, flip_rates
+from vivavoce.stats.fixed_items import drops, flip_rates
 
 MEANT = ("comprehension", "reasoning", "knowledge_recall", "harm")
 

@@ -250,7 +250,7 @@ def test_no_slow_part_of_scipy_is_imported():
     """scipy.stats takes two seconds, scipy.optimize a third of one."""
     code = (
         "import sys\n"
-        "import vivavoce.stats.clustering, vivavoce.stats.correlation_systems, vivavoce.stats.davidson\n"
+        "import vivavoce.stats.clustering, vivavoce.stats.correlation_systems, vivavoce.stats.bradley_terry\n"
         "from vivavoce.stats.friedman import nemenyi_distance, nemenyi_p\n"
         "nemenyi_p([1.0, 2.0], 3), nemenyi_distance(3, 10)\n"
         "print([m for m in sys.modules if m in ('scipy.stats', 'scipy.optimize', 'scipy.cluster')])"

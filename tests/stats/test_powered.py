@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from vivavoce.stats import Mean, cluster_mean
-from vivavoce.stats.powered import prediction_powered, rogan_gladen
+from vivavoce.stats.ppi import prediction_powered, rogan_gladen
 
 
 def near(expected, decimals=5):

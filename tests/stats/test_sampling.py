@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.stats import cluster_mean
-from vivavoce.stats.sampling import proportion_n, sample_se, sampling_weights
+from vivavoce.stats.power import proportion_n, sample_se, sampling_weights
 
 
 def test_golden_sizes():

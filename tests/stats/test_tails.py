@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vivavoce.stats import cluster_mean, estimate_mean, t_interval, wilson
-from vivavoce.stats.tails import lower_tail_mean, worst_at_k, worst_of_k
+from vivavoce.stats.worst_case import lower_tail_mean, worst_at_k, worst_of_k
 
 answers = st.lists(st.lists(st.floats(-5, 5), min_size=3, max_size=7), min_size=1, max_size=8)
 

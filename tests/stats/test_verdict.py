@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.stats import (
-    Evidence,
-    Verdict,
-    common_direction,
-    holm,
-    margin_interval,
-    paired,
-    verdict,
-)
+from vivavoce.stats import Evidence, Verdict, common_direction, holm, margin_interval, paired, verdict
 
 
 def evidence(low=-0.1, high=0.3, *, p=0.2, direction=1, n_groups=42, n_different=30):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from vivavoce import stats
-from vivavoce.stats._checks import evenness, scaled_weights
+from vivavoce.stats._arrays import evenness, scaled_weights
 
 # two categories of N_h 30 and 10 questions, of which n_h 3 and 2 were asked
 VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])

@@ -15,8 +15,8 @@ from tests.studies.making import Answers, borrowed, exam, made, marked, score, t
 from typer.testing import CliRunner
 
 from vivavoce import cli
-from vivavoce.errors import InputError, RunNotFound, StoreError
-from vivavoce.run import Run, open_run
+from vivavoce.core.errors import InputError, RunNotFound, StoreError
+from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store import read
 
 ITEMS = ("q1", "q2", "q3")
@@ -93,7 +93,7 @@ def test_steps_and_false_answers_come_with_their_items(tmp_path: Path) -> None:
     two = there(tmp_path / "b", {"A": {"q9": 0.9}}, items=[chain])
     one.merge(two.file.path)
     with one.file.reading() as ours, two.file.reading() as theirs:
-        new, old = (next(i for i in read.stock(db).values() if i.item == "q9") for db in (ours, theirs))
+        new, old = (next(i for i in read.items_by_id(db).values() if i.item == "q9") for db in (ours, theirs))
     assert old == new
     assert (("First.", "Then."), 2, "So.", old.hash) == (new.steps, new.step, new.false_answer, new.hash)
 

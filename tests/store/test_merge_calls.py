@@ -8,7 +8,7 @@ import pytest
 from tests.store.test_merge import refused, there
 from tests.studies.making import exam, made
 
-from vivavoce.run import Run, open_run
+from vivavoce.pipeline.run import Run, open_run
 
 
 def collected(folder: Path, model: str, *items: str) -> Run:

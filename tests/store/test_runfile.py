@@ -15,9 +15,10 @@ import pytest
 from tests.store.readonly import frozen
 
 import vivavoce as viva
-from vivavoce.errors import InputError, RunNotFound, StoreError
-from vivavoce.run import Run
-from vivavoce.store import RunFile, read, runfile
+from vivavoce.core.errors import InputError, RunNotFound, StoreError
+from vivavoce.pipeline.run import Run
+from vivavoce.store import read, runfile
+from vivavoce.store.runfile import RunFile
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
 from vivavoce.store.write import put_candidates, put_event
 
@@ -185,7 +186,7 @@ def test_a_run_of_the_first_format_keeps_its_items_and_takes_new_ones(tmp_path: 
     answers, spec = exam(tmp_path, OLD, NEW)
     run.import_answers(answers, benchmark=spec)  # the same content has the same hash: nothing has changed
     with run.file.reading() as db:
-        stock = {item.item: item for item in read.stock(db).values()}
+        stock = {item.item: item for item in read.items_by_id(db).values()}
         kept = db.execute("SELECT item, version, hash FROM items ORDER BY item_id LIMIT 1").fetchone()
     assert ("q1", 1, "57d1375c67d754d4") == kept
     assert "57d1375c67d754d4" == stock["q1"].hash
@@ -325,7 +326,7 @@ def test_a_copy_is_read_while_it_is_written_to(
 ) -> None:
     """VACUUM INTO leaves the journal a plain one, under which a reader and a writer would wait for ever."""
     monkeypatch.setattr(runfile, "WAIT_SECONDS", 0.2)
-    monkeypatch.setattr("vivavoce.score.BATCH", 1)
+    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 1)
     copy = viva.open(make().copy(tmp_path / "copy.viva"))
     copy.score("token_f1")
     assert 4 == len(copy.scores)
@@ -432,7 +433,7 @@ def test_marks_stored_before_the_disk_was_full_stay(
     make: Make, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make("exam.viva", *(f"candidate {k}" for k in range(120)))
-    monkeypatch.setattr("vivavoce.score.BATCH", 20)
+    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 20)
     full_disk(int(str(pragma(run.file.path, "page_count"))) + 2)
     with pytest.raises(StoreError, match=FULL):
         run.score("token_f1")
@@ -618,7 +619,7 @@ def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: P
 KILLED = """
 import sys, time
 from pathlib import Path
-from vivavoce.store import RunFile
+from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_candidates, put_event
 run = RunFile(Path(sys.argv[1]))
 with run.writing() as db:
@@ -650,7 +651,7 @@ def test_a_killed_writer_loses_only_what_was_not_committed(make: Make) -> None:
 
 def test_an_interrupted_score_goes_on_where_it_stopped(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make()
-    monkeypatch.setattr("vivavoce.score.BATCH", 1)
+    monkeypatch.setattr("vivavoce.pipeline.score.BATCH", 1)
 
     def stop(what: str, done: int, total: int) -> None:
         if done == 3:

@@ -8,11 +8,11 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from vivavoce.records import Criterion, Measure, Value
-from vivavoce.run import Run
+from vivavoce.core.records import Criterion, Measure, Value
+from vivavoce.core.tables import ITEMS, RESPONSES, SCORES, schema
+from vivavoce.pipeline.run import Run
 from vivavoce.store import read
-from vivavoce.store.write import Mark, put_finding, put_measures, put_scores
-from vivavoce.tables import ITEMS, RESPONSES, SCORES, schema
+from vivavoce.store.write import ScoreRow, put_finding, put_measures, put_scores
 
 Make = Callable[..., Run]
 COPY = (
@@ -37,7 +37,7 @@ def run(make: Make) -> Run:
             db,
             key,
             [
-                Mark(n, Value(float(n) if s == "ok" else None, {"tp": 1.0}, "a note", s), pass_no=2)
+                ScoreRow(n, Value(float(n) if s == "ok" else None, {"tp": 1.0}, "a note", s), pass_no=2)
                 for n, s in enumerate(statuses, 1)
             ],
         )
@@ -112,7 +112,7 @@ def test_a_measure_comes_back_as_it_was(run: Run) -> None:
 def test_only_a_failed_mark_is_replaced(run: Run) -> None:
     with run.file.writing() as db:
         odd = next(k.key for k in read.measures(db) if k.measure.metric == "odd")
-        put_scores(db, odd, [Mark(n, Value(9.0), pass_no=2) for n in (1, 2, 3, 4)])
+        put_scores(db, odd, [ScoreRow(n, Value(9.0), pass_no=2) for n in (1, 2, 3, 4)])
     values = run.scores.filter(metric="odd").select("status", "value").rows()
     assert {("ok", 1.0), ("unanswered", None), ("unreadable", None), ("ok", 9.0)} == set(values)
 

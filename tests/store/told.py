@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 
-from vivavoce.records import Response
-from vivavoce.run import Run
-from vivavoce.store.calls import Call, ledger
+from vivavoce.core.records import Response
+from vivavoce.pipeline.run import Run
+from vivavoce.store.calls import CallRecord, ledger
 from vivavoce.store.write import put_candidates
 
 __all__ = ["GIVEN", "tell"]
@@ -22,7 +22,7 @@ def tell(run: Run, candidate: str, items: Mapping[str, float]) -> None:
             of_reference = {"logprob": logprob, "tokens": 2, "verbatim": 2}
             told = {"references": [of_reference], "tokeniser": "a tokeniser of some length", "truncated": 0}
             book.keep(
-                Call(
+                CallRecord(
                     *(f"key of {item}", candidate, "fake", 1, "loglikelihood", "probe", "ok", 1, 0.5, 7, 0),
                     *(0.25, None, "{}"),
                 )

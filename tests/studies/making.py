@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vivavoce import registry
-from vivavoce.records import Finding
-from vivavoce.run import Run, open_run
+from vivavoce.core import registry
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run, open_run
 
 TOLD = Path(__file__).with_name("told.py")
 SILENT, UNREADABLE = "", "<think>never closed"
@@ -20,7 +20,7 @@ Answers = Mapping[str, Mapping[str, str | float | Sequence[str | float | None] |
 @contextmanager
 def borrowed() -> Iterator[None]:
     """What is registered inside is forgotten afterwards: no test sees another's plugin."""
-    for kind in ("metric", "benchmark", "variation"):
+    for kind in registry.HOMES:
         registry.entries(kind)
     kept = [(there, dict(there)) for there in (registry._entries, registry._plugins)]
     try:

@@ -8,9 +8,10 @@ import pytest
 from tests.studies.judging import RETESTS
 from tests.studies.making import made, marked, row, twins, write_lines
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.agreement import COLUMNS
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.reliability.agreement import AgreementRow
+from vivavoce.studies.study import columns
 
 Panel = Callable[..., Run]
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
@@ -86,7 +87,7 @@ def test_two_marks_of_each_answer_worked_by_hand(panel: Panel, passes: bool) -> 
     assert (12, 12, 2, 24, 0, 3) == tuple(
         alpha[k] for k in ("n_units", "n_groups", "n_raters", "n_ratings", "n_dropped", "n_changed")
     )
-    assert set(COLUMNS) == set(alpha)
+    assert set(columns(AgreementRow)) == set(alpha)
 
 
 def test_raters_are_compared_on_their_first_pass(panel: Panel) -> None:

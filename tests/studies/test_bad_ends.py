@@ -21,8 +21,8 @@ from tests.studies.making import (
 )
 
 from vivavoce import stats
-from vivavoce.errors import SelectionError
-from vivavoce.run import open_run
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.run import open_run
 
 FIGURES = ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high")
 

@@ -10,9 +10,9 @@ import pytest
 from tests.studies.making import made, marked, row, score, write_lines
 
 from vivavoce import stats
-from vivavoce.records import Finding
-from vivavoce.run import Run, open_run
-from vivavoce.studies.presentations import spread
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run, open_run
+from vivavoce.studies.bias.variant_pairs import extra_variance
 
 NONE = (
     "No question that was marked for a candidate (floor and ceiling are none) has a twin with its partner "
@@ -276,7 +276,7 @@ def test_presentations_that_are_alike_add_nothing_on_average() -> None:
     places = [(f"q{i}", f"q{i}", f"v{v}", k) for i in range(30) for v in range(3) for k in range(2)]
     columns = ["item", "group", "variant", "repeat"]
     means = [
-        spread(
+        extra_variance(
             pl.DataFrame(places, schema=columns, orient="row").with_columns(
                 observed=pl.Series(rng.random(len(places)))
             )
@@ -326,4 +326,4 @@ def test_the_sample_exam_works_from_end_to_end(tmp_path: Path) -> None:
     assert "8 pairs: too few to say" in found.text
 
 
-SAMPLE = Path(__file__).parents[2] / "src" / "vivavoce" / "sample"
+SAMPLE = Path(__file__).parents[2] / "src" / "vivavoce" / "benchmarks" / "sample"

@@ -12,8 +12,9 @@ from tests.studies.making import row, write_lines
 from tests.studies.test_bias import study
 
 from vivavoce import stats
-from vivavoce.run import Run
-from vivavoce.studies.bias import COLUMNS
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.bias.rows import BiasRow
+from vivavoce.studies.study import columns
 
 CEILING = "Rephrased Gold Answers"
 FOUR = ("comprehension", "reasoning", "knowledge_recall", "harm")
@@ -78,7 +79,7 @@ def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_b
     ) == r["verdict"]
     assert f"MedGemma 27B, four, biased sentence against none: {r['verdict']}" in found.text
     assert "A drop has no neutral twin: part of it may be what any added sentence costs." in found.notes
-    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
+    assert {columns(BiasRow)} == {tuple(r) for r in found.rows}
 
 
 @pytest.mark.parametrize(

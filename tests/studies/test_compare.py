@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from tests.studies.making import SILENT, Answers, made, marked, row, score, twins
 
-from vivavoce.records import Criterion
+from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
-from vivavoce.studies.words import count, ordinal, sentence
+from vivavoce.studies.comparison.verdicts import ComparisonRow, sentence
+from vivavoce.studies.text import count, ordinal
 
 # Twelve cases in which A is ahead by 0.2 on average, and by how much varies.
 AHEAD = [0.1, 0.3] * 6
@@ -373,10 +374,11 @@ BANNED = ("significant", "no difference", "as good as", "proven", "safe")
 
 @pytest.mark.parametrize("code", VERDICTS)
 def test_no_sentence_promises_more_than_an_exam_can_show(code: Any) -> None:
-    row: dict[str, Any] = {
-        "a": "A", "b": "B", "margin": 0.1, "margin_source": "--margin", "difference": 0.2,
-        "low_family": 0.1, "high_family": 0.3, "mde_family": 0.1, "n_needed": 1234, "reason": "why",
-    }  # fmt: skip
+    row = ComparisonRow(
+        benchmark="exam", metric="x", criterion="x", rater="", population="sample", family=1, looks=1,
+        a="A", b="B", margin=0.1, margin_source="--margin", difference=0.2, low_family=0.1, high_family=0.3,
+        mde_family=0.1, n_needed=1234, reason="why",
+    )  # fmt: skip
     said = sentence(row, Verdict(code, "a", "open"), Criterion(criterion="x"), 2)
     assert said.endswith(".")
     assert not [word for word in BANNED if word in said.lower()]

@@ -6,11 +6,12 @@ import pytest
 from tests.studies.judging import FREE, JUDGE, each, judged
 from tests.studies.making import row
 
-from vivavoce.errors import SelectionError
-from vivavoce.run import Run
-from vivavoce.studies import Marks
-from vivavoce.studies.estimates import estimates
-from vivavoce.studies.juries import consensus
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.estimates import estimates
+from vivavoce.studies.raters.juries import consensus
+from vivavoce.studies.score_table import ScoreTable
 
 FIRST = frozenset(("exam", f"q{n:02}", "") for n in range(4))
 
@@ -21,9 +22,9 @@ def run(tmp_path: Path) -> Run:
     return judged(tmp_path, {JUDGE: each([4] * 4), FREE: each([2] * 12)})
 
 
-def bound(run: Run, **only: frozenset[tuple[str, str, str]]) -> tuple[Marks, list[str]]:
+def bound(run: Run, **only: frozenset[tuple[str, str, str]]) -> tuple[ScoreTable, list[str]]:
     """The marks, those bound that are named by their rubric, and the judges' signatures."""
-    marks = run._marks(None, None)
+    marks = load_scores(run.file)
     keys = {m.signature.split("rubric=")[1].split(")")[0]: k for k, m in marks.measures.items()}
     return marks._replace(only={keys[name]: items for name, items in only.items()}), [
         m.signature for m in marks.measures.values()
@@ -73,5 +74,5 @@ def test_judges_without_an_item_in_common_are_no_jury(run: Run) -> None:
 def test_joined_marks_keep_the_bounds_of_both() -> None:
     import polars as pl
 
-    none = Marks(pl.DataFrame(), {}, only={1: FIRST})
+    none = ScoreTable(pl.DataFrame(), {}, only={1: FIRST})
     assert {1: FIRST, -7: frozenset()} == none.joined(none._replace(only={-7: frozenset()})).only

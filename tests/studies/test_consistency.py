@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from tests.studies.making import made, marked, row, score, twins
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.consistency import COLUMNS
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.reliability.consistency import ConsistencyRow
+from vivavoce.studies.study import columns
 
 Panel = Callable[..., Run]
 
@@ -87,7 +88,7 @@ def test_one_model(
 def test_the_ceiling_is_no_candidate(found: Finding) -> None:
     assert "Rephrased Gold Answers" not in {r["candidate"] for r in found.rows}
     assert 10 + 1 == len([r for r in found.rows if r["criterion"] == "harm"])
-    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
+    assert {columns(ConsistencyRow)} == {tuple(r) for r in found.rows}
 
 
 def varied(n: int, at: float = 0.5) -> dict[str, Sequence[float]]:
@@ -207,7 +208,11 @@ def test_direction_does_not_matter(tmp_path: Path) -> None:
     run = marked(tmp_path, answers, "told(direction=lower)")
     score(run, "told")
     lower, higher = (
-        [{k: r[k] for k in COLUMNS if k != "metric"} for r in study(run).rows if r["metric"] == m]
+        [
+            {k: r[k] for k in columns(ConsistencyRow) if k != "metric"}
+            for r in study(run).rows
+            if r["metric"] == m
+        ]
         for m in ("told(direction=lower)", "told")
     )
     assert lower == higher

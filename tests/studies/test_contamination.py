@@ -14,13 +14,15 @@ import pytest
 from scipy.stats import t
 from tests.studies.making import row
 
-from vivavoce import registry, stats
-from vivavoce.metrics import Lab
+from vivavoce import stats
+from vivavoce.core import registry
+from vivavoce.core.records import Finding, Item, Measure, Reading, Response, Row
+from vivavoce.metrics import ScoringContext
 from vivavoce.models.cards import ModelCard
-from vivavoce.records import Finding, Item, Measure, Reading, Response, Row
-from vivavoce.score import measures_of
-from vivavoce.studies import Marks
-from vivavoce.studies.contamination import COLUMNS, NOTHING, findings
+from vivavoce.pipeline.score import measures_of
+from vivavoce.studies.contamination.contamination import NOTHING, Contamination, ContaminationRow
+from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.study import columns
 
 GUID = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b"
 FOUND, NONE, OPEN = "consistent with memorisation", "no sign", "cannot tell"
@@ -38,7 +40,7 @@ def marks(
     weights: Mapping[str, float] | None = None,
     benchmark: str = "exam",
     places: Mapping[str, int] | None = None,
-) -> Marks:
+) -> ScoreTable:
     """The marks of a metric on what was told; `places` are those of keys, else the first."""
     metric = registry.build("metric", spec)
     measures = dict(enumerate(measures_of(metric)))
@@ -51,7 +53,7 @@ def marks(
                 options=tuple("abcd"), answer=("abcd"[(places or {}).get(place, 0)],),
             )  # fmt: skip
             answer = Response(benchmark=benchmark, item=base, variant=variant, candidate=candidate)
-            (values,) = metric.values([Row(item, answer, Reading("ok", told))], Lab())
+            (values,) = metric.values([Row(item, answer, Reading("ok", told))], ScoringContext())
             for key, measure in measures.items():
                 value = values[measure.criterion.criterion]
                 rows.append(
@@ -68,7 +70,7 @@ def marks(
     frame = pl.DataFrame(
         rows, schema_overrides={"value": pl.Float64, "parts": pl.String}, infer_schema_length=None
     )
-    return Marks(frame, measures)
+    return ScoreTable(frame, measures)
 
 
 def half(verbatim: int | None, bits: float = 60.0) -> Told:
@@ -86,7 +88,7 @@ MANY = [2, 3, 4, 1, 3, 2] * 4
 LEARNT = [min(10, 2 * n + 3) for n in MANY]
 
 
-def found(*asked: Marks, **more: Any) -> Finding:
+def found(*asked: ScoreTable, **more: Any) -> Finding:
     """The study of marks of several metrics, their measures numbered anew."""
     frames: list[pl.DataFrame] = []
     measures: dict[int, Measure] = {}
@@ -94,7 +96,7 @@ def found(*asked: Marks, **more: Any) -> Finding:
         shift = len(measures)
         frames.append(one.scores.with_columns(pl.col("measure_id") + shift))
         measures |= {key + shift: m for key, m in one.measures.items()}
-    return findings(Marks(pl.concat(frames), measures)._replace(**more))
+    return Contamination().findings(ScoreTable(pl.concat(frames), measures)._replace(**more))
 
 
 # the second half
@@ -290,7 +292,7 @@ def test_a_sample_weighs_its_questions() -> None:
 # canaries
 
 
-def canaries(at_least: Mapping[str, int], decoys: int = 199) -> Marks:
+def canaries(at_least: Mapping[str, int], decoys: int = 199) -> ScoreTable:
     said = {
         name: {"q00": {"canary": -50.0, "decoys": [-40.0] * n + [-60.0] * (decoys - n), "truncated": 0}}
         for name, n in at_least.items()
@@ -348,7 +350,7 @@ Rights = Sequence[Sequence[bool]]
 """By question whether the key was the likeliest, in the published order and the three others."""
 
 
-def rotated(said: Mapping[str, Rights], keys: Sequence[int]) -> Marks:
+def rotated(said: Mapping[str, Rights], keys: Sequence[int]) -> ScoreTable:
     """Marks of questions whose keys stand at these places, the first being 0."""
     asked = {
         name: {f"q{n:03}": order(right, keys[n]) for n, right in enumerate(rights)}
@@ -503,13 +505,13 @@ def test_the_order_of_candidates_and_rows_changes_nothing() -> None:
     said = {"a": halves(LEARNT), "b": halves(MANY)}
     one = marks("second_half", said)
     other = one._replace(scores=one.scores.reverse())
-    assert findings(one) == findings(other)
+    assert Contamination().findings(one) == Contamination().findings(other)
 
 
 def test_floors_and_edits_are_no_candidates() -> None:
     one = marks("second_half", {"a": halves(LEARNT), "floor": halves(MANY)})
     floor = pl.when(pl.col("candidate") == "floor").then(pl.lit("floor")).otherwise(pl.col("role"))
-    finding = findings(one._replace(scores=one.scores.with_columns(role=floor)))
+    finding = Contamination().findings(one._replace(scores=one.scores.with_columns(role=floor)))
     assert {"a"} == {r["candidate"] for r in finding.rows}
     other = row(finding, criterion="bits_per_byte", against="others")
     assert "no other candidate has marks" == other["reason"]
@@ -521,13 +523,15 @@ def test_without_a_probe_it_says_what_would_be_one() -> None:
         k: Measure(metric="told", signature="told()@1", criterion=m.criterion)
         for k, m in plain.measures.items()
     }
-    assert Finding(study="contamination", rows=(), text=NOTHING) == findings(plain._replace(measures=renamed))
+    assert Finding(study="contamination", rows=(), text=NOTHING) == Contamination().findings(
+        plain._replace(measures=renamed)
+    )
     assert "for second_half" in NOTHING
 
 
 def test_every_row_has_every_column() -> None:
     finding = found(marks("second_half", {"a": halves(MANY), "b": halves(LEARNT)}), canaries({"a": 3}))
-    assert {COLUMNS} == {tuple(r) for r in finding.rows}
+    assert {columns(ContaminationRow)} == {tuple(r) for r in finding.rows}
     json.dumps(finding.rows, allow_nan=False)
 
 
@@ -581,6 +585,6 @@ def test_known_dates_are_told_without_any_probe() -> None:
     }
     cards = {"a": ModelCard(name="a", cutoff="2024-01")}
     known = plain._replace(measures=renamed, cards=cards)
-    assert [] == list(findings(known).rows)
-    one = row(findings(known._replace(released={"exam": "2024-02"})))
+    assert [] == list(Contamination().findings(known).rows)
+    one = row(Contamination().findings(known._replace(released={"exam": "2024-02"})))
     assert ("dates", "came after the cutoff") == (one["probe"], one["verdict"])

@@ -8,9 +8,11 @@ import pytest
 from scipy.stats import kendalltau
 from tests.studies.making import Answers, made, marked, row, score, twins, write_lines
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.correlation import COLUMNS, findings
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.reliability.correlation import Correlation, CorrelationRow
+from vivavoce.studies.study import columns
 
 F1 = "medsynf1(variant=gptdict_lemma)"
 
@@ -102,7 +104,7 @@ def test_clusters_have_their_support(found: Finding) -> None:
 
 
 def test_every_row_has_its_level_and_nothing_is_nan(found: Finding) -> None:
-    assert {tuple(COLUMNS)} == {tuple(r) for r in found.rows}
+    assert {columns(CorrelationRow)} == {tuple(r) for r in found.rows}
     assert not [v for r in found.rows for v in r.values() if isinstance(v, float) and math.isnan(v)]
     assert 15 * 5 * 3 == len(found.rows)
 
@@ -239,9 +241,11 @@ def test_measures_of_the_same_probabilities_are_by_construction_and_leave_the_fa
     """Two arithmetics of what one probe told are alike as criteria of one call are; a third is not."""
     run = marked(tmp_path, spread(0.1, 0.2, 0.3, 0.4))
     score(run, "told(least=0.1)", "told(least=0.2)")
-    marks = run._marks(None, None)
+    marks = load_scores(run.file)
     one, other, third = marks.measures
-    asked = findings(marks._replace(probes={one: "options(of=text)", other: "options(of=text)"}))
+    asked = Correlation().findings(
+        marks._replace(probes={one: "options(of=text)", other: "options(of=text)"})
+    )
     rows = {
         (r["a"], r["b"]): r for r in asked.rows if (r["level"], r["coefficient"]) == ("system", "kendall")
     }
@@ -251,7 +255,7 @@ def test_measures_of_the_same_probabilities_are_by_construction_and_leave_the_fa
         ("told(least=0.1): worth", "told(least=0.2): worth"): (False, True),
     } == {names: (r["by_construction"], r["q"] and r["q"] > 0) for names, r in rows.items()}
     assert 1 == asked.text.count("; alike by construction, being made of the same probabilities.")
-    apart = findings(
+    apart = Correlation().findings(
         marks._replace(probes={one: "options(of=text)", other: "options", third: "options(k=2)"})
     )
     assert not any(r["by_construction"] for r in apart.rows)

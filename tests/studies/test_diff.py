@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.studies.making import row, write_lines
 
-from vivavoce.errors import SelectionError
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.selection import items_of
-from vivavoce.studies.diff import PARTS, diff
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.load import load_scores, select_items
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.comparison.change import PARTS
+from vivavoce.studies.comparison.diff import diff
 
 Panel = Callable[..., Run]
 Marks = Sequence[tuple[Any, ...]]
@@ -20,7 +21,7 @@ CASES = 12
 
 def held(run: Run, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
     """The diff of the two rubrics of these names."""
-    marks = run._marks(None, items_of(run.file, items))
+    marks = load_scores(run.file, items=select_items(run.file, items))
     named = {m.metric.split("rubric=")[1].split(",")[0].rstrip(")"): m.signature for m in run.measures}
     return diff(marks, named[one], named[other], margin=margin)
 
@@ -245,7 +246,7 @@ def test_silence_that_counts_otherwise_is_named(two: Callable[..., Finding]) -> 
 
 def test_the_order_of_the_rows_does_not_matter(panel: Panel, tmp_path: Path) -> None:
     run = second(panel([*marks("A", A), *marks("B", B)]), tmp_path, [*marks("A", B), *marks("B", A[::-1])])
-    own = run._marks(None, None)
+    own = load_scores(run.file)
     one, other = sorted({m.signature for m in run.measures})
     straight = diff(own, one, other)
     for seed in (1, 2):

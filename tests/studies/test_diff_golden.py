@@ -10,10 +10,10 @@ import pytest
 from tests.studies.making import row
 from tests.studies.test_diff import held
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
 from vivavoce.stats import cluster_mean, holm, t_interval
-from vivavoce.studies.diff import PARTS
+from vivavoce.studies.comparison.change import PARTS
 
 OLD, NEW = "medgpt", "medgpt_free"
 CLAUDE, NVLM, MED42 = "Claude 3.5 Sonnet", "NVLM-70B", "Med42-70B"

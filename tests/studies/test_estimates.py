@@ -21,8 +21,8 @@ from tests.studies.making import (
     write_lines,
 )
 
-from vivavoce.run import open_run
-from vivavoce.studies.estimates import COLUMNS
+from vivavoce.pipeline.run import open_run
+from vivavoce.studies.leaderboard.estimates import COLUMNS
 
 FIGURES = ("estimate", "low", "high", "set_low", "set_high", "bound_low", "bound_high", "coverage")
 

@@ -9,10 +9,11 @@ from tests.studies.conftest import FIVE
 from tests.studies.judging import JUDGE, RETESTS, card, each, judged, some
 from tests.studies.making import marked, row, twins
 
-from vivavoce.errors import SelectionError
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.examined import COLUMNS
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.raters.rater_scores import RaterRow
+from vivavoce.studies.study import columns
 
 MODEL = "gpt-4o-2024-08-06"
 WITH = f"judge(model={MODEL}, rubric=medgpt)"
@@ -159,7 +160,7 @@ def test_every_examiner_has_a_row_in_every_part(found: Finding) -> None:
             *("family", "bounds", "people", "stamp")} == parts  # fmt: skip
     for part in parts - {"reference"}:
         assert {WITH, WITHOUT} == {r["metric"] for r in some(found, part=part)}, part
-    assert all(tuple(r) == COLUMNS for r in found.rows)
+    assert all(tuple(r) == columns(RaterRow) for r in found.rows)
     assert all(r["reason"] for r in found.rows if r["value"] is None and r["part"] != "stamp")
 
 

@@ -12,7 +12,8 @@ from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, card, draw, each, 
 from tests.studies.making import row
 
 from vivavoce.models.cards import ModelCard
-from vivavoce.studies.favours import family
+from vivavoce.pipeline.load import load_scores
+from vivavoce.studies.raters.judge_biases import self_preference
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
@@ -267,15 +268,17 @@ def test_a_family_that_is_not_known_is_not_guessed(tmp_path: Path, judge: str, w
 def test_families_are_those_of_the_cards_that_came_with_the_marks(tmp_path: Path) -> None:
     """Names that no list of ours knows: the judge's card stands under its model's name."""
     run = judged(tmp_path, {JUDGE: [*each([3] * 12, name="kin-1"), *each([2] * 12, name="alien-1")]})
-    marks = run._marks(None, None)
+    marks = load_scores(run.file)
     known = {
         name: ModelCard(name=name, family=of)
         for name, of in (("m1", "Kin"), ("kin-1", "Kin"), ("alien-1", "Alien"))
     }
-    (found,) = family(marks._replace(cards=known)).rows
-    assert 1.0 == found["value"]
-    (found,) = family(marks._replace(cards={name: known[name] for name in ("kin-1", "alien-1")})).rows
-    assert "the family of m1 is not known: no model card names it" == found["reason"]
+    (found,) = self_preference(marks._replace(cards=known)).rows
+    assert 1.0 == found.value
+    (found,) = self_preference(
+        marks._replace(cards={name: known[name] for name in ("kin-1", "alien-1")})
+    ).rows
+    assert "the family of m1 is not known: no model card names it" == found.reason
 
 
 def test_candidates_stand_between_floor_and_ceiling(tmp_path: Path) -> None:

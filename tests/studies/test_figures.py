@@ -8,9 +8,10 @@ from tests.studies.judging import JUDGE, OTHER, card, each, judged
 from tests.studies.making import row
 
 from vivavoce import stats
-from vivavoce.studies import LEAST_GROUPS
-from vivavoce.studies.diff import diff
-from vivavoce.studies.figures import COEFFICIENTS, by_coefficient, less, less_others
+from vivavoce.pipeline.load import load_scores
+from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.intervals import COEFFICIENTS, Estimate, by_coefficient, mean_excess, minus
+from vivavoce.studies.score_table import LEAST_GROUPS
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7
@@ -20,15 +21,15 @@ CASES = np.arange(12)
 
 def test_coefficients_worked_by_hand() -> None:
     alpha = by_coefficient("alpha_nominal", TWO, CASES)
-    assert pytest.approx(1 - (3 / 12) / (2 * 13 * 11 / (24 * 23))) == alpha["value"]
-    assert (12, 12, None) == (alpha["n_units"], alpha["n_groups"], alpha["reason"])
-    assert 0.75 == by_coefficient("percent", TWO, CASES)["value"]
+    assert pytest.approx(1 - (3 / 12) / (2 * 13 * 11 / (24 * 23))) == alpha.value
+    assert (12, 12, None) == (alpha.n_units, alpha.n_groups, alpha.reason)
+    assert 0.75 == by_coefficient("percent", TWO, CASES).value
 
 
 def test_a_share_has_a_plain_interval_and_a_coefficient_one_on_fishers_scale() -> None:
     for name in COEFFICIENTS:
         found = by_coefficient(name, TWO, CASES)
-        below, above = found["value"] - found["low"], found["high"] - found["value"]
+        below, above = found.value - found.low, found.high - found.value
         assert (name == "percent") is (below == pytest.approx(above)), name
 
 
@@ -51,14 +52,14 @@ def test_the_kinds_of_marks_stay_those_of_the_whole_table() -> None:
 
     expected = stats.by_group_jackknife(recomputed, CASES, scale="z")
     found = by_coefficient("ac1", values, CASES)
-    assert pytest.approx((expected.value, expected.se)) == (found["value"], found["se"])
+    assert pytest.approx((expected.value, expected.se)) == (found.value, found.se)
 
 
 def test_below_the_least_number_of_cases_there_is_a_reason() -> None:
     few = LEAST_GROUPS - 1
     found = by_coefficient("percent", TWO[:few], CASES[:few])
-    assert {"n_units": few, "n_groups": few, "reason": "9 cases: too few to tell"} == found
-    assert by_coefficient("percent", TWO[: few + 1], CASES[: few + 1])["value"] is not None
+    assert Estimate(n_units=few, n_groups=few, reason="9 cases: too few to tell") == found
+    assert by_coefficient("percent", TWO[: few + 1], CASES[: few + 1]).value is not None
 
 
 def test_two_passes_two_judges_and_two_versions_of_the_same_marks_agree_alike(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_two_passes_two_judges_and_two_versions_of_the_same_marks_agree_alike(tm
     again = judged(tmp_path / "passes", {JUDGE: passes}).study("agreement")["agreement"]
     both = judged(tmp_path / "judges", {JUDGE: each(FIRST), OTHER: each(SECOND)})
     one, other = (m.signature for m in both.measures)
-    versions = diff(both._marks(None, None), one, other)
+    versions = diff(load_scores(both.file), one, other)
     for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval", "percent"):
         expected = by_coefficient(name, TWO, CASES)
         for found in (
@@ -76,11 +77,11 @@ def test_two_passes_two_judges_and_two_versions_of_the_same_marks_agree_alike(tm
             next(r for r in versions.rows if r["part"] == "agreement" and r["coefficient"] == name),
         ):
             told = tuple(found[k] for k in ("value", "low", "high"))
-            assert pytest.approx(tuple(expected[k] for k in ("value", "low", "high"))) == told, name
+            assert pytest.approx((expected.value, expected.low, expected.high)) == told, name
 
 
 def test_what_is_null_has_no_difference() -> None:
-    assert (None, None, 0.5) == (less(None, 1.0), less(1.0, None), less(1.0, 0.5))
+    assert (None, None, 0.5) == (minus(None, 1.0), minus(1.0, None), minus(1.0, 0.5))
     values, own = np.array([3.0, 1.0, 2.0]), np.array([True, False, False])
-    assert 1.5 == less_others(values, own)
-    assert (None, None) == (less_others(values, own & False), less_others(values, own | True))
+    assert 1.5 == mean_excess(values, own)
+    assert (None, None) == (mean_excess(values, own & False), mean_excess(values, own | True))

@@ -9,9 +9,9 @@ import pytest
 from tests.studies.making import made, marked, row, score, write_lines
 
 from vivavoce import stats
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.gaps import COLUMNS
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.gaps import COLUMNS
 
 
 def study(run: Run, **settings: Any) -> Finding:

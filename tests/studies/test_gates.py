@@ -10,12 +10,12 @@ from tests.studies.making import SILENT, Answers, borrowed, marked, row, score, 
 from typer.testing import CliRunner
 
 from vivavoce import cli
-from vivavoce.errors import SelectionError
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.selection import items_of
-from vivavoce.studies import resolve
-from vivavoce.tables import within
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.pipeline.load import load_scores, select_items
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.score_table import resolve
 
 Viva = Callable[..., Any]
 GEMINI = "Gemini 2.5 Pro"
@@ -329,7 +329,7 @@ def test_med42s_bounds(published: Callable[..., Run], paper: str) -> None:
 def test_when_med42_answered(published: Callable[..., Run], paper: str) -> None:
     """Section 1: 3.6400 on the sixty questions that it answered."""
     run = published("comprehension", blank="unanswered")
-    chosen = within(run._marks(None, None).scores, items_of(run.file, paper))
+    chosen = restrict_to_items(load_scores(run.file).scores, select_items(run.file, paper))
     ok = chosen.filter((chosen["status"] == "ok") & (chosen["candidate"] == "Med42-70B"))
     found = resolve(ok, run.measures[0].criterion)
     assert ("3.6400", 60) == (f"{found['observed'].mean():.4f}", found.height)

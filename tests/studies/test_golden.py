@@ -13,10 +13,10 @@ from statistics import fmean
 import pytest
 from tests.studies.making import borrowed, row
 
-from vivavoce.metrics import Lab
-from vivavoce.records import Criterion, Finding, Row, Value
-from vivavoce.registry import metric
-from vivavoce.run import Run, open_run
+from vivavoce.core.records import Criterion, Finding, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.pipeline.run import Run, open_run
 
 GEMINI, CLAUDE, MED42 = "Gemini 2.5 Pro", "Claude 3.5 Sonnet", "Med42-70B"
 MEDGEMMA, GEMMA, LLAMA = "MedGemma 27B", "Gemma 3 27B", "Llama 3.3-70B-Instruct"
@@ -63,7 +63,7 @@ def run(
     with borrowed():
 
         @metric("published_judge")
-        class PublishedJudge:
+        class PublishedJudge(Metric):
             """The recorded marks."""
 
             criteria = tuple(
@@ -78,7 +78,7 @@ def run(
             formats = ("longform",)
             needs = ()
 
-            def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+            def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
                 return [marks[r.response.candidate, r.item.alias, r.response.repeat] for r in rows]
 
         made.score("published_judge", items=paper)
@@ -213,14 +213,14 @@ def comprehension(
     with borrowed():
 
         @metric("published_comprehension")
-        class Comprehension:
+        class Comprehension(Metric):
             """One criterion of the recorded marks."""
 
             criteria = (Criterion(criterion="comprehension", low=0, high=5),)
             formats = ("longform",)
             needs = ()
 
-            def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+            def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
                 return [
                     {
                         "comprehension": marks[r.response.candidate, r.item.alias, r.response.repeat][

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
-from vivavoce.records import Criterion, Measure
-from vivavoce.run import Run
-from vivavoce.studies.grids import Grid, common, grids, key_of, labels
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
 
 
-def of(run: Run) -> list[Grid]:
-    marks = run._marks(None, None)
+def of(run: Run) -> list[ScoreMatrix]:
+    marks = load_scores(run.file)
     return list(grids(marks.scores, marks.measures))
 
 

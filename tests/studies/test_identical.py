@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from vivavoce.studies import identical_repeats
+from vivavoce.studies.score_table import identical_repeats
 
 
 def said(*texts: str | None, candidate: str = "A") -> pl.DataFrame:

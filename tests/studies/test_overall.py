@@ -13,10 +13,10 @@ from tests.absent import absent
 from tests.studies.making import exam, row, write_lines
 
 from vivavoce import stats
-from vivavoce.records import Criterion, Finding, Measure
-from vivavoce.run import Run, open_run
-from vivavoce.studies.answering import Share, answering
-from vivavoce.studies.overall import COLUMNS, SEVEN
+from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.pipeline.run import Run, open_run
+from vivavoce.studies.leaderboard.overall import COLUMNS, SEVEN
+from vivavoce.studies.leaderboard.response_failures import Share, answering
 
 HEAD = "cliniqlink(rules=corrected)"
 FIELDS: dict[str, dict[str, Any]] = {

@@ -8,11 +8,12 @@ import pytest
 from tests.people.raters import Opinion, by_word, drawn, examined, rated
 from tests.studies.making import row, score
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
 from vivavoce.store import read
-from vivavoce.studies import Marks
-from vivavoce.studies.panel import COLUMNS, findings
+from vivavoce.studies.panels.panel import Panel, PanelRow
+from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.study import columns
 
 ORDER = ("key", "five", "some", "spoonful")
 
@@ -21,7 +22,7 @@ def study(run: Run) -> Finding:
     """The study on all marks, ranks among them."""
     with run.file.reading() as db:
         measures = {keyed.key: keyed.measure for keyed in read.measures(db)}
-        return findings(Marks(read.scores(db, details=True), measures))
+        return Panel().findings(ScoreTable(read.scores(db, details=True), measures))
 
 
 def same(*raters: str, order: tuple[str, ...] = ORDER) -> dict[str, Opinion]:
@@ -41,7 +42,7 @@ def test_three_raters_of_one_mind_give_back_their_order(tmp_path: Path) -> None:
     strengths = values(found, "strength")
     assert ["reference", "Able", "Fair", "Poor"] == sorted(strengths, key=lambda who: -strengths[who])
     assert 1.0 == row(found, figure="kendall_w")["value"]
-    assert set(COLUMNS) == {name for r in found.rows for name in r}
+    assert set(columns(PanelRow)) == {name for r in found.rows for name in r}
 
 
 def dissent(base: Opinion, other: Opinion, often: int) -> Opinion:

@@ -12,12 +12,13 @@ from scipy.stats import kendalltau, pearsonr
 from scipy.stats import t as student
 from tests.studies.making import borrowed, made, marked, row, score, twins
 
-from vivavoce import registry, stats
-from vivavoce.records import Criterion, Finding, Measure
-from vivavoce.run import Run
-from vivavoce.studies.pair import Compared, Figures, Pair
-from vivavoce.studies.pooling import TOO_LARGE
-from vivavoce.studies.words import factor, number
+from vivavoce import stats
+from vivavoce.core import registry
+from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.comparison.paired import Compared, Pair, PooledFigures
+from vivavoce.studies.leaderboard.pooling import TOO_LARGE
+from vivavoce.studies.text import factor, number
 
 LIKELY = Path(__file__).with_name("told_perplexity.py")
 SPEC = "counted(pool=exp_ratio, low=0.5, high=null, direction=lower)"
@@ -322,7 +323,7 @@ def figures(first: Any, second: Any, pool: str, criterion: str, signature: str =
     sides = [np.array(side, dtype=float).T for side in (first, second)]
     own = Criterion(criterion=criterion, high=None, if_unanswered="set_aside", pool=pool)
     measure = Measure(metric="m", signature=signature, criterion=own)
-    by = Figures(sides[0], sides[1], np.arange(len(sides[0])), stats.sum_ratio)
+    by = PooledFigures(sides[0], sides[1], np.arange(len(sides[0])), stats.sum_ratio)
     seen = by.paired()
     assert seen
     return Compared(Pair("exam", "A", "B", measure, "sample", None, None), seen, by, (0.0, 0.0), (0, 0))
@@ -413,13 +414,13 @@ def test_other_studies_of_answers_leave_them_out_and_say_so(tmp_path: Path) -> N
 
 
 def test_values_of_a_ratio_have_its_mean_and_its_error() -> None:
-    from vivavoce.studies.grids import Grid
+    from vivavoce.studies.score_matrix import ScoreMatrix
 
     rng = np.random.default_rng(3)
     sizes = rng.integers(5, 90, (2, 20)).astype(float)
     values = rng.gamma(9, 0.1, (2, 20))
     groups = np.repeat(np.arange(10), 2)
-    grid = Grid("b", None, ("A", "B"), (), groups, groups, values, values > 0, None, sizes)  # type: ignore[arg-type]
+    grid = ScoreMatrix("b", None, ("A", "B"), (), groups, groups, values, values > 0, None, sizes)  # type: ignore[arg-type]
     for even, y, b in zip(grid.even(), values, sizes, strict=True):
         ratio, mean = stats.ratio(y * b, b, groups=groups), stats.cluster_mean(even, groups)
         assert pytest.approx((ratio.value, ratio.se)) == (mean.value, mean.se)

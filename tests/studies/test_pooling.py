@@ -11,9 +11,9 @@ from sacrebleu.metrics import BLEU, CHRF
 from tests.studies.making import SILENT, UNREADABLE, made, marked, row, score, twins
 
 from vivavoce import stats
-from vivavoce.records import Finding
+from vivavoce.core.records import Finding
 from vivavoce.store import read
-from vivavoce.studies.pooling import counts, figures
+from vivavoce.studies.leaderboard.pooling import counts, pooled_figure
 
 # F1 of counts: 2 TP over 2 TP + FP + FN.
 GOOD, HALF, BAD = "tp=2 fp=0 fn=0", "tp=1 fp=1 fn=1", "tp=0 fp=1 fn=1"
@@ -277,6 +277,6 @@ def test_the_counts_of_a_metric_make_sacrebleus_corpus_score(tmp_path: Path, spe
     criterion = replace(measure.criterion, if_unanswered="set_aside")
     counted = counts(marks.filter(criterion=criterion.criterion), criterion)
     assert counted.items is not None
-    found = figures(counted.items, counted, criterion)
+    found = pooled_figure(counted.items, counted, criterion)
     assert not isinstance(found, str)
     assert pytest.approx(oracle.corpus_score(answers, [keys]).score / 100, rel=1e-9) == found.value

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import t as student
 from tests.studies.making import Answers, marked
 
-from vivavoce.errors import SelectionError
-from vivavoce.run import Run
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.run import Run
 
 
 def fixed(folder: Path, answers: Answers, spec: str = "told", **settings: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.studies.making import made, marked, row, score, twins
 
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.ranking import COLUMNS
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.ranking import COLUMNS
 
 INTERVALS = {
     "Gemini 2.5 Pro": (1, 4),

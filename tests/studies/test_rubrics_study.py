@@ -9,11 +9,12 @@ import pytest
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, draw, each, judged, some
 from tests.studies.making import row
 
+from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies.circles import models_named
-from vivavoce.studies.rubrics import COLUMNS, findings
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.raters.rubrics import RubricRow, Rubrics, models_named
+from vivavoce.studies.study import columns
 
 N = 60
 TRUTH = draw("truth", N, 6)
@@ -56,7 +57,7 @@ def test_the_same_rubric_under_two_models_is_no_choice_of_rubrics(tmp_path: Path
 
 def test_the_rubric_that_agrees_is_chosen_and_reported_on_other_cases(tmp_path: Path) -> None:
     found = compared(labelled(tmp_path, {SECOND: guess("x"), JUDGE: near("j")}))
-    assert all(tuple(r) == COLUMNS for r in found.rows)
+    assert all(tuple(r) == columns(RubricRow) for r in found.rows)
     chosen = some(found, chosen=True, figure="alpha_ordinal")
     assert ["choose", "report"] == [r["half"] for r in chosen]
     assert {"judge(model=m1, rubric=r)"} == {r["metric"] for r in chosen}
@@ -152,13 +153,13 @@ def test_a_ceiling_of_the_judges_own_words_is_named(
 def test_models_are_looked_up_by_judge_and_by_whatever_words_a_ceiling(tmp_path: Path) -> None:
     ceiling = "Gold, reworded by kin-2"
     marks = {m: [*each([3] * 12), *each([5] * 12, name=ceiling)] for m in (JUDGE, SECOND)}
-    own = judged(tmp_path, marks, role={ceiling: "ceiling"})._marks(None, None)
+    own = load_scores(judged(tmp_path, marks, role={ceiling: "ceiling"}).file)
     assert {"m1", "kin-2", "Gold", ceiling} < models_named(own)
     known = {name: ModelCard(name=name, family="Kin") for name in ("m1", "kin-2")}
-    assert "own family (kin-2)" in findings(own._replace(cards=known)).text
+    assert "own family (kin-2)" in Rubrics().findings(own._replace(cards=known)).text
     other = known | {"kin-2": ModelCard(name="kin-2", family="Other")}
-    assert ceiling not in findings(own._replace(cards=other)).text
-    assert f"worded the ceiling {ceiling} is not known" in findings(own).text
+    assert ceiling not in Rubrics().findings(own._replace(cards=other)).text
+    assert f"worded the ceiling {ceiling} is not known" in Rubrics().findings(own).text
 
 
 def test_versions_of_one_rubric_go_by_their_version(tmp_path: Path) -> None:

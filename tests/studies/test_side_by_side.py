@@ -9,8 +9,9 @@ import pytest
 from tests.studies.judging import JUDGE, OTHER, card, judged, some
 from tests.studies.making import SILENT, row
 
-from vivavoce.run import Run
-from vivavoce.studies.status import status
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.status import status
 
 Line = tuple[Any, ...]
 BEATS = {("A", "B"): "A", ("B", "C"): "B", ("A", "C"): "A"}
@@ -118,7 +119,7 @@ def test_the_same_text_beside_other_texts_is_no_retest(tmp_path: Path) -> None:
 
 def told(run: Run, responses: pl.DataFrame | None = None) -> dict[str, tuple[Any, ...]]:
     """By candidate what status says: answers, ok, unanswered, failed, and the causes."""
-    marks = run._marks(None, None)
+    marks = load_scores(run.file)
     found = status(run.responses if responses is None else responses, marks.scores, marks.measures)
     names = ("responses", "ok", "unanswered", "failed", "causes")
     return {r["candidate"]: tuple(r[k] for k in names) for r in found.rows}

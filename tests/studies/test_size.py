@@ -12,23 +12,24 @@ from scipy.stats import linregress, t
 from tests.studies.making import marked, row, twins
 
 from vivavoce import stats
+from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard, card_of, cards
-from vivavoce.records import Finding
-from vivavoce.run import Run
-from vivavoce.studies import Marks, resolve, size
-from vivavoce.studies.size import COLUMNS
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.size import COLUMNS, Size
+from vivavoce.studies.score_table import ScoreTable, resolve
 
 
 def card(name: str, parameters: float | None = None, **fields: Any) -> ModelCard:
     return ModelCard(**{"name": name, "family": "Fam", "parameters": parameters, "medical": False} | fields)
 
 
-def findings(marks: Marks, known: Mapping[str, ModelCard]) -> Finding:
-    return size.findings(marks._replace(cards=known))
+def findings(marks: ScoreTable, known: Mapping[str, ModelCard]) -> Finding:
+    return Size().findings(marks._replace(cards=known))
 
 
-def marks_of(run: Run) -> Marks:
-    return run._marks(None, None)
+def marks_of(run: Run) -> ScoreTable:
+    return load_scores(run.file)
 
 
 def by_label(*known: ModelCard) -> dict[str, ModelCard]:
@@ -36,7 +37,7 @@ def by_label(*known: ModelCard) -> dict[str, ModelCard]:
 
 
 @pytest.fixture
-def marks(tmp_path: Path) -> Callable[..., Marks]:
+def marks(tmp_path: Path) -> Callable[..., ScoreTable]:
     """`marks(answers, spec='told')`: what candidates' answers are worth, by the plugin metric."""
     return lambda answers, spec="told", **more: marks_of(marked(tmp_path, answers, spec, **more))
 
@@ -50,7 +51,7 @@ SMALL = [0.5] * 12
 LARGE = [0.7] * 11 + [0.3]
 
 
-def test_a_step_is_larger_less_next_smaller_paired_by_case(marks: Callable[..., Marks]) -> None:
+def test_a_step_is_larger_less_next_smaller_paired_by_case(marks: Callable[..., ScoreTable]) -> None:
     """11 differences of .2 and one of -.2: mean 1/6, SE sqrt(sum (d - mean)^2 / (12 * 11)) = 1/30."""
     found = findings(
         marks({"small": twins(SMALL), "large": twins(LARGE)}), by_label(card("small", 8), card("large", 70))
@@ -67,7 +68,7 @@ def test_a_step_is_larger_less_next_smaller_paired_by_case(marks: Callable[..., 
     assert "large is better" in found.text
 
 
-def test_only_neighbours_in_size_are_compared(marks: Callable[..., Marks]) -> None:
+def test_only_neighbours_in_size_are_compared(marks: Callable[..., ScoreTable]) -> None:
     names = {"s1": 1, "s8": 8, "s70": 70}
     found = findings(
         marks({name: twins([k / 9] * 3) for k, name in enumerate(names)}),
@@ -82,7 +83,9 @@ def test_only_neighbours_in_size_are_compared(marks: Callable[..., Marks]) -> No
     [{"family": "Else"}, {"family": None}, {"medical": True}, {"instructed": False}, {"parameters": 70.0},
      {"parameters": None}],
 )  # fmt: skip
-def test_what_is_of_another_kind_is_no_step(marks: Callable[..., Marks], other: Mapping[str, Any]) -> None:
+def test_what_is_of_another_kind_is_no_step(
+    marks: Callable[..., ScoreTable], other: Mapping[str, Any]
+) -> None:
     small = ModelCard(**{"name": "small", "family": "Fam", "parameters": 8.0, "medical": False, **other})
     found = findings(
         marks({"small": twins(SMALL), "large": twins(LARGE)}), by_label(small, card("large", 70))
@@ -90,7 +93,7 @@ def test_what_is_of_another_kind_is_no_step(marks: Callable[..., Marks], other: 
     assert [] == [r for r in found.rows if r["contrast"] == "size"]
 
 
-def test_of_several_partners_the_nearest_is_taken(marks: Callable[..., Marks]) -> None:
+def test_of_several_partners_the_nearest_is_taken(marks: Callable[..., ScoreTable]) -> None:
     """First the same settings, then the same month."""
     labels = ("big(t=1)", "old(t=1)", "new(t=0)", "new(t=1)")
     known = {
@@ -104,7 +107,7 @@ def test_of_several_partners_the_nearest_is_taken(marks: Callable[..., Marks]) -
 
 
 def test_a_medical_model_is_set_against_the_form_of_its_base_that_is_like_it(
-    marks: Callable[..., Marks],
+    marks: Callable[..., ScoreTable],
 ) -> None:
     known = by_label(
         card("med", 8, family="Med", medical=True, instructed=True, base=("raw", "chat")),
@@ -117,7 +120,7 @@ def test_a_medical_model_is_set_against_the_form_of_its_base_that_is_like_it(
     assert "med (8 billion) against its base chat (8 billion)" in found.text
 
 
-def test_holm_runs_over_all_pairs_of_the_call(marks: Callable[..., Marks]) -> None:
+def test_holm_runs_over_all_pairs_of_the_call(marks: Callable[..., ScoreTable]) -> None:
     answers = {
         "s1": twins([0.1, 0.2, 0.3] * 5),
         "s8": twins([0.3, 0.3, 0.3] * 5),
@@ -136,7 +139,7 @@ def test_holm_runs_over_all_pairs_of_the_call(marks: Callable[..., Marks]) -> No
     assert "4 comparisons made together: p by Holm, intervals in the sentences by Bonferroni." in found.notes
 
 
-def test_where_lower_is_better_the_sign_stays_the_metrics_own(marks: Callable[..., Marks]) -> None:
+def test_where_lower_is_better_the_sign_stays_the_metrics_own(marks: Callable[..., ScoreTable]) -> None:
     known = by_label(card("small", 8), card("large", 70))
     found = findings(marks({"small": twins(SMALL), "large": twins(LARGE)}, "told(direction=lower)"), known)
     step = row(found, contrast="size")
@@ -146,7 +149,7 @@ def test_where_lower_is_better_the_sign_stays_the_metrics_own(marks: Callable[..
     assert "small is better" in step["verdict"]
 
 
-def test_equal_marks_are_ties_and_show_nothing(marks: Callable[..., Marks]) -> None:
+def test_equal_marks_are_ties_and_show_nothing(marks: Callable[..., ScoreTable]) -> None:
     found = findings(
         marks({"small": twins(SMALL), "large": twins(SMALL)}), by_label(card("small", 8), card("large", 70))
     )
@@ -156,7 +159,7 @@ def test_equal_marks_are_ties_and_show_nothing(marks: Callable[..., Marks]) -> N
     )
 
 
-def test_failed_marks_that_decide_it_leave_it_open(marks: Callable[..., Marks]) -> None:
+def test_failed_marks_that_decide_it_leave_it_open(marks: Callable[..., ScoreTable]) -> None:
     answers = {"small": twins(["0.5"] * 20), "large": twins(["0.6"] * 12 + ["fail"] * 8)}
     found = findings(marks(answers), by_label(card("small", 8), card("large", 70)))
     step = row(found, contrast="size")
@@ -173,7 +176,7 @@ def test_a_candidate_without_marks_is_a_reason(tmp_path: Path) -> None:
 
 
 def test_the_slope_is_that_of_least_squares_with_a_t_interval_over_models(
-    marks: Callable[..., Marks],
+    marks: Callable[..., ScoreTable],
 ) -> None:
     """Sizes 1, 10, 100, 1000 and means .1, .3, .4, .8: slope .22, residual SS .018, SE sqrt(.009 / 5)."""
     means = {"m0": 0.1, "m1": 0.3, "m2": 0.4, "m3": 0.8}
@@ -188,7 +191,7 @@ def test_the_slope_is_that_of_least_squares_with_a_t_interval_over_models(
     assert (4, 3, 3, None) == (found["n_models"], found["n_items"], found["n_groups"], found["p"])
 
 
-def test_few_models_are_called_few(marks: Callable[..., Marks]) -> None:
+def test_few_models_are_called_few(marks: Callable[..., ScoreTable]) -> None:
     def said(n: int, folder: str) -> str:
         values = [0.1, 0.3, 0.2, 0.5, 0.4][:n]
         made = marks({f"{folder}{k}": twins([v] * 3) for k, v in enumerate(values)}, name=folder)
@@ -210,7 +213,7 @@ def test_few_models_are_called_few(marks: Callable[..., Marks]) -> None:
     ],
 )
 def test_a_slope_that_cannot_be_told_has_a_reason(
-    marks: Callable[..., Marks],
+    marks: Callable[..., ScoreTable],
     sizes: tuple[float | None, ...],
     values: tuple[float, ...],
     reason: str,
@@ -222,7 +225,7 @@ def test_a_slope_that_cannot_be_told_has_a_reason(
     assert (None, None) == (found["low"], found["high"])
 
 
-def test_two_settings_of_one_model_are_one_point(marks: Callable[..., Marks]) -> None:
+def test_two_settings_of_one_model_are_one_point(marks: Callable[..., ScoreTable]) -> None:
     """The mean of the two stands for the model."""
     one, ten, hundred = card("m0", 1), card("m1", 10), card("m2", 100)
     made = marks({"m0(t=0)": twins([0.1, 0.1]), "m0(t=1)": twins([0.3, 0.3]), "m1": twins([0.5, 0.5]),
@@ -231,7 +234,7 @@ def test_two_settings_of_one_model_are_one_point(marks: Callable[..., Marks]) ->
     assert (3, pytest.approx(0.1)) == (found["n_models"], found["slope"])
 
 
-def test_who_has_no_card_or_no_parameters_is_named(marks: Callable[..., Marks]) -> None:
+def test_who_has_no_card_or_no_parameters_is_named(marks: Callable[..., ScoreTable]) -> None:
     made = marks({name: twins([0.5, 0.6]) for name in ("stray", "closed", "med", "orphan")})
     known = by_label(
         card("closed", None, open=False),
@@ -246,7 +249,7 @@ def test_who_has_no_card_or_no_parameters_is_named(marks: Callable[..., Marks]) 
     ) == findings(made, known).notes
 
 
-def test_without_cards_there_is_no_pair_and_a_reason_for_no_slope(marks: Callable[..., Marks]) -> None:
+def test_without_cards_there_is_no_pair_and_a_reason_for_no_slope(marks: Callable[..., ScoreTable]) -> None:
     found = findings(marks({"a": twins([0.5]), "b": twins([0.6])}), {})
     assert ("0 models of known size: two points always lie on a line",) == tuple(
         r["reason"] for r in found.rows
@@ -254,13 +257,13 @@ def test_without_cards_there_is_no_pair_and_a_reason_for_no_slope(marks: Callabl
     assert ("Without a card: a, b.",) == found.notes
 
 
-def test_without_marks_nothing_is_said(marks: Callable[..., Marks]) -> None:
+def test_without_marks_nothing_is_said(marks: Callable[..., ScoreTable]) -> None:
     made = marks({"a": twins([0.5])})
     found = findings(made._replace(scores=made.scores.clear()), {})
     assert ((), "No marks of candidates: nothing to say of size.") == (found.rows, found.text)
 
 
-def test_the_order_of_rows_and_cards_decides_nothing(marks: Callable[..., Marks]) -> None:
+def test_the_order_of_rows_and_cards_decides_nothing(marks: Callable[..., ScoreTable]) -> None:
     names = {"s1": 1.0, "s8": 8.0, "s70": 70.0}
     made = marks({n: twins([0.1 * k, 0.3, 0.2 * k]) for k, n in enumerate(names, 1)})
     known = by_label(*(card(n, p) for n, p in names.items()))
@@ -273,7 +276,7 @@ def test_the_order_of_rows_and_cards_decides_nothing(marks: Callable[..., Marks]
     assert sorted_rows(findings(made, known).rows) == sorted_rows(back.rows)
 
 
-def test_every_row_has_every_column(marks: Callable[..., Marks]) -> None:
+def test_every_row_has_every_column(marks: Callable[..., ScoreTable]) -> None:
     made = marks({"small": twins(SMALL), "large": twins(LARGE)})
     for found in findings(made, by_label(card("small", 8), card("large", 70))).rows:
         assert COLUMNS == tuple(found)
@@ -283,18 +286,18 @@ def test_every_row_has_every_column(marks: Callable[..., Marks]) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(recorded: Run) -> Marks:
-    return recorded._marks(None, None)
+def real(recorded: Run) -> ScoreTable:
+    return load_scores(recorded.file)
 
 
 @pytest.fixture(scope="module")
-def sizes(real: Marks) -> Finding:
+def sizes(real: ScoreTable) -> Finding:
     known = cards()
     labels = real.scores["candidate"].unique()
     return findings(real, {label: one for label in labels if (one := card_of(label, known))})
 
 
-def values(real: Marks, criterion: str) -> pl.DataFrame:
+def values(real: ScoreTable, criterion: str) -> pl.DataFrame:
     """Candidates' items on a criterion of the recorded judge."""
     ((key, measure),) = [(k, m) for k, m in real.measures.items() if m.criterion.criterion == criterion]
     return resolve(real.scores.filter(pl.col("measure_id") == key), measure.criterion)
@@ -310,7 +313,7 @@ def values(real: Marks, criterion: str) -> pl.DataFrame:
     ],
 )
 def test_on_real_marks_the_difference_is_that_of_the_paired_statistics(
-    real: Marks, sizes: Finding, criterion: str, a: str, b: str, contrast: str
+    real: ScoreTable, sizes: Finding, criterion: str, a: str, b: str, contrast: str
 ) -> None:
     table = values(real, criterion).pivot("candidate", index=["item", "variant", "group"], values="observed")
     both = table.drop_nulls([a, b])
@@ -326,7 +329,7 @@ def test_on_real_marks_the_difference_is_that_of_the_paired_statistics(
 
 @pytest.mark.parametrize("criterion", ["comprehension", "f1"])
 def test_on_real_marks_the_slope_is_that_of_a_plain_regression(
-    real: Marks, sizes: Finding, criterion: str
+    real: ScoreTable, sizes: Finding, criterion: str
 ) -> None:
     known = cards()
     table = values(real, criterion).filter(pl.col("role") == "candidate")

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from tests.studies.making import marked, twins
 
-from vivavoce.errors import ModelError, SelectionError
-from vivavoce.run import Run
-from vivavoce.studies import PARTICULAR, STUDIES
+from vivavoce.core import registry
+from vivavoce.core.errors import ModelError, SelectionError
+from vivavoce.pipeline.run import Run
 
+GENERAL = [name for name, cls in registry.members("study").items() if not cls.special]
 KNOWN = {"llama-3.1-8b-instruct": twins([0.5] * 12), "llama-3.1-70b-instruct": twins([0.75] * 12)}
 OWN = {"little": twins([0.5] * 12), "large": twins([0.75] * 12)}
 
@@ -42,12 +43,12 @@ def test_a_file_adds_cards(tmp_path: Path, cards: Path) -> None:
 
 def test_without_a_card_the_study_of_all_leaves_it_out(tmp_path: Path) -> None:
     run = marked(tmp_path, OWN)
-    assert {*STUDIES} - {"size", *PARTICULAR} == set(run.study())
+    assert {*GENERAL} - {"size"} == set(run.study())
 
 
 def test_with_a_card_the_study_of_all_makes_it(tmp_path: Path, cards: Path) -> None:
     run = marked(tmp_path, OWN)
-    assert [name for name in STUDIES if name not in PARTICULAR] == list(run.study(cards=cards))
+    assert GENERAL == list(run.study(cards=cards))
 
 
 def test_asked_by_name_it_says_who_has_no_card(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_ceiling_needs_no_card(tmp_path: Path) -> None:
 
 
 def test_cards_for_another_study_are_refused(tmp_path: Path, cards: Path) -> None:
-    with pytest.raises(SelectionError, match="are for the study of size, examiners and contamination alone"):
+    with pytest.raises(SelectionError, match="are for the study of contamination, examiners and size alone"):
         marked(tmp_path, OWN).study("ranking", cards=cards)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.studies.making import exam, marked, row, twins
 
-from vivavoce.run import Run, open_run
-from vivavoce.store.calls import Call, spent
-from vivavoce.studies.status import CALLS, COLUMNS
+from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.calls import CallRecord, spent
+from vivavoce.studies.leaderboard.status import CALLS, COLUMNS
 
 
 def called(run: Run, *calls: dict[str, Any]) -> Run:
@@ -22,8 +22,9 @@ def called(run: Run, *calls: dict[str, Any]) -> Run:
     }  # fmt: skip
     with run.file.writing() as db:
         db.executemany(
-            f"INSERT INTO calls ({', '.join(Call._fields)}) VALUES ({', '.join('?' * len(Call._fields))})",
-            [Call(**{**blank, "key": f"k{n}", **call}) for n, call in enumerate(calls)],
+            f"INSERT INTO calls ({', '.join(CallRecord._fields)}) "
+            f"VALUES ({', '.join('?' * len(CallRecord._fields))})",
+            [CallRecord(**{**blank, "key": f"k{n}", **call}) for n, call in enumerate(calls)],
         )
     return run
 

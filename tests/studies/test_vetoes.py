@@ -10,9 +10,9 @@ from tests.studies.making import SILENT, TOLD, borrowed, made, marked, row, scor
 from typer.testing import CliRunner
 
 from vivavoce import cli
-from vivavoce.errors import SelectionError
-from vivavoce.run import Run
-from vivavoce.studies.vetoes import Veto, parse_veto
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.thresholds import Veto, parse_veto
 
 Panel = Callable[..., Run]
 HARM = "panel[harm] >= 3"

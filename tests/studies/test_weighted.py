@@ -10,9 +10,9 @@ import pytest
 from tests.studies.making import Answers, made, marked, row, score
 
 from vivavoce import stats
-from vivavoce.run import Run
+from vivavoce.pipeline.run import Run
 from vivavoce.store import read
-from vivavoce.studies import SAMPLED
+from vivavoce.studies.score_table import SAMPLED
 
 A = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "b2": 0}
 B = {"a1": 0, "a2": 0, "a3": 1, "b1": 1, "b2": 1}

@@ -8,13 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from vivavoce.metrics import Lab
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
 
 
 @metric("told")
-class Told:
+class Told(Metric):
     """The number that the answer is, on a scale, in a direction, and with a rule for silence."""
 
     low: float | None = 0.0
@@ -41,12 +41,12 @@ class Told:
             for name in self.criteria_named
         )
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         return [dict.fromkeys(self.criteria_named, _worth(row.reading.parsed)) for row in rows]
 
 
 @metric("counted")
-class Counted:
+class Counted(Metric):
     """The counts that the answer gives, pooled; an answer by itself is worth its first one."""
 
     pool: str = "micro_f1"
@@ -71,7 +71,7 @@ class Counted:
             ),
         )
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         return [{"counts": _counts(row.reading.parsed)} for row in rows]
 
 

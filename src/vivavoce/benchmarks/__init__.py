@@ -1,36 +1,41 @@
-"""Benchmarks: a card and items, one file each.
-
-A benchmark is a frozen dataclass registered with `@benchmark(name)`. It has `card`, and `items()`, which
-gives every item; with `selects(item)` a setting can narrow what is examined without making another
-benchmark of it. With `keyed = False` it says that its items have no key: they can be asked, not marked.
-"""
+"""Benchmarks: a card and items, one file each, registered with `@benchmark(name)`."""
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple
 
-from vivavoce import formats, registry
-from vivavoce.errors import InputError, VivaError
-from vivavoce.records import Card, Item
-from vivavoce.specs import Spec
+from vivavoce import formats
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.records import Card, Item
+from vivavoce.core.specs import Spec
 
-__all__ = ["Benchmark", "Loaded", "load", "sampled"]
 
+class Benchmark(ABC):
+    """A set of items with a card. Its dataclass fields are its settings.
 
-@runtime_checkable
-class Benchmark(Protocol):
-    """What a benchmark offers."""
+    A setting that changes items or their key is part of what the benchmark is. One that only narrows it
+    belongs into `selects`: a run of a part and a run of the whole are then runs of one benchmark.
+    """
+
+    keyed: ClassVar[bool] = True
+    """Whether its items have a key. Items without one are asked but not scored, nor checked by a format."""
 
     @property
+    @abstractmethod
     def card(self) -> Card:
-        """Source, revision, licence, access, citation and known faults."""
-        ...
+        """Source, revision, licence, access, citation and known faults; a class attribute will do."""
 
+    @abstractmethod
     def items(self) -> Iterable[Item]:
         """Every item, in the benchmark's own order. Raises `InputError` for data it cannot use."""
-        ...
+
+    def selects(self, item: Item) -> bool:
+        """Whether the settings select the item."""
+        return True
 
 
 class Loaded(NamedTuple):
@@ -42,10 +47,10 @@ class Loaded(NamedTuple):
     items: tuple[Item, ...]
     others: tuple[Item, ...]
 
-    def joined(self, made: Sequence[Item]) -> "Loaded":
-        """The same with what a run made of these items."""
+    def joined(self, generated: Sequence[Item]) -> "Loaded":
+        """The same with the variants that a run generated from these items."""
         bases = {item.item for item in self.items}
-        return self._replace(items=(*self.items, *(item for item in made if item.item in bases)))
+        return self._replace(items=(*self.items, *(item for item in generated if item.item in bases)))
 
 
 def load(spec: str | Spec) -> Loaded:
@@ -54,48 +59,54 @@ def load(spec: str | Spec) -> Loaded:
     Raises `InputError` for an item its format cannot use, an id given twice, an alias that is another
     item's id, or nothing selected.
     """
-    made = registry.build("benchmark", spec)
+    benchmark: Benchmark = registry.build("benchmark", spec)
     try:
-        keyed = getattr(made, "keyed", True)  # one without keys has checked its items itself
-        items = [formats.check(item) if keyed else item for item in made.items()]
+        items = [formats.check(item) if benchmark.keyed else item for item in benchmark.items()]
     except VivaError:
         raise
-    except Exception as error:  # a benchmark may be a stranger's code: name it
+    except Exception as error:  # third-party code
         raise InputError(
-            f"{made} broke while its items were read: {type(error).__name__}: {error}."
+            f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
         ) from error
+    _check_items(items, str(benchmark))
+    selected = tuple(item for item in items if benchmark.selects(item))
+    if not selected:
+        raise InputError(f"{benchmark} selects none of its items." if items else f"{benchmark} has no items.")
+    others = tuple(item for item in items if not benchmark.selects(item))
+    return Loaded(str(benchmark), registry.signature(benchmark), benchmark.card, selected, others)
+
+
+def _check_items(items: Sequence[Item], benchmark: str) -> None:
+    """Raises `InputError` where items cannot stand in one run."""
     for item in items:
         if any(not reference.strip() for reference in item.references):
-            raise InputError(f"{made}: item {item.name!r} has an empty reference: no answer could be right.")
-    named: dict[tuple[str, str], Item] = {}
-    aliased: dict[str, Item] = {}
-    for item in items:
-        if (item.item, item.variant) in named or item.alias in aliased:
             raise InputError(
-                f"{made}: the id {item.name!r} stands there twice; every item needs an id of its own."
+                f"{benchmark}: item {item.name!r} has an empty reference: no answer could be right."
             )
-        named[item.item, item.variant] = item
+    by_id: dict[tuple[str, str], Item] = {}
+    by_alias: dict[str, Item] = {}
+    for item in items:
+        if (item.item, item.variant) in by_id or item.alias in by_alias:
+            raise InputError(
+                f"{benchmark}: the id {item.name!r} stands there twice; every item needs an id of its own."
+            )
+        by_id[item.item, item.variant] = item
         if item.alias:
-            aliased[item.alias] = item
-    for alias, item in aliased.items():
-        if named.get((alias, ""), item) is not item:
-            raise InputError(f"{made}: the alias {alias!r} of {item.item!r} is the id of another item.")
+            by_alias[item.alias] = item
+    # an alias is looked up like an id, so it must not lead to two items
+    for alias, item in by_alias.items():
+        if by_id.get((alias, ""), item) is not item:
+            raise InputError(f"{benchmark}: the alias {alias!r} of {item.item!r} is the id of another item.")
     if len({item.benchmark for item in items}) > 1:
-        raise InputError(f"{made}: its items name more than one benchmark: give all of them the same.")
-    selects = getattr(made, "selects", lambda item: True)
-    chosen = tuple(item for item in items if selects(item))
-    if not chosen:
-        raise InputError(f"{made} has no items." if not items else f"{made} selects none of its items.")
-    others = tuple(item for item in items if not selects(item))
-    return Loaded(str(made), registry.signature(made), made.card, chosen, others)
+        raise InputError(f"{benchmark}: its items name more than one benchmark: give all of them the same.")
 
 
 def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
-    """A sample of questions, stratified by category, each with the number of questions that it stands for.
+    """A sample of items, stratified by category, each with the number of items that it stands for.
 
-    `size` is a number of questions or a share such as '10%'. Variants stay with their question. Every
-    category gets its share, one question at least. Which are drawn follows from their ids alone, so a larger
-    sample holds the smaller one. Raises `InputError` for a size that cannot be had.
+    `size` is a number of items or a share such as '10%'. Variants stay with their item. Every category gets
+    its share, one item at least. The ids alone decide which are drawn, so a larger sample holds the smaller
+    one. Raises `InputError` for a size that cannot be had.
     """
     strata: dict[str | None, list[str]] = {}
     for item in items:
@@ -103,20 +114,29 @@ def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
         if item.item not in names:
             names.append(item.item)
     total = sum(map(len, strata.values()))
+    number = _sample_size(size, total, len(strata))
+    weight: dict[str, float] = {}
+    for names in strata.values():
+        n = min(len(names), max(1, round(number * len(names) / total)))
+        ordered = sorted(names, key=lambda name: hashlib.sha256(f"sample|{name}".encode()).digest())
+        weight |= dict.fromkeys(ordered[:n], len(names) / n)
+    return tuple(replace(item, weight=weight[item.item]) for item in items if item.item in weight)
+
+
+def _sample_size(size: str, total: int, n_strata: int) -> float:
+    """The number of items that `size` asks for, of `total`."""
     share = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", size.strip())
-    number = float(share[1]) / 100 * total if share else float(size) if size.strip().isdigit() else -1.0
+    if share:
+        number = float(share[1]) / 100 * total
+    else:
+        number = float(size) if size.strip().isdigit() else -1.0
     if not 0 < number <= total:
         raise InputError(
             f"--sample {size}: write a share such as 10%, or a number of questions up to {total}."
         )
-    if not share and number < len(strata):
+    if not share and number < n_strata:
         raise InputError(
-            f"--sample {size}: there are {len(strata)} categories, and a sample holds at least one question "
-            f"of each: ask for {len(strata)} or more."
+            f"--sample {size}: there are {n_strata} categories, and a sample holds at least one question "
+            f"of each: ask for {n_strata} or more."
         )
-    weight: dict[str, float] = {}
-    for names in strata.values():
-        n = min(len(names), max(1, round(number * len(names) / total)))
-        drawn = sorted(names, key=lambda name: hashlib.sha256(f"sample|{name}".encode()).digest())[:n]
-        weight |= dict.fromkeys(drawn, len(names) / n)
-    return tuple(replace(item, weight=weight[item.item]) for item in items if item.item in weight)
+    return number

@@ -1,39 +1,44 @@
-"""The command line: the verbs of `Run`, and nothing besides. Everything heavy is imported inside a verb.
+"""The command line: one module per command; commands of plugins join through the registry.
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failed rows remain, 2 the request cannot be
-met, 3 a gate of --fail-if failed, 130 interrupted.
+met, 3 a gate of --fail-if failed, 130 interrupted. Heavy packages are imported inside a command, so that
+`viva --help` answers at once.
 """
 
 import os
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from vivavoce.cli.challenging import challenge
-from vivavoce.cli.collecting import collect
+from vivavoce.cli.collect import collect
+from vivavoce.cli.commands import Command, CommandGroup
+from vivavoce.cli.compare import compare
+from vivavoce.cli.copy import copy
 from vivavoce.cli.demo import demo
-from vivavoce.cli.diffing import diff
-from vivavoce.cli.examining import run as run_exam
-from vivavoce.cli.incoming import import_
-from vivavoce.cli.marking import compare, score, study
-from vivavoce.cli.mistakes import UsageError, check_target, misused, nowhere
-from vivavoce.cli.naming import list_, show
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, opened, place
-from vivavoce.cli.outgoing import Redact, copy, export, merge, print_status
-from vivavoce.cli.output import print_json
+from vivavoce.cli.diff import diff
+from vivavoce.cli.export import export
+from vivavoce.cli.import_ import import_
+from vivavoce.cli.list_ import list_
+from vivavoce.cli.merge import merge
 from vivavoce.cli.panel import panel
-from vivavoce.cli.reproducing import reproduce
-from vivavoce.cli.varying import vary
-from vivavoce.errors import RunNotFound, VivaError
-from vivavoce.text import one_line, printable
-
-__all__ = ["app", "main"]
+from vivavoce.cli.report import report
+from vivavoce.cli.reproduce import reproduce
+from vivavoce.cli.run import run
+from vivavoce.cli.run_files import missing_run_message
+from vivavoce.cli.score import score
+from vivavoce.cli.show import show
+from vivavoce.cli.status import status
+from vivavoce.cli.study import study
+from vivavoce.cli.usage_errors import UsageError, usage_message
+from vivavoce.cli.vary import vary
+from vivavoce.core.errors import RunNotFound, VivaError
+from vivavoce.core.text import one_line, printable
 
 app = typer.Typer(
     name="viva",
-    help="Examine healthcare language models, and examine the examiners too.",
+    cls=CommandGroup,
+    help="Evaluate medical language models, and the judges that score them.",
     add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -41,54 +46,69 @@ app = typer.Typer(
     '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`, then `viva score exam.viva '
     "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`",
 )
+COMMANDS = (
+    *(demo, collect, run, import_, list_, show, score, compare, study, diff, vary, reproduce, panel, merge),
+    *(status, report, export, copy),
+)
+for command in COMMANDS:
+    app.command(command.__name__.rstrip("_"), cls=Command)(command)
 
 
 def main() -> None:
     """Run the command line; an error is one sentence on stderr and exit code 2, never a traceback.
 
-    With VIVA_TRACEBACK=1 a fault of our own shows where it happened.
+    With VIVA_TRACEBACK=1 an error of our own shows where it happened.
     """
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
-    except UsageError as error:
-        _end(misused(error, sys.argv[1:]))
-    except RunNotFound as error:
-        _end(nowhere(error))
-    except VivaError as error:
-        _end(str(error))
-    except BrokenPipeError:  # the reader of our output has gone, as under `| head`
+    except (UsageError, VivaError) as error:
+        _fail(_sentence_of(error))
+    except BrokenPipeError:  # the reader of our output ended first, as under `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:  # a full disk under `> file`; errors of files are VivaErrors by now
-        print(f"viva: cannot write the output: {error.strerror or error}.", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(2)
+    except OSError as error:  # a full disk under `> file`; other errors of files are VivaErrors by now
+        _fail_output(error)
     except SystemExit:
         raise
     except KeyboardInterrupt:
         code = 130
-    except BaseException as error:  # what Polars calls a panic is no Exception
+    except BaseException as error:  # a panic of Polars is not an Exception
         if os.environ.get("VIVA_TRACEBACK"):
             raise
-        said = f"{type(error).__name__}: {one_line(str(error), 200)}"
-        _end(
-            f"this is a fault of vivavoce, not yours: {said}. What was stored is safe; VIVA_TRACEBACK=1 "
+        message = f"{type(error).__name__}: {one_line(str(error), 200)}"
+        _fail(
+            f"this is a fault of vivavoce, not yours: {message}. What was stored is safe; VIVA_TRACEBACK=1 "
             "before the command shows where, which is what a report of it needs."
         )
-    if code == 130:  # what typer makes of Ctrl-C
-        print("viva: interrupted; what was stored is safe, and the same command goes on from there.",
-              file=sys.stderr)  # fmt: skip
+    if code == 130:  # typer's exit code for Ctrl-C
+        print(
+            "viva: interrupted; what was stored is safe; rerun the command to resume.",
+            file=sys.stderr,
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _end(sentence: str) -> None:
+def _sentence_of(error: Exception) -> str:
+    """The sentence for an error of the command line's parser or of our own."""
+    if isinstance(error, UsageError):
+        return usage_message(error, sys.argv[1:])
+    return missing_run_message(error) if isinstance(error, RunNotFound) else str(error)
+
+
+def _fail_output(error: OSError) -> NoReturn:
+    print(f"viva: cannot write the output: {error.strerror or error}.", file=sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(2)
+
+
+def _fail(sentence: str) -> NoReturn:
     print(printable(f"viva: {sentence}"), file=sys.stderr)
     sys.exit(2)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from vivavoce._version import __version__
 
         print(f"viva {__version__}")
@@ -99,85 +119,10 @@ def _version(wanted: bool) -> None:
 def viva(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Examine healthcare language models, and examine the examiners too."""
+    """Evaluate medical language models, and the judges that score them."""
     if context.invoked_subcommand is None:
         print(context.get_help(), end="")
         raise typer.Exit(2)
-
-
-app.command()(demo)
-app.command()(collect)
-app.command("run")(run_exam)
-app.command("import")(import_)
-app.command("list")(list_)
-app.command()(show)
-
-
-app.command()(score)
-app.command()(compare)
-app.command()(study)
-app.command()(diff)
-app.command()(vary)
-app.command()(reproduce)
-app.command()(panel)
-app.command()(merge)
-
-
-@app.command()
-def status(
-    run: RunPath,
-    plugin: Plugin = [],  # noqa: B006
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Show what a run holds, what is missing and why, and what was asked. Exit code 1 if marks failed.
-
-    Example: `viva status exam.viva`
-    """
-    found = opened(run, plugin).status()
-    if json:
-        print_json("status", run, found.rows)
-    elif not quiet:
-        print_status(found.rows)
-    if any(row["failed"] for row in found.rows if row["about"] == "marks"):
-        raise typer.Exit(1)
-
-
-@app.command()
-def report(
-    run: RunPath,
-    to: Annotated[
-        Path | None,
-        typer.Option(parser=place, metavar="PATH", help="Where to write it; by default beside the run."),
-    ] = None,
-    items: Items = None,
-    plots: Annotated[
-        Path | None,
-        typer.Option(
-            parser=place, metavar="PATH", help="A folder for every chart as an SVG file of its own."
-        ),
-    ] = None,
-    redact: Redact = False,
-    plugin: Plugin = [],  # noqa: B006
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Write the report: one HTML file that asks nothing of the network.
-
-    Example: `viva report exam.viva`
-    """
-    for path in filter(None, (to, plots)):
-        check_target(path)
-    rows = opened(run, plugin).report_rows(to, items=items, plots=plots, redact=redact)
-    if json:
-        return print_json("report", run, rows)
-    if not quiet:
-        print(rows[0]["path"], *([plots] if plots else []), sep="\n")
-
-
-app.command()(export)
-app.command()(copy)
-app.command()(challenge)

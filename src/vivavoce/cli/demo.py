@@ -1,4 +1,4 @@
-"""`viva demo`: the sample exam from its answers to its report, in eight lines."""
+"""`viva demo`: the sample benchmark from its answers to its report, in eight lines."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from vivavoce.cli.options import Json, Quiet, place
+from vivavoce.cli.options import Json, Quiet, output_path
 from vivavoce.cli.output import print_json
-from vivavoce.errors import StoreError
-from vivavoce.text import printable
+from vivavoce.core.errors import StoreError
+from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
-    from vivavoce.records import Finding
-    from vivavoce.run import Run
+    from vivavoce.core.records import Finding
+    from vivavoce.pipeline.run import Run
 
-__all__ = ["demo"]
 
-METRICS = (
-    *("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy", "planted"),
-)
+METRICS = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy",
+           "planted")  # fmt: skip
 
 
 class Step(NamedTuple):
-    """A line of the demo: what was done, what came of it, and what to type to go on from there."""
+    """A line of the demo: what was done, its result, and the command that shows more."""
 
     step: str
     said: str
@@ -34,14 +32,15 @@ class Step(NamedTuple):
 
 def demo(
     to: Annotated[
-        Path, typer.Option(parser=place, metavar="PATH", help="The folder for the run and its report.")
+        Path, typer.Option(parser=output_path, metavar="PATH", help="Folder for the run and its report.")
     ] = Path("viva-demo"),
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Examine three made-up candidates on a sample exam: no file, no key, no network. Not for clinical use.
+    """Evaluate three made-up candidates on a sample benchmark: no file, no key, no network needed.
 
-    Run and report are left in the folder. A second demo starts anew, and replaces nothing but the first.
+    The folder gets the run and its report. A second demo replaces the first, and nothing else. Not for
+    clinical use.
 
     Example: `viva demo`
     """
@@ -55,102 +54,103 @@ def demo(
         print_json("demo", to / "demo.viva", [step._asdict() for step in steps])
 
 
-def _steps(to: Path) -> Iterator[Step]:
+def _steps(folder: Path) -> Iterator[Step]:
     from vivavoce.benchmarks.sample import CANDIDATES, recorded
 
-    began = time.perf_counter()
-    run = _anew(to)
+    started = time.perf_counter()
+    run = _new_run(folder)
     name = quote(str(run.file.path))
     with recorded() as answers:
-        done = run.import_answers(answers, benchmark="sample")
+        imported = run.import_answers(answers, benchmark="sample")
     yield Step(
         "imported",
-        f"{done.responses} made-up answers of {done.candidates} candidates to {done.items} questions",
+        f"{imported.responses} made-up answers of {imported.candidates} candidates to {imported.items} "
+        "questions",
         f"viva status {name}",
     )
 
-    marked = run.score(*METRICS)
-    yield Step(
-        "marked",
-        f"{run.scores.height} marks by {', '.join(METRICS)}",
-        "viva list metrics",
-    )
+    estimates = run.score(*METRICS)
+    yield Step("marked", f"{run.scores.height} marks by {', '.join(METRICS)}", "viva list metrics")
 
-    by_accuracy = [row for row in marked.rows if row["metric"] == "accuracy"]
+    by_accuracy = [row for row in estimates.rows if row["metric"] == "accuracy"]
     yield Step(
         "leaderboard",
-        f"accuracy {'; '.join(map(_scored, by_accuracy))}",
+        f"accuracy {'; '.join(map(_estimate, by_accuracy))}",
         f"viva score {name} accuracy",
     )
 
-    compared = run.compare(*CANDIDATES, metric="accuracy")
-    best = quote(CANDIDATES[0])
+    comparison = run.compare(*CANDIDATES, metric="accuracy")
+    best, second = quote(CANDIDATES[0]), quote(CANDIDATES[1])
     yield Step(
         "verdict",
-        "; ".join(_verdict(row) for row in compared.rows),
-        f"viva compare {name} {best} {quote(CANDIDATES[1])} --metric accuracy",
+        "; ".join(map(_verdict, comparison.rows)),
+        f"viva compare {name} {best} {second} --metric accuracy",
     )
 
-    studied = run.study()
-    yield Step("bias", _biased(studied["bias"]), f"viva study {name} bias")
-
-    yield Step("studied", _studied(studied), f"viva study {name} ranking")
-
+    findings = run.study()
+    yield Step("bias", _bias(findings["bias"]), f"viva study {name} bias")
+    yield Step("studied", _studies(findings), f"viva study {name} ranking")
     yield Step("missing", _missing(run), f"viva status {name}")
 
     report = run.report()
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     yield Step("report", f"made in {seconds:.0f} s; not for clinical use. Open {report}", None)
 
 
-def _anew(to: Path) -> "Run":
-    """An empty run in the folder. Raises `StoreError` where a file lies that is no demo of ours."""
-    from vivavoce.run import open_run
+def _new_run(folder: Path) -> "Run":
+    """An empty run in the folder. Raises `StoreError` where another file than a demo's run lies."""
+    from vivavoce.pipeline.run import open_run
 
-    path = to / "demo.viva"
+    path = folder / "demo.viva"
     try:
-        to.mkdir(parents=True, exist_ok=True)
-        there = path.exists() or path.is_symlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        exists = path.exists() or path.is_symlink()
     except OSError as error:
         raise StoreError(
-            f"cannot make the folder {to}: {error.strerror or error}. Give another with --to."
+            f"cannot make the folder {folder}: {error.strerror or error}. Give another with --to."
         ) from None
-    if there:
-        other = f"{path} is there already and is no demo's run: give another folder with --to."
-        try:
-            ours = path.is_file() and not path.is_symlink() and _is_demo(open_run(path))
-        except StoreError:
-            ours = False
-        if not ours:
-            raise StoreError(other)
-        try:
-            for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-                file.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"cannot replace {path}: {error.strerror or error}. Give another folder with --to."
-            ) from None
+    if exists:
+        _remove_demo(path)
     return open_run(path)
 
 
+def _remove_demo(path: Path) -> None:
+    """Remove an earlier demo's run. Raises `StoreError` if the file is another, or cannot be removed."""
+    from vivavoce.pipeline.run import open_run
+
+    try:
+        replaceable = path.is_file() and not path.is_symlink() and _is_demo(open_run(path))
+    except StoreError:
+        replaceable = False
+    if not replaceable:
+        raise StoreError(f"{path} is there already and is no demo's run: give another folder with --to.")
+    try:
+        for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot replace {path}: {error.strerror or error}. Give another folder with --to."
+        ) from None
+
+
 def _is_demo(run: "Run") -> bool:
-    """True if the run holds nothing but the sample's answers, and no marks that came from outside."""
+    """True if the run holds nothing but the sample's answers, and no imported scores."""
     from vivavoce.benchmarks.sample import CANDIDATES
-    from vivavoce.specs import signed
+    from vivavoce.core.specs import signed
     from vivavoce.store import read
 
     with run.file.reading() as db:
-        benchmarks = {found.benchmark for found in read.benchmarks(db)}
-        candidates = {found.candidate for found in read.candidates(db)}
-        elsewhere = any(signed(keyed.measure.signature).recorded for keyed in read.measures(db))
-    return benchmarks <= {"sample"} and candidates <= set(CANDIDATES) and not elsewhere
+        benchmarks = {row.benchmark for row in read.benchmarks(db)}
+        candidates = {row.candidate for row in read.candidates(db)}
+        imported = any(signed(keyed.measure.signature).recorded for keyed in read.measures(db))
+    return benchmarks <= {"sample"} and candidates <= set(CANDIDATES) and not imported
 
 
 def _short(candidate: str) -> str:
     return candidate.removeprefix("illustration: ")
 
 
-def _scored(row: Any) -> str:
+def _estimate(row: Any) -> str:
     if row["estimate"] is None:
         return f"{_short(row['candidate'])} none"
     ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
@@ -158,7 +158,7 @@ def _scored(row: Any) -> str:
 
 
 def _verdict(row: Any) -> str:
-    """A pair and what the comparison makes of it, in few words."""
+    """The verdict on a pair, in few words."""
     first, second = _short(row["a"]), _short(row["b"])
     if row["verdict_code"] == "better":
         first, second = (first, second) if row["favours"] == "a" else (second, first)
@@ -166,47 +166,48 @@ def _verdict(row: Any) -> str:
     return f"{first} and {second}: {row['verdict_code'].replace('_', ' ')}"
 
 
-def _biased(found: "Finding") -> str:
-    """How often each candidate takes up the wrong answer that a sentence suggests, and what is made of it."""
+def _bias(finding: "Finding") -> str:
+    """How often each candidate adopts the wrong answer that a sentence suggests, and the verdict."""
     from vivavoce.benchmarks.sample import CANDIDATES
 
-    told = {
+    by_candidate = {
         row["candidate"]: row
-        for row in found.rows
+        for row in finding.rows
         if (row["metric"], row["contrast"], row["type"]) == ("planted", "bias", "all")
     }
-    rates = "; ".join(
-        f"{_short(name)} {told[name]['value']:.0%}, {told[name]['partner']:.0%} beside a neutral sentence"
-        for name in CANDIDATES
-    )
-    swayed = [_short(name) for name in CANDIDATES if told[name]["verdict_code"] == "worse"]
-    shown = f": a bias of {', '.join(swayed)}" if swayed else ""
-    return f"a suggested wrong answer is taken up by {rates}{shown}"
+    rates, biased = [], []
+    for name in CANDIDATES:
+        row = by_candidate[name]
+        rates.append(f"{_short(name)} {row['value']:.0%}, {row['partner']:.0%} beside a neutral sentence")
+        if row["verdict_code"] == "worse":
+            biased.append(_short(name))
+    verdict = f": a bias of {', '.join(biased)}" if biased else ""
+    return f"a suggested wrong answer is taken up by {'; '.join(rates)}{verdict}"
 
 
-def _studied(found: "Mapping[str, Finding]") -> str:
-    """The studies that found something, then those that had too little for any figure."""
-    telling = [name for name, finding in found.items() if any(map(_tells, finding.rows))]
-    silent = [name for name in found if name not in telling]
-    parts = [", ".join(telling), f"too little to tell: {', '.join(silent)}" if silent else ""]
-    return "; ".join(filter(None, parts))
+def _studies(findings: "Mapping[str, Finding]") -> str:
+    """The studies that found something, then those that had too little data for any figure."""
+    conclusive = [name for name, finding in findings.items() if any(map(_has_result, finding.rows))]
+    inconclusive = [name for name in findings if name not in conclusive]
+    too_little = f"too little to tell: {', '.join(inconclusive)}" if inconclusive else ""
+    return "; ".join(filter(None, [", ".join(conclusive), too_little]))
 
 
-def _tells(row: "Mapping[str, Any]") -> bool:
-    """Whether a row of a study has its figure; a bias may be shown though something beside it is unknown."""
+def _has_result(row: "Mapping[str, Any]") -> bool:
+    """Whether a study's row has its figure. A bias may be shown though its row misses another figure."""
     return not row["reason"] or row.get("verdict_code") == "worse"
 
 
 def _missing(run: "Run") -> str:
-    """What was not answered or cannot be read: states of their own."""
+    """How many responses are unanswered, unreadable or failed."""
     import polars as pl
 
-    answers = run.responses
-    place = ("item", "variant", "candidate", "repeat", "edit")
-    states = dict(run.scores.unique((*place, "status")).group_by("status").len().iter_rows())
-    lost = answers.filter(pl.col("status") == "failed").height
+    responses = run.responses
+    keys = ("item", "variant", "candidate", "repeat", "edit")
+    statuses = dict(run.scores.unique((*keys, "status")).group_by("status").len().iter_rows())
+    failed = responses.filter(pl.col("status") == "failed").height
     return (
-        f"of {answers.height} answers {states.get('unanswered', 0)} are blank or refused, "
-        f"{states.get('unreadable', 0)} unreadable, {lost} never came: each is a state of its own, "
+        f"of {responses.height} answers {statuses.get('unanswered', 0)} are blank or refused, "
+        f"{statuses.get('unreadable', 0)} unreadable, {failed} never came: each is a state of its own, "
         "counted as each metric declares"
     )

@@ -1,57 +1,51 @@
-"""What a verb shows: JSON or tables on stdout, progress on stderr."""
+"""What a command prints: JSON or tables on stdout, progress on stderr."""
 
 import json
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from vivavoce.text import printable
-
-__all__ = [
-    "asking",
-    "counted",
-    "figure",
-    "p_value",
-    "plain",
-    "print_estimates",
-    "print_json",
-    "print_table",
-    "progress",
-]
+from vivavoce.core.text import printable
 
 
-def print_json(verb: str, run: Path | None, rows: object) -> None:
+def print_json(command: str, run: Path | None, rows: object) -> None:
     """One object: schema, run and rows; null where there is nothing, never NaN."""
-    print(json.dumps({"schema": f"viva.{verb}/1", "run": run and str(run), "rows": rows},
-                     ensure_ascii=False, allow_nan=False, indent=1))  # fmt: skip
+    answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows}
+    print(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """A table, numbers to the right; 140 wide where the output is no terminal."""
+    """A table, numbers to the right; 140 wide if the output is not a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    heading = None if title is None else Text(printable(title))  # no markup: a jury's spec has [brackets]
+    heading = None if title is None else Text(printable(title))
     table = Table(
         box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold", pad_edge=False
     )
     for name, cells in zip(columns, zip(*rows, strict=True) if rows else [()] * len(columns), strict=True):
-        numbers = all(isinstance(c, int | float) or c is None for c in cells)
-        table.add_column(name, justify="right" if numbers and rows else "left", overflow="fold")
+        table.add_column(name, justify="right" if _are_numbers(cells) else "left", overflow="fold")
     for row in rows:
-        # Text, not str: an answer or a label with [brackets] is no markup.
+        # Text, not str: rich would read [brackets] in an answer or a label as markup.
         table.add_row(*(Text("" if c is None else printable(str(c))) for c in row))
     width = None if sys.stdout.isatty() else 140
     Console(width=width).print(table)
 
 
+def _are_numbers(cells: Sequence[Any]) -> bool:
+    """Whether a column has cells, and each is a number or empty."""
+    return bool(cells) and all(isinstance(cell, int | float) or cell is None for cell in cells)
+
+
 @contextmanager
-def progress(show: bool) -> Iterator[Any]:
-    """A bar on stderr that hears (what, done, total); nothing when quiet or not at a terminal."""
+def progress_bars(show: bool) -> Iterator[Any]:
+    """Bars on stderr, moved by a function of (what, done, total); None when quiet or not at a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -62,36 +56,34 @@ def progress(show: bool) -> Iterator[Any]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
-        def hear(what: str, done: int, total: int) -> None:
+        def update(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bars.add_task(what, total=total)
             bars.update(tasks[what], completed=done, total=total)
 
-        yield hear
+        yield update
 
 
 @contextmanager
-def asking(show: bool) -> Iterator[Any]:
-    """A line on stderr that hears the tally of a collect and the number of requests in all."""
-    import time
-
+def collect_progress(show: bool) -> Iterator[Any]:
+    """A line on stderr, moved by a function of a collect's usage counter and its number of requests."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     if not show:
         yield None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[said]}"), TimeRemainingColumn())
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task, started = bars.add_task("", said=""), time.monotonic()
+        task, started = bars.add_task("", rate=""), time.monotonic()
 
-        def hear(tally: Any, total: int) -> None:
-            rate = tally.done / max(time.monotonic() - started, 0.1)
-            cost = "" if tally.unpriced else f", {tally.cost:.2f} spent"
-            said = f"{rate:.0f}/s, {tally.failed} failed, {tally.retries} tried again{cost}"
-            bars.update(task, completed=tally.done, total=total, said=said)
+        def update(usage: Any, total: int) -> None:
+            per_second = usage.done / max(time.monotonic() - started, 0.1)
+            cost = "" if usage.unpriced else f", {usage.cost:.2f} spent"
+            rate = f"{per_second:.0f}/s, {usage.failed} failed, {usage.retries} tried again{cost}"
+            bars.update(task, completed=usage.done, total=total, rate=rate)
 
-        yield hear
+        yield update
 
 
 def counted(n: int, thing: str) -> str:
@@ -107,56 +99,53 @@ def figure(value: float | None, places: int = 3) -> str | None:
 
 
 def p_value(value: float | None) -> str | None:
-    """A p value for a table; none is so small that it is 0."""
+    """A p value for a table; a small one is not printed as 0."""
     return "<0.0001" if value is not None and value < 0.0001 else figure(value, 4)
 
 
-def plain(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Nested rows as lines of text, without what is null."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {plain(v)}" for k, v in value.items() if v is not None)
-    return "\n".join(plain(v) for v in value) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{k} {as_text(v)}" for k, v in value.items() if v is not None)
+    return "\n".join(map(as_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of candidates for each benchmark and criterion."""
-    from itertools import groupby
-
-    key = ("benchmark", "metric", "criterion", "rater", "view", "signature")
-    for (benchmark, metric, criterion, rater, view, _), part in groupby(
-        rows, key=lambda r: tuple(r[k] for k in key)
+    keys = ("benchmark", "metric", "criterion", "rater", "view", "signature")
+    for (benchmark, metric, criterion, rater, view, _), group in groupby(
+        rows, key=lambda row: tuple(row[key] for key in keys)
     ):
-        shown = list(part)
-        lost = any(row["n_failed"] for row in shown)
-        lines = [
-            (
-                row["candidate"] + ("" if row["role"] == "candidate" else f" ({row['role']})"),
-                figure(row["estimate"]),
-                _ends(row["low"], row["high"]),
-                *([_ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None] if lost else []),
-                row["n_items"],
-                row["n_groups"],
-                f"{row['coverage']:.1%}",
-                row["n_unanswered"],
-                row["n_unreadable"],
-                row["n_failed"],
-                *([row["n_vetoed"]] if view == "veto" else []),
-            )
-            for row in shown
-        ]
-        columns = ("candidate", "estimate", "95% interval", *(["bounds"] if lost else []), "items", "groups",
-                   "coverage", "unanswered", "unreadable", "failed",
-                   *(["vetoed"] if view == "veto" else []))  # fmt: skip
+        estimates = list(group)
         by = f" by {rater}" if rater else ""
-        seen = "" if view in ("mean", "pooled") else f", {view}"
-        print_table(columns, lines, f"{metric}: {criterion}{by} on {benchmark}{seen}")
-        for row in shown:
+        suffix = "" if view in ("mean", "pooled") else f", {view}"
+        _print_estimates_of(estimates, view, f"{metric}: {criterion}{by} on {benchmark}{suffix}")
+        for row in estimates:
             if row["reason"]:
                 print(printable(f"{row['candidate']}: {row['reason']}."))
 
 
+def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str) -> None:
+    """One table. Only failed scores have bounds, and only the veto counts vetoed answers."""
+    some_failed = any(row["n_failed"] for row in rows)
+    lines = []
+    for row in rows:
+        role = "" if row["role"] == "candidate" else f" ({row['role']})"
+        line = [row["candidate"] + role, figure(row["estimate"]), _ends(row["low"], row["high"])]
+        if some_failed:
+            line.append(_ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None)
+        line += [row["n_items"], row["n_groups"], f"{row['coverage']:.1%}"]
+        line += [row["n_unanswered"], row["n_unreadable"], row["n_failed"]]
+        if view == "veto":
+            line.append(row["n_vetoed"])
+        lines.append(line)
+    columns = ["candidate", "estimate", "95% interval", *(["bounds"] if some_failed else []), "items"]
+    columns += ["groups", "coverage", "unanswered", "unreadable", "failed"]
+    print_table([*columns, *(["vetoed"] if view == "veto" else [])], lines, title)
+
+
 def _ends(low: float | None, high: float | None) -> str | None:
-    """Two ends; null where neither is known, a dash where one is not."""
+    """Two ends; None if neither exists, a dash for one that does not."""
     if low is None and high is None:
         return None
     below, above = (figure(end) or "-" for end in (low, high))

@@ -1,50 +1,61 @@
-"""Formats: how an item is asked, and how an answer to it is read.
+"""Formats: how an item is asked, and how a response to it is read.
 
-A format is one module with a `FORMAT`; it is listed here once. Reading is a pure function of item and text,
-so an answer is read when it is scored, never when it is collected. `TABLE` says what each format uses.
+A format is a class that derives from `base.Format`, registered with `@format(name)`. Those of this package
+and of plugins are found by name through `FORMATS`.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
 
-from vivavoce.errors import InputError, suggest
-from vivavoce.formats import (
-    listing,
-    longform,
-    mcq,
-    multi_hop,
-    multi_hop_inverse,
-    short,
-    short_inverse,
-    true_false,
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.records import Item, Reading
+from vivavoce.formats.base import Format, item_error
+
+_ORDER = (
+    *("mcq", "true_false", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform"),
 )
-from vivavoce.formats.base import Format, fault
-from vivavoce.formats.match import label
-from vivavoce.records import Item, Reading
+"""Our formats as tables show them: closed, open, chains. Those of plugins follow by name."""
 
-__all__ = ["FORMATS", "TABLE", "Format", "ask", "check", "key", "label", "read"]
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        f.name: f
-        for f in (
-            mcq.FORMAT,
-            true_false.FORMAT,
-            listing.FORMAT,
-            short.FORMAT,
-            short_inverse.FORMAT,
-            multi_hop.FORMAT,
-            multi_hop_inverse.FORMAT,
-            longform.FORMAT,
-        )
-    }
-)
+class _Formats(Mapping[str, Format]):
+    """The registered formats by name; each is built when it is first asked for.
 
-TABLE: tuple[tuple[str, str, str, str], ...] = (
-    ("format", "item fields", "answered", "read as"),
-    *((f.name, ", ".join(f.fields), f.answered, f.read_as) for f in FORMATS.values()),
-)
-"""What `viva list formats` prints: a heading and a row for each format."""
+    Nothing is imported before that: a format brings the reading of responses with it.
+    """
+
+    def __init__(self) -> None:
+        self.instances: dict[str, Format] = {}
+
+    def __getitem__(self, name: str) -> Format:
+        # called for every item and response: one lookup, except the first time
+        try:
+            return self.instances[name]
+        except KeyError:
+            instance: Format = registry.members("format")[name]()
+            self.instances[name] = instance
+            return instance
+
+    def __iter__(self) -> Iterator[str]:
+        names = registry.members("format")
+        return iter([*(n for n in _ORDER if n in names), *(n for n in names if n not in _ORDER)])
+
+    def __len__(self) -> int:
+        return len(registry.members("format"))
+
+
+FORMATS: Mapping[str, Format] = _Formats()
+"""Every registered format by name."""
+
+
+def format_of(item: Item) -> Format:
+    """The item's format. Raises `InputError` for an unknown one."""
+    try:
+        return FORMATS[item.format]
+    except KeyError:
+        raise InputError(
+            f"{item.benchmark}, item {item.name!r}: no format named {item.format!r}."
+            f"{suggest(item.format, tuple(FORMATS))}"
+        ) from None
 
 
 def ask(item: Item, *, style: str | None = None) -> str:
@@ -53,26 +64,26 @@ def ask(item: Item, *, style: str | None = None) -> str:
     `style` is for formats with options: 'text' shows them without letters and asks for the text, 'letter'
     asks for the letter, 'both' (the default) for both. Raises `InputError` for an unknown format or style.
     """
-    return _format(item).ask(item, style)
+    return format_of(item).ask(item, style)
 
 
-def read(item: Item, text: str) -> Reading:
-    """What the item's format makes of an answer: never an exception, whatever the text.
+def read_response(item: Item, text: str) -> Reading:
+    """The response as the item's format reads it: never an exception, whatever the text.
 
     `parsed` is null unless the status is `ok`. Raises `InputError` only for an unknown format.
     """
-    return _format(item).read(item, text)
+    return format_of(item).read(item, text)
 
 
 def check(item: Item) -> Item:
     """The item in its format's normal form, or `InputError` with a sentence that names benchmark and item."""
     points = [point.unit for point in item.rubric]
     if len(set(points)) < len(points):
-        raise fault(item, "two points of its rubric bear one name")
+        raise item_error(item, "two points of its rubric bear one name")
     for field in ("must", "nice"):
         if any(not text.strip() for text in getattr(item, field)):
-            raise fault(item, f"a statement under {field} is blank: take it out, or say what it is")
-    return _format(item).check(item)
+            raise item_error(item, f"a statement under {field} is blank: take it out, or say what it is")
+    return format_of(item).check(item)
 
 
 def key(item: Item) -> str:
@@ -80,20 +91,30 @@ def key(item: Item) -> str:
 
     For examples in a prompt and for the ceiling; empty for an item that has no key.
     """
-    if not (item.references or item.answer):
-        return ""
-    said = item.references[0] if item.references else ", ".join(item.answer)
-    if item.format == "multi_hop" and item.steps:
-        return f"Final answer: {said}\nReasoning: {' '.join(item.steps)}"
-    return f"Step: {item.step}\nExplanation: {said}" if item.format == "multi_hop_inverse" else said
+    return format_of(item).key(item) if item.references or item.answer else ""
 
 
-def _format(item: Item) -> Format:
+def labelled_key(item: Item) -> str:
+    """The keyed answer under the labels of its prompt, as people see it among responses.
+
+    A key that is labelled otherwise than responses are would be recognised. Empty without a key.
+    """
+    text = key(item)
+    return format_of(item).labelled_key(item) if text.strip() else text
+
+
+def scored_as(name: str) -> tuple[str, ...]:
+    """The format of that name, and the one of ours whose metrics score it too."""
     try:
-        return FORMATS[item.format]
-    except KeyError:
-        known = tuple(FORMATS)
-        raise InputError(
-            f"{item.benchmark}, item {item.name!r}: no format named {item.format!r}."
-            f"{suggest(item.format, known)}"
-        ) from None
+        like = FORMATS[name].scored_as
+    except KeyError:  # items of a plugin that is not loaded
+        like = ""
+    return (name, like) if like else (name,)
+
+
+def accepts(declared: Sequence[str], name: str) -> bool:
+    """Whether a metric that declares these formats scores items of the format `name`.
+
+    It does where it names that format, or the one that the format says it is `scored_as`.
+    """
+    return name in declared or any(like in declared for like in scored_as(name))

@@ -1,50 +1,107 @@
-"""What a format is, and what all formats do first with an answer."""
+"""The class that every format derives from, and what formats do first with a response."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import ClassVar
 
-from vivavoce.errors import InputError
-from vivavoce.records import Item, Reading
-from vivavoce.text import is_blank, spoken
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.text import is_blank, spoken
+from vivavoce.reading.refusal import only_refuses
 
-__all__ = ["Format", "fault", "unanswered", "unreadable", "voiced"]
 
+class Format:
+    """How items of one form are asked and checked, and how responses to them are read.
 
-class Format(NamedTuple):
-    """A way of asking and answering: one module each, registered in `formats.FORMATS`.
-
-    `fields` are the item fields it uses, the needed ones first; `answered` says how an item is to be
-    answered, `read_as` what a reading holds. `ask` writes the user prompt, `read` reads an answer, `check`
-    returns the item in its normal form or raises `InputError`.
+    A subclass registered with `@format("name")` overrides what differs. By itself this class is an open
+    question: it is asked as it stands, and any text answers it unless the text is blank or only refuses.
+    Formats hold no state, and `read` is a pure function: responses are read when they are scored.
     """
 
-    name: str
-    fields: tuple[str, ...]
-    answered: str
-    read_as: str
-    ask: Callable[[Item, str | None], str]
-    read: Callable[[Item, str], Reading]
-    check: Callable[[Item], Item]
+    name: ClassVar[str] = ""
+    """The registered name, which is the field `format` of an item. `@format` sets it."""
+    fields: ClassVar[tuple[str, ...]] = ("question", "references", "context")
+    """The item fields it uses, required ones first."""
+    answered: ClassVar[str] = "in free text"
+    """How an item is to be answered, in a few words."""
+    read_as: ClassVar[str] = "the answer's text without its thinking"
+    """What `Reading.parsed` holds, in a few words."""
+    scored_as: ClassVar[str] = ""
+    """A format of ours with the same kind of key and of `parsed`; its metrics then score this one too.
+
+    'short' for a text that is compared with `references`, 'mcq' for one option, 'list' for several.
+    """
+    open_text: ClassVar[bool] = True
+    """Whether candidates answer in their own words; False where they pick from options."""
+    several_answers: ClassVar[bool] = False
+    """Whether a key may hold several options; `parsed` is then a tuple of them."""
+    fixed_options: ClassVar[tuple[str, ...]] = ()
+    """The options that every item of the format has without listing them: True and False."""
+    item_noun: ClassVar[str] = "question"
+    """What a sentence that is put into an item calls it; a "statement" is judged as it stands."""
+    shows_steps: ClassVar[bool] = False
+    """Whether `steps` are part of what is asked; elsewhere they are part of the key."""
+
+    def ask(self, item: Item, style: str | None = None) -> str:
+        """The user prompt. `style` says how options are shown, where there are any."""
+        return with_context(item)
+
+    def read(self, item: Item, text: str) -> Reading:
+        """What a response says. Never raises, whatever the text; `parsed` is None unless the status is ok."""
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        if only_refuses(answer):
+            return unanswered("a refusal without an answer")
+        return Reading("ok", answer)
+
+    def check(self, item: Item) -> Item:
+        """The item in its normal form: an open item's `answer` becomes its references.
+
+        Raises `InputError` for an item that cannot be used.
+        """
+        check_question(item)
+        if item.answer and not item.references:
+            return replace(item, answer=(), references=item.answer)
+        return item
+
+    def key(self, item: Item) -> str:
+        """The keyed answer as a candidate would give it. Asked only of items that have a key."""
+        return item.references[0] if item.references else ", ".join(item.answer)
+
+    def labelled_key(self, item: Item) -> str:
+        """The key as people see it among responses: labelled and numbered as the prompt asks for it."""
+        return self.key(item)
 
 
-def fault(item: Item, what: str) -> InputError:
+def with_context(item: Item) -> str:
+    """The question, after its context where there is one."""
+    return f"{item.context}\n\n{item.question}" if item.context else item.question
+
+
+def check_question(item: Item) -> None:
+    """Raises `InputError` where the question is blank."""
+    if is_blank(item.question):
+        raise item_error(item, "the question is blank")
+
+
+def item_error(item: Item, what: str) -> InputError:
     """The error for an item that cannot be used: one sentence with benchmark and item."""
     end = "" if what.endswith((".", "?")) else "."
     return InputError(f"{item.benchmark}, item {item.name!r}: {what}{end}")
 
 
 def unanswered(reason: str) -> Reading:
-    """A reading for silence: blank, abstained or refused."""
+    """The reading of a response that is blank, abstains or refuses."""
     return Reading("unanswered", reason=reason)
 
 
 def unreadable(reason: str, stray: tuple[str, ...] = ()) -> Reading:
-    """A reading for an answer in no readable form."""
+    """The reading of a response in no readable form."""
     return Reading("unreadable", stray=stray, reason=reason)
 
 
-def voiced(text: str) -> str | Reading:
-    """The answer without its thinking, or the reading where nothing of it is left."""
+def strip_reasoning(text: str) -> str | Reading:
+    """The response without its thinking, or the reading where nothing remains."""
     answer = spoken(text)
     if is_blank(answer.text):
         if not answer.closed:

@@ -1,70 +1,64 @@
 """Multiple choice: one option of several, by its text or its letter."""
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, ClassVar
 
-from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
-from vivavoce.formats.choice import Answer, Choice
-from vivavoce.formats.match import Options, options_of
-from vivavoce.formats.options import as_keyed, checked_options, prompt
-from vivavoce.formats.refusal import abstains, refuses
-from vivavoce.formats.structured import values
-from vivavoce.records import Item, Reading
-
-__all__ = ["FORMAT"]
-
-
-def _ask(item: Item, style: str | None) -> str:
-    return prompt("mcq", item, style)
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.registry import format
+from vivavoce.formats.base import item_error, unanswered, unreadable
+from vivavoce.formats.options import OptionsFormat, with_option_texts
+from vivavoce.reading.choice import Choice, ChoiceReader
+from vivavoce.reading.fields import json_values
+from vivavoce.reading.mentions import Options
+from vivavoce.reading.refusal import refuses
 
 
-def _read(item: Item, text: str) -> Reading:
-    options = options_of(item.options)
-    answer = voiced(text)
-    exact = options.plain.get(" ".join((answer if isinstance(answer, str) else text).split()))
-    if exact is not None:
-        return Reading("ok", options.texts[exact])
-    if isinstance(answer, Reading):
-        return answer
-    if abstains(answer):
-        return unanswered("a refusal without an answer")
-    found = values(answer)
-    read = _from_json(found, options) if found else Choice(answer, options).read(lambda: refuses(answer))
-    if read.reason is None and read.names:
-        return Reading("ok", options.texts[read.names[0]])
-    if read.silent and refuses(answer):
-        return unanswered("a refusal without an answer")
-    return unreadable(read.reason or "it names no option")
+@format("mcq")
+class MultipleChoice(OptionsFormat):
+    """One option of several, by its letter or its text."""
+
+    answered: ClassVar[str] = "with one option, by its letter or its text"
+    read_as: ClassVar[str] = "the option's text"
+
+    def read_options(self, answer: str, options: Options) -> Reading:
+        """The option that the response settles on."""
+        choice = _choice(answer, options)
+        if choice.reason is None and choice.names:
+            return Reading("ok", self.parsed(choice.names, options))
+        # Words of refusal count only where no option is named: a warning may stand beside an answer.
+        if choice.silent and refuses(answer):
+            return unanswered("a refusal without an answer")
+        return unreadable(choice.reason or "it names no option")
+
+    def check(self, item: Item) -> Item:
+        """Needs two or more options, and one of them as the key."""
+        item = super().check(item)
+        if len(item.answer) != 1:
+            raise item_error(item, f"multiple choice needs exactly one answer, not {len(item.answer)}")
+        return with_option_texts(item)
 
 
-def _from_json(found: list[Any], options: Options) -> Answer:
-    answers = [_leaf(str(value), options) for value in found]
-    names = tuple(dict.fromkeys(n for a in answers for n in a.names))
+def _choice(answer: str, options: Options) -> Choice:
+    leaves = json_values(answer)
+    if leaves:
+        return _from_json(leaves, options)
+    return ChoiceReader(answer, options).read(lambda: refuses(answer))
+
+
+def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
+    """The option that all values of a JSON answer name; values that name nothing do not disturb others."""
+    choices = [_from_leaf(str(leaf), options) for leaf in leaves]
+    names = tuple(dict.fromkeys(chain.from_iterable(choice.names for choice in choices)))
     if len(names) > 1:
-        texts = ", ".join(options.texts[n] for n in names)
-        return Answer(reason=f"two options for a single choice: {texts}")
-    reasons = [a.reason for a in answers if a.reason and not (a.silent and names)]
-    silent = all(a.silent for a in answers)
-    return Answer(reason=reasons[0], silent=silent) if reasons else Answer(names)
+        texts = ", ".join(options.texts[name] for name in names)
+        return Choice(reason=f"two options for a single choice: {texts}")
+    for choice in choices:
+        if choice.reason and not (choice.silent and names):
+            return Choice(reason=choice.reason, silent=all(c.silent for c in choices))
+    return Choice(names)
 
 
-def _leaf(text: str, options: Options) -> Answer:
-    exact = options.plain.get(" ".join(text.split()))
-    return Answer((exact,)) if exact is not None else Choice(text, options).read()
-
-
-def _check(item: Item) -> Item:
-    item = checked_options(item, at_least=2)
-    if len(item.answer) != 1:
-        raise fault(item, f"multiple choice needs exactly one answer, not {len(item.answer)}")
-    return as_keyed(item)
-
-
-FORMAT = Format(
-    name="mcq",
-    fields=("question", "options", "answer", "context"),
-    answered="with one option, by its letter or its text",
-    read_as="the option's text",
-    ask=_ask,
-    read=_read,
-    check=_check,
-)
+def _from_leaf(text: str, options: Options) -> Choice:
+    exact = options.exactly(text)
+    return Choice((exact,)) if exact is not None else ChoiceReader(text, options).read()

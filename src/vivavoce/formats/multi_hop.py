@@ -1,29 +1,31 @@
 """A question that takes several steps: the answer, and what leads to it (ClinIQLink 2025, multi-hop)."""
 
 import re
+from collections.abc import Sequence
+from typing import ClassVar
 
-from vivavoce.formats.base import Format, unanswered, unreadable, voiced
-from vivavoce.formats.cues import retracts
-from vivavoce.formats.markup import lines_of, unboxed, unfenced, untabled, untagged
-from vivavoce.formats.options import checked_question, laid_out
-from vivavoce.formats.refusal import abstains, only_refuses
-from vivavoce.formats.sections import (
+from vivavoce.core.prompts import load
+from vivavoce.core.records import Item, Reading, Reasoned
+from vivavoce.core.registry import format
+from vivavoce.core.text import is_blank, lazy_pattern
+from vivavoce.formats.base import Format, strip_reasoning, unanswered, unreadable, with_context
+from vivavoce.formats.open_text import with_references
+from vivavoce.reading.answer_markers import retracts
+from vivavoce.reading.fields import (
     EXPLANATION,
     FINAL,
     Section,
-    joined,
-    pattern,
+    field_steps,
+    field_text,
+    json_object,
+    label_pattern,
+    paragraphs,
     sections,
     split_steps,
 )
-from vivavoce.formats.short_inverse import checked_references
-from vivavoce.formats.structured import entries, entry, listed
-from vivavoce.formats.tokens import Doc
-from vivavoce.prompts import load
-from vivavoce.records import Item, Reading, Reasoned
-from vivavoce.text import is_blank
-
-__all__ = ["FORMAT"]
+from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
+from vivavoce.reading.refusal import abstains, only_refuses
+from vivavoce.reading.tokens import Doc
 
 _REASONING = rf"""
     (?:(?:my|the|step[- ]by[- ]step|detailed|brief|clinical|logical|multi-hop)\s){{0,3}}
@@ -32,11 +34,13 @@ _REASONING = rf"""
   | {EXPLANATION}
   | (?=step\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-])
 """
-_LABELS = pattern({"answer": FINAL, "conclusion": r"(?:(?:in|the)\s)?conclusion", "reasoning": _REASONING})
-_FIRST = re.compile(
+_LABELS = label_pattern(
+    {"answer": FINAL, "conclusion": r"(?:(?:in|the)\s)?conclusion", "reasoning": _REASONING}
+)
+_FIRST = lazy_pattern(
     r"^[#>*_\-•\t ]*+(?:reasoning\s)?step\s(?:1|one)\b[*_]{0,2}\s?[:.)–-]", re.IGNORECASE | re.MULTILINE
 )
-_SAID = re.compile(
+_CONCLUDES = lazy_pattern(
     r"""(?:^|(?<=[.!?]\s))[*_#>\ ]*+
         (?P<so>(?:so|thus|hence|therefore|overall|consequently|in\ conclusion|in\ summary|finally),?\ )?
         (?:the|my)\ (?P<final>(?:(?:final|correct|best|right)\ ){0,2})answer\ (?:is|would\ be|must\ be)
@@ -44,39 +48,67 @@ _SAID = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 """A conclusion; "the answer is complex" alone is none."""
-_OPENER = re.compile(r"[:!]\W*$")
+_NUMBERED = lazy_pattern(r"^\W*(?:step\s*#?\d{1,3}\s*[:.)–—-]|\d{1,3}[.):](?=\s))\s*", re.IGNORECASE)
+"""The number that a step of the key carries."""
+_CALLED_FINAL = lazy_pattern(r"\W*(?:\w+\W+){0,2}?final\b", re.IGNORECASE)
+_OPENER = lazy_pattern(r"[:!]\W*$")
 """A line such as "Sure! Here is my answer:", which is no step."""
 
 
-def _ask(item: Item, style: str | None) -> str:
-    return load("multi_hop").fill(question=laid_out(item))
+@format("multi_hop")
+class MultiHop(Format):
+    """A question whose answer takes several steps."""
+
+    fields: ClassVar[tuple[str, ...]] = ("question", "references", "steps", "context")
+    answered: ClassVar[str] = "with an answer and the steps that lead to it"
+    read_as: ClassVar[str] = "the answer, and the steps"
+
+    def ask(self, item: Item, style: str | None = None) -> str:
+        """The question, and a request for answer and reasoning under labels."""
+        return load("multi_hop").fill(question=with_context(item))
+
+    def read(self, item: Item, text: str) -> Reading:
+        """The answer and its steps as `Reasoned`, from JSON or from under labels."""
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        if abstains(answer) or only_refuses(answer):
+            return unanswered("a refusal without an answer")
+        fields = json_object(answer)
+        if fields and (reading := _from_json(fields)) is not None:
+            return reading
+        answer = unboxed(untabled(unfenced(answer), labelled_lines))
+        first = _FIRST.search(answer)
+        if first is not None:  # steps may follow the answer without a label of their own
+            answer = f"{answer[: first.start()]}\nReasoning:\n{answer[first.start() :]}"
+        return _from_text(untagged(answer))
+
+    def check(self, item: Item) -> Item:
+        """Needs a reference."""
+        return with_references(super().check(item))
+
+    def key(self, item: Item) -> str:
+        """The answer, and the steps if the item has any."""
+        answer = super().key(item)
+        return f"Final answer: {answer}\nReasoning: {' '.join(item.steps)}" if item.steps else answer
+
+    def labelled_key(self, item: Item) -> str:
+        """The answer under its label, and the steps numbered, as candidates are asked to write them."""
+        steps = [" ".join(_NUMBERED.sub("", step).split()) for step in item.steps]
+        chain = ["Reasoning:", *(f"{n}. {step}" for n, step in enumerate(steps, 1))] if steps else []
+        return "\n".join((f"Final Answer: {super().key(item)}", *chain))
 
 
-def _read(item: Item, text: str) -> Reading:
-    answer = voiced(text)
-    if isinstance(answer, Reading):
-        return answer
-    if abstains(answer) or only_refuses(answer):
-        return unanswered("a refusal without an answer")
-    found = entries(answer)
-    if found and (read := _from_json(found)) is not None:
-        return read
-    answer = unboxed(untabled(unfenced(answer), lines_of))
-    first = _FIRST.search(answer)
-    if first is not None:  # steps may follow the answer without a label of their own
-        answer = f"{answer[: first.start()]}\nReasoning:\n{answer[first.start() :]}"
-    return _from_text(untagged(answer))
-
-
-def _from_json(found: dict[str, object]) -> Reading | None:
-    answer = entry(found, "answer")
-    steps = listed(found, "reasoning")
+def _from_json(fields: dict[str, object]) -> Reading | None:
+    answer = field_text(fields, "answer")
+    steps = field_steps(fields, "reasoning")
     if answer is None and not steps:
         return None
-    return _settled(answer or "", steps)
+    return _reading(answer or "", steps)
 
 
-def _settled(answer: str, steps: tuple[str, ...]) -> Reading:
+def _reading(answer: str, steps: tuple[str, ...]) -> Reading:
+    """The reading of an answer and the steps that lead to it."""
     if is_blank(answer):
         return unreadable("reasoning without an answer") if steps else unanswered("the answer is blank")
     if abstains(answer) or only_refuses(answer):
@@ -86,79 +118,75 @@ def _settled(answer: str, steps: tuple[str, ...]) -> Reading:
 
 def _from_text(text: str) -> Reading:
     parts = sections(text, _LABELS)
-    answers = [p for p in parts if p.name == "answer"] or [p for p in parts if p.name == "conclusion"]
-    kind = answers[0].name if answers else ""
-    reasons = [p.text for p in parts if p.name in {"reasoning", "conclusion"} and p.name != kind]
     before = parts[0].text
-    if answers:
-        given = [p for p in answers if not is_blank(p.text)]
-        steps = split_steps(joined(*reasons)) if reasons else _before(before)
-        if not given:
-            return _settled("", steps)
-        chosen = _chosen(text, given)
-        return chosen if isinstance(chosen, Reading) else _settled(chosen.text, steps)
-    if any(not is_blank(reason) for reason in reasons):
-        # what stands before the reasoning is the answer; within it, "the answer is ..." is
-        if not is_blank(before) and not _OPENER.search(before):
-            return _settled(before, split_steps(joined(*reasons)))
-        return _said(joined(*reasons)) or _settled("", split_steps(joined(*reasons)))
-    return _said(text) or _settled(text.strip(), ())
+    for name in ("answer", "conclusion"):  # without a label for the answer, the conclusion is one
+        answers = [part for part in parts if part.name == name]
+        if answers:
+            reasons = _texts(parts, {"reasoning", "conclusion"} - {name})
+            steps = split_steps(paragraphs(*reasons)) if reasons else _steps_before(before)
+            return _labelled(text, answers, steps)
+    chain = paragraphs(*_texts(parts, {"reasoning"}))
+    if is_blank(chain):
+        return _conclusion(text) or _reading(text.strip(), ())
+    # what stands before the reasoning is the answer; within it, "the answer is ..." is
+    if not is_blank(before) and not _OPENER.search(before):
+        return _reading(before, split_steps(chain))
+    return _conclusion(chain) or _reading("", split_steps(chain))
 
 
-def _before(text: str) -> tuple[str, ...]:
+def _texts(parts: Sequence[Section], names: set[str]) -> list[str]:
+    return [part.text for part in parts if part.name in names]
+
+
+def _labelled(text: str, answers: Sequence[Section], steps: tuple[str, ...]) -> Reading:
+    """The reading of a response with a label for its answer."""
+    filled = [section for section in answers if not is_blank(section.text)]
+    if not filled:
+        return _reading("", steps)
+    final = _final(text, filled)
+    return final if isinstance(final, Reading) else _reading(final.text, steps)
+
+
+def _steps_before(text: str) -> tuple[str, ...]:
+    """The steps of a chain that stands before the answer without a label; a line that leads in is none."""
     return () if _OPENER.search(text) and "\n" not in text else split_steps(text)
 
 
-def _said(text: str) -> Reading | None:
+def _conclusion(text: str) -> Reading | None:
     """The answer in "Therefore, the answer is ...", to the end of its line; the rest are the steps."""
-    marks = [
-        m for m in _SAID.finditer(text) if m["so"] or m["final"] or m["colon"] == ":" or _closes(text, m)
-    ]
-    if not marks:
+    matches = [match for match in _CONCLUDES.finditer(text) if _concludes(text, match)]
+    if not matches:
         return None
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    given = []
-    after = ""
-    for mark, end in zip(marks, ends, strict=True):
-        line, _, after = text[mark.end() : end].partition("\n")
-        given.append(Section("", mark.start(), line.strip(" \t*_")))
-    chosen = _chosen(text, given)
-    if isinstance(chosen, Reading):
-        return chosen
-    return _settled(chosen.text, split_steps(joined(text[: marks[0].start()].strip(), after.strip())))
+    ends = [*(match.start() for match in matches[1:]), len(text)]
+    answers = []
+    rest = ""
+    for match, end in zip(matches, ends, strict=True):
+        line, _, rest = text[match.end() : end].partition("\n")
+        answers.append(Section("", match.start(), line.strip(" \t*_")))
+    final = _final(text, answers)
+    if isinstance(final, Reading):
+        return final
+    return _reading(final.text, split_steps(paragraphs(text[: matches[0].start()].strip(), rest.strip())))
 
 
-def _closes(text: str, mark: re.Match[str]) -> bool:
-    """True for a conclusion that is a paragraph of its own, and the last one."""
-    return "\n\n" in text[: mark.start()][-3:] and "\n" not in text[mark.end() :].rstrip()
+def _concludes(text: str, match: re.Match[str]) -> bool:
+    """True for a conclusion that is marked as one, or is a paragraph of its own and the last one."""
+    if match["so"] or match["final"] or match["colon"] == ":":
+        return True
+    return "\n\n" in text[: match.start()][-3:] and "\n" not in text[match.end() :].rstrip()
 
 
-def _chosen(text: str, given: list[Section]) -> Section | Reading:
+def _final(text: str, answers: Sequence[Section]) -> Section | Reading:
     """The last answer, if those before agree or are taken back; one called final comes before."""
-    final = [p for p in given if re.match(r"\W*(?:\w+\W+){0,2}?final\b", text[p.lead : p.lead + 40], re.I)]
-    given = final or given
-    last = given[-1]
-    words = set(Doc(last.text).forms)
-    for earlier in reversed(given[:-1]):
-        forms = set(Doc(earlier.text).forms)
-        if not (forms <= words or words <= forms):
+    final = [part for part in answers if _CALLED_FINAL.match(text[part.lead : part.lead + 40])]
+    answers = final or answers
+    last = answers[-1]
+    last_words = set(Doc(last.text).forms)
+    for earlier in reversed(answers[:-1]):
+        earlier_words = set(Doc(earlier.text).forms)
+        if not (earlier_words <= last_words or last_words <= earlier_words):
             between = Doc(text[earlier.lead : last.lead])
             if not retracts(between, 0, len(between)):
                 return unreadable("two final answers that disagree")
             break
     return last
-
-
-def _check(item: Item) -> Item:
-    return checked_references(checked_question(item))
-
-
-FORMAT = Format(
-    name="multi_hop",
-    fields=("question", "references", "steps", "context"),
-    answered="with an answer and the steps that lead to it",
-    read_as="the answer, and the steps",
-    ask=_ask,
-    read=_read,
-    check=_check,
-)

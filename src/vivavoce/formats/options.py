@@ -1,65 +1,93 @@
 """What formats with options share: the prompt that shows them, and the check of their key."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
-from vivavoce.errors import InputError, suggest
-from vivavoce.formats.base import fault
-from vivavoce.formats.match import label
-from vivavoce.prompts import load
-from vivavoce.records import Item
-from vivavoce.text import is_blank
-
-__all__ = ["STYLES", "as_keyed", "checked_options", "checked_question", "laid_out", "prompt"]
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.prompts import load
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.text import label
+from vivavoce.formats.base import (
+    Format,
+    check_question,
+    item_error,
+    strip_reasoning,
+    unanswered,
+    with_context,
+)
+from vivavoce.reading.mentions import Options, options_of
+from vivavoce.reading.refusal import abstains
 
 STYLES = ("text", "letter", "both")
+"""How options can be shown: without letters, or with them; and what is then asked for."""
 
 
-def prompt(name: str, item: Item, style: str | None) -> str:
-    """The prompt `name` in a style, with question and options; raises `InputError` for an unknown style."""
-    style = style or "both"
-    if style not in STYLES:
-        raise InputError(f"no style {style!r} for {name}.{suggest(style, STYLES)}")
-    lettered = style != "text"
-    shown = "\n".join(
-        f"{label(k)}. {text}" if lettered else f"- {text}" for k, text in enumerate(item.options)
-    )
-    return load(f"{name}_{style}").fill(question=laid_out(item), options=shown)
+class OptionsFormat(Format):
+    """A format whose items list their options; `fewest_options` is how many an item needs."""
+
+    fields: ClassVar[tuple[str, ...]] = ("question", "options", "answer", "context")
+    open_text: ClassVar[bool] = False
+    fewest_options: ClassVar[int] = 2
+
+    def ask(self, item: Item, style: str | None = None) -> str:
+        """The question with its options; raises `InputError` for an unknown style."""
+        style = style or "both"
+        if style not in STYLES:
+            raise InputError(f"no style {style!r} for {self.name}.{suggest(style, STYLES)}")
+        lines = [
+            f"- {text}" if style == "text" else f"{label(k)}. {text}" for k, text in enumerate(item.options)
+        ]
+        return load(f"{self.name}_{style}").fill(question=with_context(item), options="\n".join(lines))
+
+    def read(self, item: Item, text: str) -> Reading:
+        """The options chosen. An option's exact text is that option, whatever else it could mean."""
+        options = options_of(item.options)
+        answer = strip_reasoning(text)
+        # Before any refusal is looked for: an option may itself read "I cannot tell".
+        exact = options.exactly(answer if isinstance(answer, str) else text)
+        if exact is not None:
+            return Reading("ok", self.parsed((exact,), options))
+        if isinstance(answer, Reading):
+            return answer
+        if abstains(answer):
+            return unanswered("a refusal without an answer")
+        return self.read_options(answer, options)
+
+    def parsed(self, names: Sequence[int], options: Options) -> str | tuple[str, ...]:
+        """What a reading holds for these options: the text of the only one, or several texts."""
+        texts = tuple(options.texts[name] for name in names)
+        return texts if self.several_answers else texts[0]
+
+    def read_options(self, answer: str, options: Options) -> Reading:
+        """The options that a response names; each format with options has its own grammar for it."""
+        raise NotImplementedError(f"the format {self.name} does not say how options are read")
+
+    def check(self, item: Item) -> Item:
+        """Needs a question and enough different options; options are never edited."""
+        check_question(item)
+        if len(item.options) < self.fewest_options:
+            raise item_error(
+                item, f"{item.format} needs {self.fewest_options} or more options, not {len(item.options)}"
+            )
+        for k, text in enumerate(item.options):
+            if not text.strip():
+                raise item_error(item, f"option {label(k)} is empty")
+            if text in item.options[:k]:
+                raise item_error(item, f"the option {text!r} stands there twice")
+        return item
 
 
-def laid_out(item: Item) -> str:
-    """The question, with its context before it where there is one."""
-    return f"{item.context}\n\n{item.question}" if item.context else item.question
-
-
-def checked_question(item: Item) -> Item:
-    """The item, if it has a question."""
-    if is_blank(item.question):
-        raise fault(item, "the question is blank")
-    return item
-
-
-def checked_options(item: Item, *, at_least: int) -> Item:
-    """The item, if it has a question and enough different options; options are never edited."""
-    checked_question(item)
-    if len(item.options) < at_least:
-        raise fault(item, f"{item.format} needs {at_least} or more options, not {len(item.options)}")
-    for k, text in enumerate(item.options):
-        if not text.strip():
-            raise fault(item, f"option {label(k)} is empty")
-        if text in item.options[:k]:
-            raise fault(item, f"the option {text!r} stands there twice")
-    return item
-
-
-def as_keyed(item: Item) -> Item:
+def with_option_texts(item: Item) -> Item:
     """The item with its key as texts of options: each is an option's exact text, else its letter."""
     letters = {label(k): text for k, text in enumerate(item.options)}
-    keyed = []
+    texts: list[str] = []
     for key in item.answer:
+        # Text before letter: an option may be a letter itself, such as vitamin "C".
         text = key if key in item.options else letters.get(key)
         if text is None:
-            raise fault(item, f"the key {key!r} is no option.{suggest(key, item.options)}")
-        if text in keyed:
-            raise fault(item, f"the key {text!r} stands there twice")
-        keyed.append(text)
-    return item if tuple(keyed) == item.answer else replace(item, answer=tuple(keyed))
+            raise item_error(item, f"the key {key!r} is no option.{suggest(key, item.options)}")
+        if text in texts:
+            raise item_error(item, f"the key {text!r} stands there twice")
+        texts.append(text)
+    return item if tuple(texts) == item.answer else replace(item, answer=tuple(texts))

@@ -1,130 +1,160 @@
 """True or false: the words "True" and "False", or their first letters; "Yes" and "No" are neither."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from vivavoce.formats import words
-from vivavoce.formats.base import Format, fault, unanswered, unreadable, voiced
-from vivavoce.formats.choice import Answer, Choice
-from vivavoce.formats.claims import Said
-from vivavoce.formats.cues import cues, retracts
-from vivavoce.formats.match import Mention, options_of
-from vivavoce.formats.options import checked_question, laid_out
-from vivavoce.formats.refusal import refuses
-from vivavoce.formats.structured import values
-from vivavoce.formats.tokens import CLAUSE, NONE
-from vivavoce.prompts import load
-from vivavoce.records import Item, Reading
-
-__all__ = ["FORMAT"]
+from vivavoce.core.prompts import load
+from vivavoce.core.records import Item, Reading
+from vivavoce.core.registry import format
+from vivavoce.formats.base import (
+    Format,
+    check_question,
+    item_error,
+    strip_reasoning,
+    unanswered,
+    unreadable,
+    with_context,
+)
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import cues, retracts
+from vivavoce.reading.choice import Choice, ChoiceReader
+from vivavoce.reading.fields import json_values
+from vivavoce.reading.mentions import Mention, options_of
+from vivavoce.reading.refusal import refuses
+from vivavoce.reading.tokens import CLAUSE, NONE, has_any
+from vivavoce.reading.verdicts import JudgedMention, Verdict
 
 _OPTIONS = options_of(("True", "False"), ("T", "F"))
+_BEHIND_TRUTH = words.AFTER_TRUTH | words.STATEMENT_NOUNS
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
 
-class _Truth(Choice):
+class _Truth(ChoiceReader):
     """A choice between true and false, where "not true" is a choice too."""
 
     def mentions(self) -> list[Mention]:
         """The words "true" and "false" where they judge: "false positive" and "true or false?" do not."""
-        found = [m for m in super().mentions() if not self._names_a_thing(m)]
-        asked: set[int] = set()
-        for n in range(len(found) - 1):
-            a, b = found[n], found[n + 1]
-            between = self.doc.forms[a.j : b.i]
-            if (
-                between in (["or"], ["/"])
-                and b.j < len(self.doc)
-                and any(c in "?:" for c in self.doc.gap(b.j))
-            ):
-                asked |= {n, n + 1}
-        return [m for n, m in enumerate(found) if n not in asked]
+        mentions = [mention for mention in super().mentions() if not self._names_a_thing(mention)]
+        choices: set[Mention] = set()
+        for a, b in itertools.pairwise(mentions):
+            if self._is_choice(a, b):
+                choices |= {a, b}
+        return [mention for mention in mentions if mention not in choices]
 
-    def read(self, refused: Callable[[], bool] = lambda: False) -> Answer:
-        """A bare verdict that the answer opens with, unless later words overrule it; else as any choice."""
+    def _is_choice(self, a: Mention, b: Mention) -> bool:
+        """True for "true or false?", "True/False:"."""
+        if self.doc.forms[a.j : b.i] not in (["or"], ["/"]) or b.j >= len(self.doc):
+            return False
+        return self.doc.gap_has(b.j, "?:")
+
+    def read(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+        """A bare verdict that the response opens with, unless later words overrule it; else as any choice."""
         lead = self._lead()
-        return lead if lead is not None else super().read(refused)
+        if lead is not None and not self._overruled(lead):
+            return Choice(lead.names)
+        return super().read(refused)
 
-    def _lead(self) -> Answer | None:
+    def _lead(self) -> Mention | None:
         """The verdict of "True - ..." or "**False**", which stands whatever the explanation says."""
+        # A number may stand before the verdict: "1. True".
         at = 1 if self._enumerated(0, len(self.doc)) else 0
         lead = self.texts[0] if self.texts else None
-        which = self.options.labels.get(self.doc.surface(at, at + 1)) if at + 1 < len(self.doc) else None
-        if which is not None and any(c in ":-–—\n" for c in self.doc.gap(at + 1)):
-            lead = Mention(at, at + 1, (which,), "label")
+        letter = self.options.labels.get(self.doc.surface(at, at + 1)) if at + 1 < len(self.doc) else None
+        if letter is not None and self.doc.gap_has(at + 1, ":-–—\n"):
+            lead = Mention(at, at + 1, (letter,), "label")
         if lead is None or lead.i != at or len(lead.names) != 1:
             return None
         if lead.j < len(self.doc) and (self.doc.breaks[lead.j] < CLAUSE or "?" in self.doc.gap(lead.j)):
             return None
-        answer = Answer(lead.names)
-        for m in self.texts:
-            bare = self.doc.breaks[m.i] >= CLAUSE and (m.j >= len(self.doc) or self.doc.breaks[m.j] >= CLAUSE)
-            if bare and m.names != lead.names:
-                return None
-        if retracts(self.doc, lead.j, len(self.doc)) or any(
-            self.doc.forms[k] in words.RETRACTING and self.doc.breaks[k] >= CLAUSE
-            for k in range(lead.j, len(self.doc))
-        ):
-            return None
-        final = [self.claim(c.i, c.j)[0] for c in cues(self.doc) if c.i > lead.i]
-        return None if any(a is not None and a.names not in {(), lead.names} for a in final) else answer
+        return lead
 
-    def _names_a_thing(self, m: Mention) -> bool:
-        k = m.j
-        if k < len(self.doc) and self.doc.breaks[k] <= NONE and self.doc.forms[k] in words.TRUTH_HEADS:
+    def _overruled(self, lead: Mention) -> bool:
+        """True if a bare verdict, a retraction or a final answer behind the lead says otherwise."""
+        doc, end = self.doc, len(self.doc)
+        if any(self._is_bare(mention) and mention.names != lead.names for mention in self.texts):
             return True
-        if k >= len(self.doc) or self.doc.breaks[k] > NONE or any(c in "*_\"'" for c in self.doc.gap(k)):
+        if retracts(doc, lead.j, end):
+            return True
+        if any(doc.forms[k] in words.RETRACTING and doc.breaks[k] >= CLAUSE for k in range(lead.j, end)):
+            return True
+        final = [self.claim(cue.i, cue.j)[0] for cue in cues(doc) if cue.i > lead.i]
+        return any(choice is not None and choice.names not in {(), lead.names} for choice in final)
+
+    def _is_bare(self, mention: Mention) -> bool:
+        """True if a value is a clause of its own."""
+        if self.doc.breaks[mention.i] < CLAUSE:
             return False
-        return self.doc.forms[k] not in words.AFTER_TRUTH | words.STATEMENT_NOUNS
+        return mention.j >= len(self.doc) or self.doc.breaks[mention.j] >= CLAUSE
 
-    def said(self, i: int, j: int, *, claimed: bool = False) -> list[Said]:
-        """What is said, with the opposite in place of what is turned down; a weighed value is none."""
-        found = []
-        for s in self._carried(super().said(i, j, claimed=claimed), i):
+    def _names_a_thing(self, mention: Mention) -> bool:
+        """True for "false positive", "true prevalence": the word belongs to the noun behind it."""
+        k = mention.j
+        if k >= len(self.doc) or self.doc.breaks[k] > NONE:
+            return False
+        if self.doc.forms[k] in words.TRUTH_HEADS:
+            return True
+        return self.doc.forms[k] not in _BEHIND_TRUTH and not self.doc.gap_has(k, "*_\"'")
+
+    def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
+        """The mentions, with the opposite in place of what is turned down; a weighed value is none."""
+        judged = []
+        for s in self._carried(super().judged(i, j, claimed=claimed), i):
             if s.verdict == "rejected" and len(s.names) == 1:
-                s = Said(s.mention._replace(names=(1 - s.names[0],)), "named")
+                # With two values, turning one down leaves the other; with more options it would not.
+                s = JudgedMention(s.mention._replace(names=(1 - s.names[0],)), "named")
             if s.verdict != "tentative" or claimed:
-                found.append(s)
-        return found
+                judged.append(s)
+        return judged
 
-    def _carried(self, found: list[Said], i: int) -> list[Said]:
-        """What is said, where a hedge or a claim goes on: "could be true in some and false in others"."""
-        carried: list[Said] = []
-        in_part = 0
-        for s in found:
-            a, b = carried[-1].mention.j if carried else i, s.mention.i
-            if b > i and (self.doc.forms[b - 1] in words.DEGREES or (in_part and self._and(in_part, b))):
-                in_part = s.mention.j  # "both true and false", "partly true"
+    def _carried(self, judged: Sequence[JudgedMention], i: int) -> list[JudgedMention]:
+        """The mentions, where a hedge or a claim goes on: "could be true in some and false in others"."""
+        carried: list[JudgedMention] = []
+        partly_end = 0
+        for s in judged:
+            k = s.mention.i
+            partly = partly_end and self._and(partly_end, k)
+            if k > i and (partly or self.doc.forms[k - 1] in words.DEGREES):
+                partly_end = s.mention.j  # "both true and false", "partly true"
                 continue
-            if s.verdict == "named" and self.doc.forms[b - 2 : b] == ["can", "be"] and b - 2 >= i:
-                s = Said(s.mention, "tentative")
-            elif s.verdict == "named" and carried:
-                before = carried[-1]
-                goes_on = all(self.doc.breaks[k] < CLAUSE for k in range(a, b + 1))
-                goes_on = goes_on and not any(form in words.RESET for form in self.doc.forms[a:b])
-                if before.verdict == "tentative" and goes_on and not self._concedes(i, before.mention.i):
-                    s = Said(s.mention, "tentative")
-                elif before.verdict == "chosen" and goes_on and self._and(a, b):
-                    s = Said(s.mention, "chosen")
+            if s.verdict == "named":
+                s = JudgedMention(s.mention, self._carried_verdict(carried, s.mention, i))
             carried.append(s)
         return carried
 
-    def claim(self, i: int, j: int) -> tuple[Answer | None, int]:
+    def _carried_verdict(self, carried: Sequence[JudgedMention], mention: Mention, i: int) -> Verdict:
+        """The verdict of a value that is only named, from "can be" or the value before it."""
+        k = mention.i
+        if self.doc.forms[k - 2 : k] == ["can", "be"] and k - 2 >= i:
+            return "tentative"
+        if not carried:
+            return "named"
+        before = carried[-1]
+        a = before.mention.j
+        if max(self.doc.breaks[a : k + 1], default=NONE) >= CLAUSE or has_any(
+            self.doc.forms[a:k], words.RESET
+        ):
+            return "named"
+        if before.verdict == "tentative" and not self._concedes(i, before.mention.i):
+            return "tentative"
+        return "chosen" if before.verdict == "chosen" and self._and(a, k) else "named"
+
+    def claim(self, i: int, j: int) -> tuple[Choice | None, int]:
         """What a claim settles on; "true in adults and false in children" settles on neither."""
-        answer, end = super().claim(i, j)
-        names = {n for s in self.said(i, j, claimed=True) if s.verdict != "rejected" for n in s.names}
-        if answer is not None and answer.names and len(names) > 1:
-            other = next(
-                (s for s in self.said(i, j, claimed=True) if s.names and s.names != answer.names), None
-            )
-            if other is not None and self._and(i, other.mention.i):
-                return Answer(reason=self.many(names)), end
-        return answer, end
+        choice, end = super().claim(i, j)
+        if choice is None or not choice.names:
+            return choice, end
+        judged = self.judged(i, j, claimed=True)
+        names = {name for s in judged if s.verdict != "rejected" for name in s.names}
+        opposite = next((s for s in judged if s.names and s.names != choice.names), None)
+        if len(names) > 1 and opposite is not None and self._and(i, opposite.mention.i):
+            return Choice(reason=self.many(names)), end
+        return choice, end
 
     def _concedes(self, i: int, k: int) -> bool:
         """True for "While it could be true in children, it is false"."""
-        return any(form in {"while", "although", "though", "whereas", "even"} for form in self.doc.forms[i:k])
+        return has_any(self.doc.forms[i:k], {"while", "although", "though", "whereas", "even"})
 
     def _and(self, a: int, b: int) -> bool:
         """True if "and" or "or" alone leads to token b: "true in adults and false in children"."""
@@ -140,53 +170,56 @@ class _Truth(Choice):
         return "both True and False are said"
 
 
-def _ask(item: Item, style: str | None) -> str:
-    return load("true_false").fill(question=laid_out(item))
+@format("true_false")
+class TrueFalse(Format):
+    """A statement that is true or false."""
+
+    fields: ClassVar[tuple[str, ...]] = ("question", "answer", "context")
+    answered: ClassVar[str] = "with True or False"
+    read_as: ClassVar[str] = "True or False"
+    open_text: ClassVar[bool] = False
+    fixed_options: ClassVar[tuple[str, ...]] = ("True", "False")
+    item_noun: ClassVar[str] = "statement"
+
+    def ask(self, item: Item, style: str | None = None) -> str:
+        """The statement, to be called True or False."""
+        return load("true_false").fill(question=with_context(item))
+
+    def read(self, item: Item, text: str) -> Reading:
+        """True or False as booleans."""
+        answer = strip_reasoning(text)
+        if isinstance(answer, Reading):
+            return answer
+        leaves = json_values(answer)
+        if leaves:
+            return _from_json(leaves)
+        truth = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
+        if truth.names and not truth.reason:
+            # Names are places in `_OPTIONS`, where True comes first.
+            return Reading("ok", truth.names[0] == 0)
+        if truth.silent and refuses(answer):
+            return unanswered("a refusal without an answer")
+        if truth.silent or not truth.reason:
+            return unreadable("it says neither True nor False")
+        return unreadable(truth.reason)
+
+    def check(self, item: Item) -> Item:
+        """Needs the key True or False, also as T or F and in small letters."""
+        check_question(item)
+        key = _KEYS.get(item.answer[0].strip().lower()) if len(item.answer) == 1 else None
+        if key is None:
+            answers = ", ".join(repr(a) for a in item.answer) or "nothing"
+            raise item_error(item, f"true_false needs the answer True or False, not {answers}")
+        return item if item.answer == (key,) else replace(item, answer=(key,))
 
 
-def _read(item: Item, text: str) -> Reading:
-    answer = voiced(text)
-    if isinstance(answer, Reading):
-        return answer
-    found = values(answer)
-    if found:
-        return _from_json(found)
-    read = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
-    if read.names and not read.reason:
-        return Reading("ok", read.names[0] == 0)
-    if read.silent and refuses(answer):
-        return unanswered("a refusal without an answer")
-    return unreadable("it says neither True nor False" if read.silent or not read.reason else read.reason)
-
-
-def _from_json(found: list[Any]) -> Reading:
+def _from_json(leaves: list[Any]) -> Reading:
     truths = set()
-    for value in found:
-        if isinstance(value, bool):
-            truths.add(value)
+    for leaf in leaves:
+        if isinstance(leaf, bool):
+            truths.add(leaf)
         else:
-            read = _Truth(str(value), _OPTIONS).read()
-            truths |= {n == 0 for n in read.names}
+            truths |= {name == 0 for name in _Truth(str(leaf), _OPTIONS).read().names}
     if len(truths) == 1:
         return Reading("ok", truths.pop())
     return unreadable("both True and False are said" if truths else "it says neither True nor False")
-
-
-def _check(item: Item) -> Item:
-    checked_question(item)
-    key = _KEYS.get(item.answer[0].strip().lower()) if len(item.answer) == 1 else None
-    if key is None:
-        shown = ", ".join(repr(a) for a in item.answer) or "nothing"
-        raise fault(item, f"true_false needs the answer True or False, not {shown}")
-    return item if item.answer == (key,) else replace(item, answer=(key,))
-
-
-FORMAT = Format(
-    name="true_false",
-    fields=("question", "answer", "context"),
-    answered="with True or False",
-    read_as="True or False",
-    ask=_ask,
-    read=_read,
-    check=_check,
-)

@@ -1,20 +1,104 @@
-"""Accuracy of closed questions: 1 if what was read is the key, else 0."""
+"""Right or wrong: accuracy of closed questions, exact match, F1 of lists, and the step that is named.
+
+`list_f1` and `step_accuracy` follow the list and multi-hop inverse tasks of ClinIQLink (2025). With the set
+of options picked and the set keyed, F1 = 2 tp / (2 tp + fp + fn), one value per question. An entry that is
+not an option counts as a false positive: it costs precision, not the question. ClinIQLink weighs an
+explanation by the distance between the step named and the wrong one, and leaves one that names no step
+unpenalised; here the step is a measure of its own, and a step that is not named is a miss.
+"""
 
 from collections.abc import Mapping, Sequence
 
-from vivavoce.metrics import Lab
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.core.text import clinical_tokens
+from vivavoce.metrics import Metric, ScoringContext
 
 
 @metric("accuracy")
-class Accuracy:
+class Accuracy(Metric):
     """Share of single-choice and true/false questions answered right; blank and unreadable count 0."""
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("mcq", "true_false")
     needs = ("answer",)
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """1.0 or 0.0 for each row."""
         return [{"accuracy": Value(float(str(row.reading.parsed) == row.item.answer[0]))} for row in rows]
+
+
+@metric("exact")
+class Exact(Metric):
+    """Share of short answers that say a reference word for word.
+
+    Case, accents, punctuation and articles do not count; numbers, comparators and units do. It misleads
+    wherever an answer may be phrased in more than one way: a right synonym counts 0.
+    """
+
+    criteria = (Criterion(criterion="accuracy"),)
+    formats = ("short",)
+    needs = ("references",)
+
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
+        """1.0 or 0.0 for each row: the best over the references."""
+
+        def same(row: Row) -> bool:
+            response = context.once(clinical_tokens, row.reading.text)
+            return any(
+                response == context.once(clinical_tokens, reference) for reference in row.item.references
+            )
+
+        return [{"accuracy": Value(float(same(row)))} for row in rows]
+
+
+@metric("list_f1")
+class ListF1(Metric):
+    """Overlap of the options picked with those keyed, 0 to 1.
+
+    `parts` hold tp, fp, fn, precision and recall.
+    """
+
+    criteria = (Criterion(criterion="f1"),)
+    formats = ("list",)
+    needs = ("answer",)
+
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
+        """For an answer of strays alone precision is 0; without any entry it is not defined and left out."""
+        return [{"f1": _f1(row)} for row in rows]
+
+
+def _f1(row: Row) -> Value:
+    picked, keyed = set(row.reading.parsed), set(row.item.answer)
+    tp = len(picked & keyed)
+    fp = len(picked - keyed) + len(row.reading.stray)
+    fn = len(keyed - picked)
+    parts = {"tp": tp, "fp": fp, "fn": fn, "recall": tp / len(keyed)}
+    if tp + fp:
+        parts["precision"] = tp / (tp + fp)
+    note = f"no option: {', '.join(row.reading.stray)}" if row.reading.stray else None
+    return Value(2 * tp / (2 * tp + fp + fn), parts, note)
+
+
+@metric("step_accuracy")
+class StepAccuracy(Metric):
+    """Share of chains of reasoning in which the wrong step was found; blank and unreadable count 0.
+
+    1 if the step named is the wrong one, else 0; no step named is 0. `parts` hold the distance in steps where
+    one was named.
+    """
+
+    criteria = (Criterion(criterion="step_accuracy"),)
+    formats = ("multi_hop_inverse",)
+    needs = ("step",)
+
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
+        """1.0 or 0.0 for each row."""
+        return [{"step_accuracy": _named_step(row)} for row in rows]
+
+
+def _named_step(row: Row) -> Value:
+    named, wrong = row.reading.parsed.step, row.item.step
+    if named is None or wrong is None:
+        return Value(0.0, note="no step is named")
+    return Value(float(named == wrong), {"distance": float(abs(named - wrong))})

@@ -12,16 +12,16 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from vivavoce.metrics import Lab
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.treebank import lower_words
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
 
 _ORDERS = 4
 
 
 @metric("bleu")
-class Bleu:
+class Bleu(Metric):
     """BLEU-4 from 0 to 1 (sacrebleu prints it times 100): n-gram precision and a penalty for shortness.
 
     `bleu` is the mean of the answers' own values, `corpus_bleu` pools the n-gram counts of all answers
@@ -45,18 +45,18 @@ class Bleu:
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own BLEU under both names; no word in common gives 0."""
         tokens = _thirteen_a if self.tokens == "13a" else lower_words
         counted = _counted_13a if self.tokens == "13a" else _counted_treebank
         score = _smoothed if self.smooth == "method1" else _sacrebleu(self.smooth)
-        made = []
+        scores = []
         for row in rows:
-            references = [lab.once(counted, r) for r in row.item.references]
-            found = _matches(lab.once(tokens, row.reading.text), references)
-            value = Value(min(score(found), 1.0), found.parts())
-            made.append({"bleu": value, "corpus_bleu": value})
-        return made
+            references = [context.once(counted, r) for r in row.item.references]
+            matches = _matches(context.once(tokens, row.reading.text), references)
+            value = Value(min(score(matches), 1.0), matches.parts())
+            scores.append({"bleu": value, "corpus_bleu": value})
+        return scores
 
 
 class _Matches(NamedTuple):
@@ -125,16 +125,16 @@ def _matches(answer: list[str], references: list[_Counted]) -> _Matches:
     """An n-gram counts at most as often as in the reference that has it most; the nearest length counts."""
     correct = []
     for n in range(1, _ORDERS + 1):
-        known = references[0].counts[n - 1]
+        limits = references[0].counts[n - 1]
         if len(references) > 1:
-            known = Counter(known)
-            for other in references[1:]:
-                known |= Counter(other.counts[n - 1])
-        seen: dict[Any, int] = {}
+            limits = Counter(limits)
+            for reference in references[1:]:
+                limits |= Counter(reference.counts[n - 1])
+        times_seen: dict[Any, int] = {}
         common = 0
-        for gram in filter(known.__contains__, _grams(answer, n)):
-            seen[gram] = times = seen.get(gram, 0) + 1
-            common += times <= known[gram]
+        for gram in filter(limits.__contains__, _grams(answer, n)):
+            times_seen[gram] = times = times_seen.get(gram, 0) + 1
+            common += times <= limits[gram]
         correct.append(common)
         if not common:  # no longer n-gram can match where no shorter one does
             correct += [0] * (_ORDERS - n)
@@ -148,27 +148,27 @@ def _matches(answer: list[str], references: list[_Counted]) -> _Matches:
 def _sacrebleu(smooth: str) -> Any:
     from sacrebleu.metrics.bleu import BLEU
 
-    def score(found: _Matches) -> float:
-        made = BLEU.compute_bleu(
-            list(found.correct),
-            list(found.total),
-            found.answer,
-            found.reference,
+    def score(matches: _Matches) -> float:
+        result = BLEU.compute_bleu(
+            list(matches.correct),
+            list(matches.total),
+            matches.answer,
+            matches.reference,
             smooth,
             effective_order=True,
         )
-        return float(made.score) / 100
+        return float(result.score) / 100
 
     return score
 
 
-def _smoothed(found: _Matches) -> float:
+def _smoothed(matches: _Matches) -> float:
     """NLTK's `sentence_bleu` with method 1: an order without a match counts 0.1, of at least one n-gram."""
-    if not found.correct[0]:
+    if not matches.correct[0]:
         return 0.0
-    brevity = 1.0 if found.answer > found.reference else math.exp(1 - found.reference / found.answer)
+    brevity = 1.0 if matches.answer > matches.reference else math.exp(1 - matches.reference / matches.answer)
     logs = (
         math.log((count or 0.1) / max(total, 1))
-        for count, total in zip(found.correct, found.total, strict=True)
+        for count, total in zip(matches.correct, matches.total, strict=True)
     )
     return brevity * math.exp(math.fsum(log / _ORDERS for log in logs))

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from vivavoce.metrics import Lab
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
 
 _CHARACTERS = 6
 _WORDS = 2
@@ -20,7 +20,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 @metric("chrf")
-class Chrf:
+class Chrf(Metric):
     """chrF2 from 0 to 1 (sacrebleu prints it times 100): F with recall weighted 2 over runs of characters.
 
     Runs of 1 to 6 characters, blanks aside; `words=2` adds single words and pairs (chrF++). `chrf` is the
@@ -41,22 +41,22 @@ class Chrf:
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own chrF under both names; nothing in common gives 0."""
         counted = _with_words if self.words else _characters
-        made = []
+        scores = []
         for row in rows:
             answer = counted(row.reading.text)  # counts of an answer are large, and wanted once
-            found = (_matches(answer, lab.once(counted, r)) for r in row.item.references)
-            best = max(found, key=_f)
+            matches = (_matches(answer, context.once(counted, r)) for r in row.item.references)
+            best = max(matches, key=_f)
             parts = {
                 f"{name}_{i}": count
                 for i, order in enumerate(best, 1)
                 for name, count in zip(("hyp", "ref", "match"), order, strict=True)
             }
             value = Value(min(_f(best), 1.0), parts)
-            made.append({"chrf": value, "corpus_chrf": value})
-        return made
+            scores.append({"chrf": value, "corpus_chrf": value})
+        return scores
 
 
 Counts = tuple[Counter[str], ...]
@@ -90,23 +90,29 @@ def _matches(answer: Counts, reference: Counts) -> list[tuple[int, int, int]]:
     """By order: runs of the answer, of the reference, in common. Without any in the reference none counts."""
     return [
         (
-            said.total() if wanted else 0,
-            wanted.total(),
-            sum(min(times, said[run]) for run, times in wanted.items() if run in said),
+            answer_order.total() if reference_order else 0,
+            reference_order.total(),
+            sum(
+                min(times, answer_order[run]) for run, times in reference_order.items() if run in answer_order
+            ),
         )
-        for said, wanted in zip(answer, reference, strict=True)
+        for answer_order, reference_order in zip(answer, reference, strict=True)
     ]
 
 
 def _f(orders: list[tuple[int, int, int]]) -> float:
     """F of the mean precision and the mean recall over the orders that both texts have."""
     precision = recall = 0.0
-    there = [order for order in orders if order[0] and order[1]]
-    for said, wanted, match in there:  # added one by one, so that the floats are sacrebleu's on any Python
-        precision += match / said
-        recall += match / wanted
+    shared = [order for order in orders if order[0] and order[1]]
+    for (
+        n_answer,
+        n_reference,
+        match,
+    ) in shared:  # added one by one, so that the floats are sacrebleu's on any Python
+        precision += match / n_answer
+        recall += match / n_reference
     if not precision + recall:
         return 0.0
-    precision, recall = precision / len(there), recall / len(there)
+    precision, recall = precision / len(shared), recall / len(shared)
     score = (1 + _RECALL_WEIGHT) * precision * recall
     return score / (_RECALL_WEIGHT * precision + recall)

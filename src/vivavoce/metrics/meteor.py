@@ -12,16 +12,16 @@ lower-cased and split by `treebank_words`, as in ClinIQLink 2025.
 
 from collections.abc import Mapping, Sequence
 
-from vivavoce.metrics import Lab
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.porter import stem
 from vivavoce.metrics.treebank import lower_words
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
-from vivavoce.wordnet import synonyms
+from vivavoce.metrics.wordnet import synonyms
 
 
 @metric("meteor")
-class Meteor:
+class Meteor(Metric):
     """METEOR against the reference, 0 to just under 1 (identical texts: 1 - gamma / words^beta).
 
     `alpha` weighs recall against precision, `beta` and `gamma` shape what broken order costs. With several
@@ -45,18 +45,18 @@ class Meteor:
         if not 0 <= self.alpha <= 1 or not 0 <= self.gamma <= 1 or self.beta < 0:
             raise ValueError("alpha and gamma must lie from 0 to 1, and beta must not be negative")
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The best over the references; no word in common gives 0.
 
         `parts` hold matches, chunks, precision and recall.
         """
-        made = []
+        scores = []
         for row in rows:
-            words = lab.once(lower_words, row.reading.text)
+            words = context.once(lower_words, row.reading.text)
             stems = list(map(stem, words))
-            marks = (self._value(words, stems, lab.once(_Reference, r)) for r in row.item.references)
-            made.append({"meteor": max(marks, key=lambda v: v.value or 0.0)})
-        return made
+            marks = (self._value(words, stems, context.once(_Reference, r)) for r in row.item.references)
+            scores.append({"meteor": max(marks, key=lambda v: v.value or 0.0)})
+        return scores
 
     def _value(self, words: list[str], stems: list[str], reference: "_Reference") -> Value:
         places = _aligned(words, stems, reference)
@@ -74,8 +74,8 @@ class Meteor:
 class _Reference:
     """A reference's words and stems, the places of each word, and the synonyms met so far."""
 
-    KEPT = 1 << 16
-    __slots__ = ("known", "near", "places", "stems", "words")
+    MAX_SYNONYMS = 1 << 16
+    __slots__ = ("near", "places", "stem_set", "stems", "words")
 
     def __init__(self, text: str) -> None:
         self.words = lower_words(text)
@@ -83,54 +83,58 @@ class _Reference:
         self.places: dict[str, list[int]] = {}
         for place, word in enumerate(self.words):
             self.places.setdefault(word, []).append(place)
-        self.known = frozenset(self.stems)
+        self.stem_set = frozenset(self.stems)
         self.near: dict[str, frozenset[str]] = {}
 
     def synonyms(self, word: str) -> frozenset[str]:
         """Those synonyms of `word` that are stems of this reference; kept, as answers share their words."""
-        if len(self.near) >= self.KEPT:
+        if len(self.near) >= self.MAX_SYNONYMS:
             self.near.clear()
-        found = self.near[word] = synonyms(word) & self.known
-        return found
+        near = self.near[word] = synonyms(word) & self.stem_set
+        return near
 
 
 def _aligned(answer: list[str], stems: list[str], reference: _Reference) -> list[int]:
-    """For each word of the answer the place of the reference's word it is matched with, or -1."""
-    matched = [-1] * len(answer)
-    free = set(range(len(reference.words)))
-    left: dict[str, int] = {}
-    rest = []
-    for i in range(len(matched) - 1, -1, -1):
-        word = answer[i]
-        places = reference.places.get(word)
-        if places and (n := left.get(word, len(places))):
-            left[word] = n - 1
-            matched[i] = places[n - 1]
-            free.remove(places[n - 1])
-        else:
-            rest.append(i)
+    """For each word of the answer the place of the reference's word it is matched with, or -1.
 
+    As in NLTK equal words are matched first, then equal stems, then synonyms, always from the end.
+    """
+    matched = [-1] * len(answer)
+    unmatched = _match_words(answer, reference, matched)
+    free = set(range(len(reference.words))).difference(matched)
     by_stem: dict[str, list[int]] = {}
     for place in sorted(free):
         by_stem.setdefault(reference.stems[place], []).append(place)
-    still = []
-    for i in rest:
-        root = stems[i]
-        if by_stem.get(root):
-            matched[i] = by_stem[root].pop()
+    without_stem = []
+    for i in unmatched:
+        places = by_stem.get(stems[i])
+        if places:
+            matched[i] = places.pop()
         else:
-            still.append((i, root))
-
-    near, look_up = reference.near, reference.synonyms
-    for i, root in still:
-        words = near.get(root)
-        if words is None:
-            words = look_up(root)
+            without_stem.append(i)
+    for i in without_stem:
+        near = reference.near.get(stems[i])
+        words = reference.synonyms(stems[i]) if near is None else near
         if words:
             latest = max((by_stem[w] for w in words if by_stem.get(w)), key=lambda p: p[-1], default=None)
             if latest:
                 matched[i] = latest.pop()
     return matched
+
+
+def _match_words(answer: list[str], reference: _Reference, matched: list[int]) -> list[int]:
+    """Match equal words, and return the places in the answer that stay without a match, from the end."""
+    remaining: dict[str, int] = {}
+    unmatched = []
+    for i in range(len(answer) - 1, -1, -1):
+        word = answer[i]
+        places = reference.places.get(word)
+        if places and (n := remaining.get(word, len(places))):
+            remaining[word] = n - 1
+            matched[i] = places[n - 1]
+        else:
+            unmatched.append(i)
+    return unmatched
 
 
 def _chunks(places: list[int]) -> int:

@@ -6,8 +6,6 @@ extensions are a short list of irregular words, endings in -ied, -ies, -alli, -f
 
 from functools import lru_cache
 
-__all__ = ["stem"]
-
 _IRREGULAR = {
     **{"skies": "sky", "dying": "die", "lying": "lie", "tying": "tie"},
     **{"innings": "inning", "outings": "outing", "cannings": "canning"},
@@ -45,11 +43,11 @@ def stem(word: str) -> str:
 
 def _shape(word: str) -> str:
     """A v for each vowel and a c for each consonant; y is a vowel where it follows a consonant."""
-    made, last = [], "v"
+    letters, last = [], "v"
     for letter in word:
         last = "v" if letter in "aeiou" or (letter == "y" and last == "c") else "c"
-        made.append(last)
-    return "".join(made)
+        letters.append(last)
+    return "".join(letters)
 
 
 def _measure(word: str) -> int:

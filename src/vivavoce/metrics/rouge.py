@@ -11,17 +11,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from vivavoce.metrics import Lab
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.porter import stem
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
 
-_KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789"
-_BLANKED = bytes(c if c in _KEPT else ord(" ") for c in range(256))
+_WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_BLANKED = bytes(c if c in _WORD_CHARACTERS else ord(" ") for c in range(256))
 
 
 @metric("rouge")
-class Rouge:
+class Rouge(Metric):
     """ROUGE F1 against the reference, 0 to 1.
 
     `n`: 1 or 2 for n-grams, L for the longest common subsequence, 1+L for the mean of both; `stemmer=true`
@@ -38,22 +38,22 @@ class Rouge:
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1. A reference without any word cannot be matched: such a row fails with a note."""
         split = stems if self.stemmer else words
         prepare, overlap = _WAYS[self.n, self.stemmer]
-        made = []
+        scores = []
         for row in rows:
-            answer = lab.once(split, row.reading.text)
-            references = [lab.once(prepare, r) for r in row.item.references if lab.once(split, r)]
+            answer = context.once(split, row.reading.text)
+            references = [context.once(prepare, r) for r in row.item.references if context.once(split, r)]
             if not references:
                 note = "no reference has a word in a-z or 0-9, so ROUGE is not defined"
-                made.append({"f1": Value(None, note=note, status="failed")})
+                scores.append({"f1": Value(None, note=note, status="failed")})
                 continue
             # max keeps the first of equals, as rouge-score's score_multi does
-            best = max((overlap(r, answer) for r in references), key=lambda found: found.f1)
-            made.append({"f1": Value(best.f1, best.parts)})
-        return made
+            best = max((overlap(r, answer) for r in references), key=lambda candidate: candidate.f1)
+            scores.append({"f1": Value(best.f1, best.parts)})
+        return scores
 
 
 def words(text: str) -> list[str]:
@@ -104,12 +104,12 @@ class _Overlap(NamedTuple):
 
 def _by_counts(reference: _Counted, answer: list[str]) -> _Overlap:
     """Overlap of n-grams: only the reference's are counted in the answer, each up to its own count."""
-    left = reference.counts.copy()
+    remaining = reference.counts.copy()
     grams = answer if reference.n == 1 else pairwise(answer)
     common = 0
-    for gram in filter(left.__contains__, grams):  # most words of an answer are none of the reference's
-        if left[gram]:
-            left[gram] -= 1
+    for gram in filter(remaining.__contains__, grams):  # most words of an answer are none of the reference's
+        if remaining[gram]:
+            remaining[gram] -= 1
             common += 1
     return _overlap(common, reference.total, max(len(answer) - reference.n + 1, 0))
 
@@ -136,8 +136,8 @@ def _overlap(common: int, n_reference: int, n_answer: int) -> _Overlap:
 
 def _by_both(reference: tuple[_Counted, _Masked], answer: list[str]) -> _Overlap:
     """The mean of the F1 of ROUGE-1 and ROUGE-L, which stand in `parts`."""
-    one, sequence = _by_counts(reference[0], answer).f1, _by_subsequence(reference[1], answer).f1
-    return _Overlap((one + sequence) / 2, {"rouge_1": one, "rouge_l": sequence})
+    unigram, sequence = _by_counts(reference[0], answer).f1, _by_subsequence(reference[1], answer).f1
+    return _Overlap((unigram + sequence) / 2, {"rouge_1": unigram, "rouge_l": sequence})
 
 
 class _Way(NamedTuple):

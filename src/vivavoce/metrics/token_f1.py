@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from vivavoce.metrics import Lab
-from vivavoce.records import Criterion, Row, Value
-from vivavoce.registry import metric
-from vivavoce.text import clinical_tokens, squad_tokens
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.core.text import clinical_tokens, squad_tokens
+from vivavoce.metrics import Metric, ScoringContext
 
 _TOKENS = {"clinical": clinical_tokens, "squad": squad_tokens}
 
 
 @metric("token_f1")
-class TokenF1:
+class TokenF1(Metric):
     """F1 of the words shared with the reference, 0 to 1.
 
     `tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published recipe.
@@ -30,14 +30,14 @@ class TokenF1:
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
-    def values(self, rows: Sequence[Row], lab: Lab) -> Sequence[Mapping[str, Value]]:
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1; no word in common gives 0; `parts` hold precision and recall."""
         tokens = _TOKENS[self.tokens]
         return [
             {
                 "f1": max(
                     (
-                        f1(lab.once(tokens, ref), lab.once(tokens, row.reading.text))
+                        f1(context.once(tokens, ref), context.once(tokens, row.reading.text))
                         for ref in row.item.references
                     ),
                     key=lambda v: v.value or 0.0,

@@ -9,8 +9,6 @@ fractions and four control characters otherwise where one stands beside an apost
 import re
 from functools import lru_cache
 
-__all__ = ["lower_words", "treebank_words"]
-
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 # The last full stop is a word of its own; closing brackets and quotes may follow it, opening quotes may not.
 _LAST_STOP = re.compile(r"""[^.](\.)(?:[])}>"'»”’]|\ (?!"|''))*+\s*$""", re.VERBOSE)
@@ -91,5 +89,5 @@ def _words(run: str) -> tuple[str, ...]:
     return tuple(run.split())
 
 
-def _parted(found: re.Match[str]) -> str:
-    return f" {' '.join(filter(None, found.groups()))} "
+def _parted(match: re.Match[str]) -> str:
+    return f" {' '.join(filter(None, match.groups()))} "

@@ -1,4 +1,4 @@
-"""Models' cards: what is publicly known of a model, from a small YAML file; null is not known, no guess."""
+"""Model cards: what is publicly known of a model, from a small YAML file; null means unknown."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,10 +6,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from vivavoce.errors import ModelError, suggest
+from vivavoce.core.errors import ModelError, suggest
 from vivavoce.models.yamls import read_mapping
-
-__all__ = ["ModelCard", "card_of", "cards"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,21 +34,21 @@ def cards(file: Path | None = None) -> dict[str, ModelCard]:
     taken from the card that had them. Raises `ModelError` naming file, card and field where something cannot
     be used.
     """
-    known = _read(Path(__file__).with_name("models.yaml"), {})
-    return known if file is None else _read(file, known)
+    shipped = _load_cards(Path(__file__).with_name("models.yaml"), {})
+    return shipped if file is None else _load_cards(file, shipped)
 
 
-def card_of(candidate: str, known: Mapping[str, ModelCard] | None = None) -> ModelCard | None:
-    """The card of the model that answers under this label, or null: nothing is guessed.
+def card_of(candidate: str, all_cards: Mapping[str, ModelCard] | None = None) -> ModelCard | None:
+    """The card of the model with this label, or null: nothing is guessed.
 
     A label fits a card if it is the card's name or one of its `names`; case does not count, and blanks and
-    underscores are hyphens. Settings in brackets at the end (`gpt-4o(temperature=0)`) are left out. What
-    stands before a slash is taken off from the left until something fits: `hf/google/gemma-3-27b-it` is
-    `gemma-3-27b-it`. Last, marks of quantisation at the end are taken off (`-GGUF`, `-AWQ`, `-FP8`, `-4bit`,
-    `-Q4_K_M`): a quantised model has the card of what was quantised. Beginnings never fit: `llama3` is not
+    underscores are hyphens. Settings in brackets at the end (`gpt-4o(temperature=0)`) are left out. Parts
+    before a slash are removed from the left until something fits: `hf/google/gemma-3-27b-it` is
+    `gemma-3-27b-it`. Last, suffixes of quantisation are removed (`-GGUF`, `-AWQ`, `-FP8`, `-4bit`,
+    `-Q4_K_M`): a quantised model has the card of the original. Prefixes never fit: `llama3` is not
     `llama3.1:70b`.
     """
-    index = _index(cards() if known is None else known)
+    index = _index(cards() if all_cards is None else all_cards)
     label = _normal(candidate)
     bare = _SETTINGS.sub("", label)
     forms = [label, *([] if "(" in bare else _tails(bare))]
@@ -77,58 +75,63 @@ def _tails(label: str) -> Iterator[str]:
     return ("/".join(parts[k:]) for k in range(len(parts)))
 
 
-def _index(known: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
+def _index(cards: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
     """Every label in its normal form; the last part of a label counts where it is one card's alone."""
     tails: dict[str, set[str]] = {}
-    for card in known.values():
+    for card in cards.values():
         for label in card.names:
             tails.setdefault(_normal(label).rpartition("/")[2], set()).add(card.name)
-    stated = {_normal(label): card for card in known.values() for label in (card.name, *card.names)}
-    return {tail: known[min(owners)] for tail, owners in tails.items() if len(owners) == 1} | stated
+    by_label = {_normal(label): card for card in cards.values() for label in (card.name, *card.names)}
+    return {tail: cards[min(owners)] for tail, owners in tails.items() if len(owners) == 1} | by_label
 
 
-def _read(file: Path, known: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
-    stated = read_mapping(file, "cards", ModelError)
-    made = dict(known)
-    taken: dict[str, str] = {}
-    for name, settings in stated.items():
+def _load_cards(file: Path, inherited: Mapping[str, ModelCard]) -> dict[str, ModelCard]:
+    """The cards of `file` over the inherited ones, field by field."""
+    cards = dict(inherited)
+    owners: dict[str, str] = {}
+    for name, settings in read_mapping(file, "cards", ModelError).items():
         where = f"{file}, {name}"
-        if not isinstance(settings, dict):
-            raise ModelError(f"{where}: a card is a mapping, such as {{family: Llama 3, parameters: 8}}.")
-        own = [f.name for f in fields(ModelCard) if f.name != "name"]
-        for key in settings:
-            if key not in own:
-                raise ModelError(f"{where}: a card has no field {key!r}.{suggest(str(key), own)}")
-        typed = {key: _typed(f"{where}, {key}", key, value) for key, value in settings.items()}
-        had = made.get(name, ModelCard(name=name))
-        card = replace(had, **typed | {"names": (*had.names, *typed.get("names", ()))})
-        if card.active is not None and card.parameters is not None and card.active > card.parameters:
-            raise ModelError(
-                f"{where}: {card.active:g} active parameters are more than all {card.parameters:g}."
-            )
-        made[name] = card
+        typed = _fields(where, settings)
+        cards[name] = _merged(where, cards.get(name, ModelCard(name=name)), typed)
         for label in (name, *typed.get("names", ())):
-            other = taken.setdefault(_normal(label), name)
-            if other != name:
+            owner = owners.setdefault(_normal(label), name)
+            if owner != name:
                 raise ModelError(
-                    f"{where}: the name {label!r} is that of {other} too. Give it to one of them."
+                    f"{where}: the name {label!r} is that of {owner} too. Give it to one of them."
                 )
-    for name, card in made.items():
+    for name, card in cards.items():
         for base in card.base or ():
-            if base not in made:
-                raise ModelError(f"{file}, {name}, base: no card {base!r}.{suggest(base, list(made))}")
-        kept = tuple(label for label in card.names if taken.get(_normal(label), name) == name)
-        made[name] = replace(card, names=kept)
-    return made
+            if base not in cards:
+                raise ModelError(f"{file}, {name}, base: no card {base!r}.{suggest(base, list(cards))}")
+        # A label that the file gives to another card is taken from the card that had it.
+        own_names = tuple(label for label in card.names if owners.get(_normal(label), name) == name)
+        cards[name] = replace(card, names=own_names)
+    return cards
+
+
+def _fields(where: str, settings: Any) -> dict[str, Any]:
+    """The stated fields of a card, checked. Raises `ModelError`."""
+    if not isinstance(settings, dict):
+        raise ModelError(f"{where}: a card is a mapping, such as {{family: Llama 3, parameters: 8}}.")
+    names = [f.name for f in fields(ModelCard) if f.name != "name"]
+    for key in settings:
+        if key not in names:
+            raise ModelError(f"{where}: a card has no field {key!r}.{suggest(str(key), names)}")
+    return {key: _typed(f"{where}, {key}", key, value) for key, value in settings.items()}
+
+
+def _merged(where: str, base: ModelCard, typed: Mapping[str, Any]) -> ModelCard:
+    """The card with these fields changed, and their names added."""
+    card = replace(base, **{**typed, "names": (*base.names, *typed.get("names", ()))})
+    if card.active is not None and card.parameters is not None and card.active > card.parameters:
+        raise ModelError(f"{where}: {card.active:g} active parameters are more than all {card.parameters:g}.")
+    return card
 
 
 def _typed(where: str, key: str, value: Any) -> Any:
-    if key in ("names", "base") and isinstance(value, str):
-        value = [value]
+    """The value of a field, checked. Raises `ModelError` naming `where` it stands."""
     if key == "names" or (key == "base" and value is not None):
-        if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
-            raise ModelError(f"{where}: a list of names is needed, not {value!r}.")
-        return tuple(value)
+        return _labels(where, value)
     if value is None:
         return None
     if key in ("parameters", "active"):
@@ -139,6 +142,17 @@ def _typed(where: str, key: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ModelError(f"{where}: true, false or null is needed, not {value!r}.")
         return value
+    return _month_or_text(where, key, value)
+
+
+def _labels(where: str, value: Any) -> tuple[str, ...]:
+    labels = [value] if isinstance(value, str) else value
+    if not isinstance(labels, list) or not all(isinstance(label, str) and label.strip() for label in labels):
+        raise ModelError(f"{where}: a list of names is needed, not {labels!r}.")
+    return tuple(labels)
+
+
+def _month_or_text(where: str, key: str, value: Any) -> str:
     if key in ("release", "cutoff"):
         if not isinstance(value, str) or not _MONTH.match(value):
             raise ModelError(f"{where}: year and month are needed, such as 2024-07, not {value!s}.")

@@ -1,47 +1,51 @@
-"""What an endpoint's answer holds, whatever shape a stranger gave it."""
+"""Tolerant readers of an endpoint's JSON reply: text, usage, and lists of tokens with log-probabilities.
 
+Endpoints list log-probabilities in three shapes. Chat lists the generated tokens, each with its bytes; vLLM's
+`prompt_logprobs` give the token at every place of the prompt, with its rank in the whole vocabulary;
+completions give parallel lists, with `echo` those of the prompt too. (vLLM, OpenAI-compatible server:
+`Logprob`, `CompletionLogProbs`; OpenAI, API reference: `ChatCompletionTokenLogprob`.)
+"""
+
+import codecs
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vivavoce.models import Transient, Usage
-from vivavoce.text import one_line
+from vivavoce.core.text import one_line
+from vivavoce.models.requests import FatalError, Generation, Likelihood, RejectedError, RetryableError, Usage
 
-__all__ = [
-    "as_dict",
-    "as_list",
-    "first_choice",
-    "logprobs_of",
-    "same_model",
-    "text_of",
-    "usage_of",
-    "word",
-]
+NO_NUMBER = -9999.0
+"""Endpoints write this for a log-probability below what they report, or for minus infinity."""
 
+_BLANKS = re.compile(r"\s*")
 _MOST_TOKENS = 1 << 53
 _ROUNDING = 1e-3
 _VERSION = re.compile(r"[-@:_]?(?:latest|v?\d{3,8}|20\d\d-\d\d-\d\d)(?:[-:]v\d+(?::\d)?)?")
 _VARIANT = re.compile(r"(?:[-:]latest|:free|:nitro|:floor|:online|:exacto)$")
 
 
-def same_model(asked: str, said: str) -> bool:
-    """True if `said` is `asked`, or a dated or numbered version of it; a size or a purpose is another model.
+def same_model(requested: str, replied: str) -> bool:
+    """True if `replied` is `requested`, or a dated or numbered version of it; another size or purpose is not.
 
     Folders before the name (`openai/gpt-4o`) and case do not matter.
     """
-    asked, said = (name.rpartition("/")[2].lower() for name in (asked, said))
-    base = _VARIANT.sub("", asked)
-    if said in (asked, base):
+    requested, replied = (name.rpartition("/")[2].lower() for name in (requested, replied))
+    base = _VARIANT.sub("", requested)
+    if replied in (requested, base):
         return True
-    return said.startswith(base) and said[len(base)] in "-@:_" and bool(_VERSION.fullmatch(said[len(base) :]))
+    return (
+        replied.startswith(base)
+        and replied[len(base)] in "-@:_"
+        and bool(_VERSION.fullmatch(replied[len(base) :]))
+    )
 
 
-def first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice of an answer; `Transient` where there is none."""
-    choices = answer.get("choices")
+def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice of a reply; `RetryableError` where there is none."""
+    choices = reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise Transient("the answer has no choices")
+        raise RetryableError("the answer has no choices")
     return choices[0]
 
 
@@ -68,22 +72,227 @@ def text_of(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def usage_of(usage: Any, sent: str, made: str) -> Usage:
-    """Tokens sent and made, by these names; null where they are no counts."""
-    counted = [as_dict(usage).get(sent), as_dict(usage).get(made)]
+def usage_of(usage: Any, sent: str, generated: str) -> Usage:
+    """Input and output tokens, under these names; null where they are no counts."""
+    counted = [as_dict(usage).get(sent), as_dict(usage).get(generated)]
     return Usage(*(n if type(n) is int and 0 <= n < _MOST_TOKENS else None for n in counted))
 
 
 def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:
     """Log-probabilities as the endpoint gave them; null for none.
 
-    `Transient`, naming the place, where one is missing, no number, or above 0 by more than rounding (a server
-    that is set to give logits).
+    `RetryableError`, naming the place, where one is missing, no number, or above 0 by more than rounding (a
+    server that is set to give logits).
     """
     for place, n in enumerate(numbers, 1):
         number = isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n)
         if not number or n > _ROUNDING:
-            raise Transient(
+            raise RetryableError(
                 f"a log-probability is {one_line(repr(n), 40)} (that of token {place} of {len(numbers)})"
             )
     return tuple(map(float, numbers)) or None
+
+
+TargetLikelihood = tuple[tuple[float, ...], Likelihood]
+ResponseLogprobs = tuple[tuple[float, ...] | None, tuple[Generation, ...]]
+
+
+def with_space(target: str, stands: str) -> str:
+    """`target` as it follows the text before it: after one blank, where no white space separates the two.
+
+    No blank is added where the target begins with white space, `stands` ends in it, or one is empty.
+    """
+    parted = not target or not stands or target[0].isspace() or stands[-1].isspace()
+    return target if parted else f" {target}"
+
+
+def spelling(tokens: Sequence[str], target: str, offsets: Sequence[Any] = ()) -> int:
+    """Where the last tokens that spell `target` begin; one that straddles its beginning belongs to it.
+
+    Counted from the end, because what stands before (a template, a mark of the beginning) is the server's.
+    A token shown by itself may lack the blank before a word, so blanks count only where that fits. Half
+    characters are shown as marks of replacement: where the tokens do not spell the target their offsets
+    count; where there are none, or the target is plain ASCII, it is `RejectedError`.
+    """
+    if not target:
+        return len(tokens)
+    for form in (str, _squeezed):
+        start, text, goal = len(tokens), "", form(target)
+        while start and len(text) < len(goal):
+            start -= 1
+            text = form(tokens[start]) + text
+        if goal and text.endswith(goal):
+            blank_before = (
+                form is _squeezed and start > 0 and target[0].isspace() and tokens[start - 1].isspace()
+            )
+            return start - blank_before
+    return _start_by_offsets(tokens, target, offsets)
+
+
+def _start_by_offsets(tokens: Sequence[str], target: str, offsets: Sequence[Any]) -> int:
+    """Where the target begins by the tokens' offsets in the text; `RejectedError` where they do not say."""
+    counted = [n for n in offsets if type(n) is int and n >= 0]
+    numbered = len(counted) == len(tokens) > 0 and counted == sorted(counted)
+    if target.isascii() or not numbered or counted[-1] + len(tokens[-1]) < len(target):
+        raise RejectedError("the endpoint's tokens do not spell the target, so it has no likelihood")
+    border = counted[-1] + len(tokens[-1]) - len(target)
+    ends = [*counted[1:], border + len(target)]
+    return next(k for k, end in enumerate(ends) if end > border)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def likelihood_from_prompt_logprobs(listed: Sequence[Any], target: str) -> TargetLikelihood:
+    """Log-probabilities and likelihood of the `target` that ends a prompt, out of vLLM's `prompt_logprobs`.
+
+    `verbatim` follows from the ranks; a token as likely as another has, as the server counts, the last rank
+    of the equals, so a tie ends it. Raises `RejectedError` where the tokens do not spell the target.
+    """
+    # Of each place the token that is there comes first; others may follow if the server lists more.
+    chosen = [as_dict(next(iter(as_dict(place).values()), None)) for place in listed]
+    start = spelling([word(entry.get("decoded_token")) or "" for entry in chosen], target)
+    ranks = [entry.get("rank") for entry in chosen[start:]]
+    return _target_likelihood(
+        [entry.get("logprob") for entry in chosen[start:]],
+        [rank == 1 if type(rank) is int else None for rank in ranks],
+    )
+
+
+def likelihood_from_echo(name: str, choice: Mapping[str, Any], before: str, target: str) -> TargetLikelihood:
+    """Log-probabilities and likelihood of the `target` after `before`, out of an echo of both.
+
+    `verbatim` follows from the likeliest token of each place, where that is listed; a tie counts as the
+    likeliest. Raises `FatalError`, for `name`, where nothing is echoed; `RejectedError` where the tokens do
+    not spell the target, or it begins the text and the server puts no mark of the beginning before it.
+    """
+    listed = as_dict(choice.get("logprobs"))
+    numbers, tokens = as_list(listed.get("token_logprobs")), as_list(listed.get("tokens"))
+    none = FatalError(f"{name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
+    if not tokens or len(numbers) != len(tokens):
+        raise none
+    words = _echoed([word(token) or "" for token in tokens], word(choice.get("text")) or "", before + target)
+    start = spelling(words, target, as_list(listed.get("text_offset"))[: len(words)])
+    if target and start == 0 and numbers[0] is None:
+        raise RejectedError(
+            "the target begins the text, and the first token has no probability: give a prompt"
+        )
+    if target and start == 0 and before.strip():
+        raise none  # a number of a token that it made, not of one that it was given
+    tops = as_list(listed.get("top_logprobs"))
+    tops = tops if len(tops) == len(tokens) else [None] * len(tokens)
+    span = slice(start, len(words))
+    return _target_likelihood(
+        numbers[span], [_top(n, top) for n, top in zip(numbers[span], tops[span], strict=True)]
+    )
+
+
+def _echoed(words: list[str], text: str, prompt: str) -> list[str]:
+    """The tokens without those that a server generated though it was asked for none."""
+    extra = len(text) - len(prompt) if text.startswith(prompt) else 0
+    while extra > 0 and words:
+        extra -= len(words.pop())
+    return words
+
+
+def _top(number: Any, listed: Any) -> bool | None:
+    """True if no token listed for the place is likelier; null where none is listed."""
+    # By numbers, because two tokens may be shown alike.
+    others = [n for n in as_dict(listed).values() if isinstance(n, int | float)]
+    return number >= max(others) if others and isinstance(number, int | float) else None
+
+
+def _target_likelihood(numbers: Sequence[Any], likeliest: Iterable[bool | None]) -> TargetLikelihood:
+    logprobs = logprobs_of(numbers) or ()
+    for place, n in enumerate(logprobs, 1):
+        if n <= NO_NUMBER:
+            raise RejectedError(
+                f"the endpoint gives {n:g} for token {place} of {len(logprobs)} of the target, which stands "
+                "for a probability too small to tell, so it has no likelihood"
+            )
+    return logprobs, Likelihood(math.fsum(logprobs), len(logprobs), _verbatim(likeliest))
+
+
+def _verbatim(likeliest: Iterable[bool | None]) -> int | None:
+    count = 0
+    for is_likeliest in likeliest:
+        if is_likeliest is None:
+            return None
+        if not is_likeliest:
+            break
+        count += 1
+    return count
+
+
+def generation_from_chat(choice: Mapping[str, Any], text: str | None) -> ResponseLogprobs:
+    """The tokens of the answer `text`, out of chat's `logprobs.content`; see `_response_logprobs`.
+
+    A character that is cut into tokens is put together from their bytes, and belongs to the last of them.
+    """
+    entries = [as_dict(entry) for entry in as_list(as_dict(choice.get("logprobs")).get("content"))]
+    reader, pieces = codecs.getincrementaldecoder("utf-8")("replace"), []
+    for entry in entries:
+        raw, spelled = entry.get("bytes"), word(entry.get("token")) or ""
+        has_bytes = isinstance(raw, list) and all(type(b) is int and 0 <= b < 256 for b in raw)
+        pieces.append(reader.decode(bytes(raw or ()) if has_bytes else spelled.encode("utf-8", "replace")))
+    return _response_logprobs(text, pieces, [entry.get("logprob") for entry in entries], choice)
+
+
+def generation_from_completions(choice: Mapping[str, Any], text: str | None) -> ResponseLogprobs:
+    """The tokens of the answer `text`, out of the lists of completions; see `_response_logprobs`."""
+    listed = as_dict(choice.get("logprobs"))
+    pieces = [word(token) or "" for token in as_list(listed.get("tokens"))]
+    return _response_logprobs(text, pieces, as_list(listed.get("token_logprobs")), choice)
+
+
+def _response_logprobs(
+    text: str | None, pieces: list[str], numbers: Sequence[Any], choice: Mapping[str, Any]
+) -> ResponseLogprobs:
+    """All log-probabilities of a response, null where one is missing; and the response as one `Generation`.
+
+    Its pieces spell the text: tokens after it (the closing one, those of a stop string) are left out, and one
+    in which a stop string begins is cut there. Where the tokens do not spell the text (they hold the
+    reasoning before it, or replacement characters) there are no pieces, and all numbers are kept: nothing
+    says which of them belong to the text. `closing` is that of the one token after the text where vLLM's
+    `stop_reason` shows that a token ended it, not a stop string.
+    """
+    logprobs = logprobs_of(numbers)
+    if logprobs and min(logprobs) <= NO_NUMBER:
+        logprobs = None
+    if text is None or logprobs is None:
+        return logprobs, ()
+    parts = _parts(pieces, text) if len(pieces) == len(logprobs) else None
+    own_logprobs = logprobs if parts is None else logprobs[: len(parts)]
+    single = parts is not None and len(logprobs) == len(parts) + 1
+    closing = logprobs[-1] if single and _ended_by_token(choice) else None
+    ended = choice.get("finish_reason") == "stop"
+    return logprobs, (Generation(text, (), tuple(parts or ()), own_logprobs, ended, closing),)
+
+
+def _ended_by_token(choice: Mapping[str, Any]) -> bool:
+    """Whether vLLM says that a token ended the response, and not a stop string."""
+    stopped = choice.get("finish_reason") == "stop" and "stop_reason" in choice
+    return stopped and not isinstance(choice["stop_reason"], str)
+
+
+def _parts(pieces: Iterable[str], text: str) -> list[str] | None:
+    """The text in pieces as it stands in it; null where they do not spell it."""
+    parts: list[str] = []
+    at = 0
+    for piece in pieces:
+        if at == len(text):
+            break
+        blanks = _BLANKS.match(text, at)
+        word_at = blanks.end() if blanks else at
+        if text.startswith(piece, at):
+            end = at + len(piece)
+        elif text.startswith(piece, word_at):  # shown by itself it lacks the blank before a word
+            end = word_at + len(piece)
+        elif piece.startswith(text[at : at + len(piece)]):  # it goes on after the end of the text
+            end = len(text)
+        else:
+            return None
+        parts.append(text[at:end])
+        at = end
+    return parts if at == len(text) else None

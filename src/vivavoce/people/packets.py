@@ -1,44 +1,51 @@
-"""Packets for a panel: the same questions and answers for every rater, blinded, each in an order of its own.
+"""Packets for a panel: the same items and answers for every rater, blinded, each in an order of its own.
 
-What raters see is what arrived and could be read, beside the reference answer; nothing says which is which.
+Raters see what arrived and could be read, beside the reference answer, and nothing says which is which. A
+packet is an HTML page that works offline, or a CSV sheet for those who prefer a spreadsheet.
 """
 
+import base64
+import csv
 import hashlib
+import io
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import polars as pl
 
 from vivavoce import formats
-from vivavoce.errors import InputError, SelectionError, StoreError
-from vivavoce.people.keys import REFERENCE, Key, Question, Shown, identified, put_key
-from vivavoce.people.pages import page
-from vivavoce.people.references import reference
-from vivavoce.people.sheets import sheet
-from vivavoce.records import Item
-from vivavoce.selection import ItemKey, candidate_of, candidates_of
-from vivavoce.store import RunFile, read
+from vivavoce.core.errors import InputError, SelectionError, StoreError
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.spreadsheets import FORMULA
+from vivavoce.core.text import label, one_line, printable, spoken
+from vivavoce.people.blinding_key import (
+    REFERENCE,
+    BlindedAnswer,
+    BlindingKey,
+    PanelItem,
+    panel_identity,
+    put_key,
+)
+from vivavoce.store import read
+from vivavoce.store.read import candidate_labels, match_candidate
+from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
-from vivavoce.text import one_line, printable, spoken
-
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["CRITERION", "Made", "make"]
 
 CRITERION = "Which answer would you rather a colleague acted on? Rank them from best to worst."
 MOST_ANSWERS = 26  # one letter each; nobody ranks more
 _RATER = re.compile(r"[^\W_](?:[\w .-]{0,58}[\w.-])?")
 
 
-class Made(NamedTuple):
-    """What was written.
+class PacketsWritten(NamedTuple):
+    """The packets that were written, with counts.
 
-    `n_left` are questions that were drawn from, and could have been asked too; `n_too_few` had fewer than two
+    `n_left` are eligible questions that were not drawn; `n_too_few` had fewer than two
     different answers to show. `n_silent` and `n_lost` count answers that are not shown, `n_alike` those shown
     together with another's. `naming` are answers that name a candidate, which no order can blind.
-    `registered` are benchmarks of which their terms say who may read them.
+    `registered` are benchmarks whose terms restrict who may read them.
     """
 
     panel: str
@@ -56,7 +63,7 @@ class Made(NamedTuple):
     registered: tuple[str, ...]
 
 
-def make(
+def write_packets(
     run: RunFile,
     raters: Sequence[str],
     to: Path,
@@ -66,7 +73,7 @@ def make(
     n: int = 30,
     seed: int = 1,
     criterion: str | None = None,
-) -> Made:
+) -> PacketsWritten:
     """Write a packet for each rater, a page and a sheet, to the folder `to`; the key stays in the run.
 
     `n` questions are drawn by `seed` and their ids, all alike in chance, from those with two different
@@ -81,31 +88,31 @@ def make(
     asks = " ".join((CRITERION if criterion is None else criterion).split())
     if not asks:
         raise InputError("the criterion is empty: say in a sentence by what the answers are to be ranked.")
-    found = _choose(run, items, candidates, n, seed)
-    panel, files = _write(run, to, names, seed, asks, found.questions)
-    answers = [shown for q in found.questions for shown in q.answers]
-    return Made(
+    choice = _choose(run, items, candidates, n, seed)
+    panel, files = _write(run, to, names, seed, asks, choice.questions)
+    answers = [answer for q in choice.questions for answer in q.answers]
+    return PacketsWritten(
         panel=panel,
         raters=tuple(names),
         files=files,
-        n_questions=len(found.questions),
+        n_questions=len(choice.questions),
         n_answers=len(answers),
-        n_left=found.n_ready - len(found.questions),
-        n_too_few=found.n_possible - found.n_ready,
-        n_silent=sum(len(q.silent) for q in found.questions),
-        n_lost=sum(len(q.lost) for q in found.questions),
-        n_alike=sum(len(shown.candidates) - 1 for shown in answers),
-        n_without_reference=sum(not q.reference for q in found.questions),
-        naming=_naming(found.questions, found.candidates),
-        registered=found.registered,
+        n_left=choice.n_ready - len(choice.questions),
+        n_too_few=choice.n_possible - choice.n_ready,
+        n_silent=sum(len(q.silent) for q in choice.questions),
+        n_lost=sum(len(q.lost) for q in choice.questions),
+        n_alike=sum(len(answer.candidates) - 1 for answer in answers),
+        n_without_reference=sum(not q.reference for q in choice.questions),
+        naming=_naming(choice.questions, choice.candidates),
+        registered=choice.registered,
     )
 
 
 class _Choice(NamedTuple):
-    """Whose answers are shown to which questions, of how many that could be asked."""
+    """The candidates and items of a panel, and how many items were eligible."""
 
     candidates: tuple[str, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[PanelItem, ...]
     n_ready: int
     n_possible: int
     registered: tuple[str, ...]
@@ -114,11 +121,11 @@ class _Choice(NamedTuple):
 def _choose(
     run: RunFile, items: "set[ItemKey] | None", candidates: Sequence[str], n: int, seed: int
 ) -> _Choice:
-    known = candidates_of(run)
-    named = [candidate_of(name, known) for name in candidates]
+    labels = candidate_labels(run)
+    named = [match_candidate(name, labels) for name in candidates]
     with run.reading() as db:
-        stock = [i for i in read.stock(db).values() if i.origin is None]
-        said = read.responses(db).filter(probe="")
+        all_items = [item for item in read.items_by_id(db).values() if item.origin is None]
+        responses = read.responses(db).filter(probe="")
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
     if roles.get(REFERENCE, "ceiling") != "ceiling":
@@ -127,40 +134,44 @@ def _choose(
             "answer: import its answers under another name."
         )
     named = named or [name for name, role in roles.items() if role == "candidate"]
-    chosen = sorted(name for name in named if name != REFERENCE)
-    # A closed question has one right option, and nothing to rank by: it is drawn only where it was chosen.
-    open_ones = [i for i in stock if not (i.answer or i.options)]
-    wanted = open_ones if items is None else [i for i in stock if (i.benchmark, i.item, i.variant) in items]
-    possible = _questions(wanted, said, chosen)
-    ready = [q for q in possible if len(q.answers) > 1]
+    chosen = tuple(sorted(name for name in named if name != REFERENCE))
+    possible = _panel_items(_askable(all_items, items), responses, chosen)
+    ready = [item for item in possible if len(item.answers) > 1]
     if not ready:
         raise SelectionError(
             f"no question here has two different answers to show (of {', '.join(chosen)}): a panel "
             "ranks what arrived and can be read."
         )
-    drawn = sorted(ready, key=lambda q: _draw(seed, *q.place))[:n]
-    questions = tuple(sorted(drawn, key=lambda q: q.place))
-    if most := [q for q in questions if len(q.answers) > MOST_ANSWERS]:
+    sample = sorted(ready, key=lambda item: _order_of(seed, *item.place))[:n]
+    panel_items = tuple(sorted(sample, key=lambda item: item.place))
+    if crowded := [item for item in panel_items if len(item.answers) > MOST_ANSWERS]:
         raise SelectionError(
-            f"{most[0].name} has {len(most[0].answers)} answers: name at most {MOST_ANSWERS - 1} "
+            f"{crowded[0].name} has {len(crowded[0].answers)} answers: name at most {MOST_ANSWERS - 1} "
             "--candidates, and better five or six."
         )
-    terms = tuple(sorted(registered & {q.benchmark for q in questions}))
-    return _Choice(tuple(chosen), questions, len(ready), len(possible), terms)
+    terms = tuple(sorted(registered & {item.benchmark for item in panel_items}))
+    return _Choice(chosen, panel_items, len(ready), len(possible), terms)
+
+
+def _askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
+    """The chosen items, by default the open ones: a closed item has one right option and nothing to rank."""
+    if chosen is None:
+        return [item for item in items if not (item.answer or item.options)]
+    return [item for item in items if (item.benchmark, item.item, item.variant) in chosen]
 
 
 def _write(
-    run: RunFile, to: Path, raters: Sequence[str], seed: int, criterion: str, questions: tuple[Question, ...]
+    run: RunFile, to: Path, raters: Sequence[str], seed: int, criterion: str, questions: tuple[PanelItem, ...]
 ) -> tuple[str, tuple[Path, ...]]:
-    """Keep the key, then write the packets: the id of the panel and the files."""
+    """Store the key, then write the packets. Returns the id of the panel and the files."""
     with run.writing() as db:
-        panel, secret = identified(db, seed, criterion, questions)
-        key = Key(panel, seed, criterion, secret, questions, {})
+        panel, secret = panel_identity(db, seed, criterion, questions)
+        key = BlindingKey(panel, seed, criterion, secret, questions, {})
         key = key._replace(packets={who: key.packet(who) for who in raters})
         files = {
             to / f"{who}.{kind}": write(key, who)
             for who in raters
-            for kind, write in (("html", page), ("csv", sheet))
+            for kind, write in (("html", html_packet), ("csv", csv_packet))
         }
         _refuse(to, files)
         put_key(db, key)
@@ -171,8 +182,8 @@ def _write(
     return panel, tuple(files)
 
 
-def _raters(given: Sequence[str]) -> list[str]:
-    names = [" ".join(name.split()) for name in given]
+def _raters(raters: Sequence[str]) -> list[str]:
+    names = [" ".join(name.split()) for name in raters]
     if not names:
         raise InputError("--raters names who will rate, such as --raters anna,ben,carla.")
     for name in names:
@@ -187,72 +198,61 @@ def _raters(given: Sequence[str]) -> list[str]:
     return names
 
 
-def _draw(seed: int, *ids: str) -> str:
-    return hashlib.sha256(
-        "\n".join((str(seed), "questions", *ids)).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+def _order_of(seed: int, *ids: str) -> str:
+    """A place in an order that follows from the seed and the ids, whatever else the run holds."""
+    text = "\n".join((str(seed), "questions", *ids))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _questions(items: Sequence[Item], said: "pl.DataFrame", candidates: Sequence[str]) -> list[Question]:
-    """What could be asked of each item."""
-    import polars as pl
-
-    own = said.filter((pl.col("edit") == "") & pl.col("candidate").is_in(candidates))
+def _panel_items(
+    items: Sequence[Item], responses: pl.DataFrame, candidates: Sequence[str]
+) -> list[PanelItem]:
+    """The items with their answers, as far as anything was answered."""
+    shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
     by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
-    for row in own.sort("candidate", "repeat").iter_rows(named=True):
+    for row in responses.filter(shown_to_raters).sort("candidate", "repeat").iter_rows(named=True):
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
     names = Counter(item.name for item in items)
     return [
-        _question(item, item.name if names[item.name] == 1 else _whole(item), rows)
+        _panel_item(item, item.name if names[item.name] == 1 else _full_name(item), rows)
         for item in items
         if (rows := by_item.get((item.benchmark, item.item, item.variant)))
     ]
 
 
-def _whole(item: Item) -> str:
+def _full_name(item: Item) -> str:
     return (
         f"{item.benchmark} {item.item} [{item.variant}]" if item.variant else f"{item.benchmark} {item.item}"
     )
 
 
-def _question(item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> Question:
-    """The question with what was answered, equal texts together; `rows` are by candidate and repeat."""
-    first: dict[str, Mapping[str, object]] = {}
-    for row in rows:
-        who = str(row["candidate"])
-        if who not in first or first[who]["status"] == "failed":
-            # What was lost is our doing: the next repeat stands in, where one arrived.
-            first[who] = row if who not in first or row["status"] != "failed" else first[who]
-    texts: dict[str, list[str]] = {}
-    shown: dict[str, str] = {}
+def _panel_item(item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> PanelItem:
+    """The item with what was answered, equal texts together; `rows` are by candidate and repeat."""
+    first = _first_arrived(rows)
+    answers = _Answers({}, {})
     silent: dict[str, str] = {}
     lost = []
     for who, row in first.items():
         if row["status"] == "failed":
             lost.append(who)
             continue
-        reading = formats.read(item, str(row["text"])) if row["status"] == "ok" else None
-        if reading is None or reading.status != "ok":
-            silent[who] = (
-                "unreadable" if reading is not None and reading.status == "unreadable" else "unanswered"
-            )
-            continue
-        text = _cleaned(spoken(str(row["text"])).text)
-        texts.setdefault(" ".join(text.split()), []).append(who)
-        shown.setdefault(" ".join(text.split()), text)
-    key = reference(item)
+        text = str(row["text"])
+        status = formats.read_response(item, text).status if row["status"] == "ok" else "unanswered"
+        if status == "ok":
+            answers.add(who, spoken(text).text)
+        else:
+            silent[who] = "unreadable" if status == "unreadable" else "unanswered"
+    key = formats.labelled_key(item)
     if key.strip():
-        text = _cleaned(key)
-        texts.setdefault(" ".join(text.split()), []).append(REFERENCE)
-        shown.setdefault(" ".join(text.split()), text)
-    return Question(
+        answers.add(REFERENCE, key)
+    return PanelItem(
         name=_cleaned(name),
         benchmark=item.benchmark,
         item=item.item,
         variant=item.variant,
         hash=item.hash,
-        asked=_cleaned(formats.ask(item)),
-        answers=tuple(Shown(shown[flat], tuple(sorted(who))) for flat, who in sorted(texts.items())),
+        prompt=_cleaned(formats.ask(item)),
+        answers=answers.blinded(),
         repeats={who: int(str(row["repeat"])) for who, row in first.items()},
         silent=silent,
         lost=tuple(lost),
@@ -260,12 +260,41 @@ def _question(item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> Qu
     )
 
 
+def _first_arrived(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """The first repeat of each candidate that arrived, else its first: what was lost is our doing."""
+    first: dict[str, Mapping[str, object]] = {}
+    for row in rows:
+        who = str(row["candidate"])
+        if who not in first or (first[who]["status"] == "failed" and row["status"] != "failed"):
+            first[who] = row
+    return first
+
+
+class _Answers(NamedTuple):
+    """Different texts and who gave each; texts that differ in blanks alone are one."""
+
+    texts: dict[str, str]
+    candidates: dict[str, list[str]]
+
+    def add(self, candidate: str, text: str) -> None:
+        cleaned = _cleaned(text)
+        flat = " ".join(cleaned.split())
+        self.texts.setdefault(flat, cleaned)
+        self.candidates.setdefault(flat, []).append(candidate)
+
+    def blinded(self) -> tuple[BlindedAnswer, ...]:
+        return tuple(
+            BlindedAnswer(self.texts[flat], tuple(sorted(who)))
+            for flat, who in sorted(self.candidates.items())
+        )
+
+
 def _cleaned(text: str) -> str:
-    """A text as a page shows it: line ends of one kind, nothing that drives a terminal or turns the line."""
+    """A text as a page shows it: uniform line ends, no terminal or bidirectional control characters."""
     return printable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
-def _naming(questions: Sequence[Question], candidates: Sequence[str]) -> tuple[str, ...]:
+def _naming(questions: Sequence[PanelItem], candidates: Sequence[str]) -> tuple[str, ...]:
     """Questions with an answer in which a candidate's label stands."""
     labels = [name.casefold() for name in candidates if len(name) > 2]
     return tuple(
@@ -300,3 +329,77 @@ def _store(to: Path, files: Mapping[Path, bytes]) -> None:
             f"cannot write packets to {to}: {error.strerror or error}. The key is kept; the same command "
             "with another --to writes the same packets."
         ) from None
+
+
+FILLED = ("rank", "clearly_wrong", "tag", "remark")
+"""The columns that a rater fills."""
+COLUMNS = ("panel", "rater", "item", "seal", "question", "label", "answer", *FILLED)
+_FORMULA = re.compile(FORMULA)
+
+
+def csv_packet(key: BlindingKey, rater: str) -> bytes:
+    """The packet of a rater as CSV: a row per answer. UTF-8 with a BOM, so that spreadsheets detect it."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\r\n")
+    for line in (*_instructions(key, rater), "", COLUMNS):
+        rows.writerow([line] if isinstance(line, str) else line)
+    for entry in key.packets[rater]:
+        for n, answer in enumerate(entry.answers):
+            prompt = entry.item.prompt if n == 0 else ""
+            texts = (key.panel, rater, entry.item.name, entry.seal, prompt, label(n), answer.text)
+            rows.writerow([*map(_defused, texts), *("" for _ in FILLED)])
+    return text.getvalue().encode("utf-8-sig", "replace")
+
+
+def _instructions(key: BlindingKey, rater: str) -> Iterator[str]:
+    yield f"Panel {key.panel}: the packet of {rater}. Not for clinical use."
+    yield _defused(key.criterion)
+    yield (
+        "rank: a number for every answer to a question, 1 the best; the same number is a tie. clearly_wrong: "
+        "x where an answer is clearly wrong; it ranks last and needs no number. tag: good, okay or bad. "
+        "remark: what you like, once for a question."
+    )
+    yield "Change no other column, and save as CSV (UTF-8)."
+
+
+def _defused(text: str) -> str:
+    """The text, behind an apostrophe where a spreadsheet could run it."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+PAGE = Path(__file__).with_name("page")
+
+
+def html_packet(key: BlindingKey, rater: str) -> bytes:
+    """The packet of a rater as a page. Texts are escaped; scripts and styles run by their hashes only."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,  # candidates' answers are hostile text
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["label"] = label
+    style, script = (
+        (PAGE / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+        for name in ("packet.css", "packet.js")
+    )
+    text = environment.get_template("packet.html").render(
+        panel=key.panel,
+        criterion=key.criterion,
+        rater=rater,
+        questions=[(entry.item, entry.answers, entry.seal) for entry in key.packets[rater]],
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
+        "base-uri 'none'; form-action 'none'",
+    )
+    return text.lstrip().encode("utf-8", "replace")
+
+
+def _csp_hash(text: str) -> str:
+    """What a content security policy calls this text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -12,10 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, get_args
 
-from vivavoce.privacy.shapes import CITED, RULES, Kind
-from vivavoce.records import Item
-
-__all__ = ["Flagged", "Kind", "Suspect", "preflight", "redacted", "suspects", "warning"]
+from vivavoce.core.records import Item
+from vivavoce.privacy.patterns import CITED, RULES, Kind
 
 
 class Suspect(NamedTuple):
@@ -41,28 +39,28 @@ def suspects(text: str) -> tuple[Suspect, ...]:
     words, names in other scripts than Latin, dates without a year, years, ages, places without street or post
     code, rare diseases, and anything hidden in pictures or codes.
     """
-    cited = [found.span() for found in CITED.finditer(text)]
-    found = sorted(_found(text, cited), key=lambda s: (s.start, -s.end))
-    kept: list[Suspect] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-        elif one.end - one.start > kept[-1].end - kept[-1].start:
-            kept[-1] = one
-    return tuple(kept)
+    cited = [candidates.span() for candidates in CITED.finditer(text)]
+    candidates = sorted(_candidates(text, cited), key=lambda s: (s.start, -s.end))
+    chosen: list[Suspect] = []
+    for suspect in candidates:
+        if not chosen or suspect.start >= chosen[-1].end:
+            chosen.append(suspect)
+        elif suspect.end - suspect.start > chosen[-1].end - chosen[-1].start:
+            chosen[-1] = suspect
+    return tuple(chosen)
 
 
-def _found(text: str, cited: Sequence[tuple[int, int]]) -> Iterator[Suspect]:
+def _candidates(text: str, cited: Sequence[tuple[int, int]]) -> Iterator[Suspect]:
     from bisect import bisect_right
 
     starts = [start for start, _ in cited]
     for rule in RULES:
-        for found in rule.pattern.finditer(text):
-            start, end = found.span("is")
+        for match in rule.pattern.finditer(text):
+            start, end = match.span("is")
             k = bisect_right(starts, start) - 1
             inside = k >= 0 and start < cited[k][1]
             if (inside and rule.kind not in ("link", "e-mail address")) or (
-                rule.holds and not rule.holds(found)
+                rule.holds and not rule.holds(match)
             ):
                 continue
             yield Suspect(rule.kind, start, end)
@@ -100,16 +98,17 @@ def warning(flagged: Sequence[Flagged], total: int, place: str) -> str:
     """What to tell a user before these of `total` items go to `place`; '' if none is flagged."""
     if not flagged:
         return ""
-    counts = Counter(kind for one in flagged for kind in one.kinds)
+    counts = Counter(kind for item in flagged for kind in item.kinds)
     kinds = ", ".join(f"{kind} in {counts[kind]:,}" for kind in get_args(Kind) if counts[kind])
     first = ", ".join(
-        "".join(c if c.isprintable() else "\ufffd" for c in one.item[:60]) for one in flagged[:_SHOWN]
+        "".join(c if c.isprintable() else "\ufffd" for c in item.item[:60]) for item in flagged[:_SHOWN]
     )
     more = f" and {len(flagged) - _SHOWN:,} more" if len(flagged) > _SHOWN else ""
-    one = len(flagged) == 1
-    they, them = ("it", "it") if one else ("they", "them")
+    is_single = len(flagged) == 1
+    they, them = ("it", "it") if is_single else ("they", "them")
     return (
-        f"{len(flagged):,} {'item' if one else 'items'} of {total:,} {'looks' if one else 'look'} as if "
+        f"{len(flagged):,} {'item' if is_single else 'items'} of {total:,} "
+        f"{'looks' if is_single else 'look'} as if "
         f"{they} held patient data ({kinds}): {first}{more}. Nothing was sent to {place}. Look at {them}; if "
         f"{they} may leave this machine, say --allow-phi."
     )

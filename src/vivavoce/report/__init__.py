@@ -1,6 +1,6 @@
-"""The report: one HTML file that carries everything and asks nothing of the network.
+"""The report: a self-contained HTML file.
 
-`write` turns what a run holds (`contents`) into plain rows and charts (`variables`) and fills the template,
+`write` turns what a run holds (`data`) into plain rows and charts (`variables`) and fills the template,
 which escapes every text.
 """
 
@@ -12,21 +12,17 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from vivavoce.errors import StoreError
-from vivavoce.formats import label
-from vivavoce.report.contents import Contents
-from vivavoce.report.drawing import Figure
-from vivavoce.report.standing import Scale, drawn
-from vivavoce.report.twin import as_rows
-from vivavoce.report.variables import rows
-from vivavoce.report.wording import SILENCE, interval, number, p_value, percent, ranks
-from vivavoce.studies.words import count
-from vivavoce.text import printable
+from vivavoce.core.errors import StoreError
+from vivavoce.core.text import label, printable
+from vivavoce.report.charts.svg import Figure
+from vivavoce.report.context import json_rows, page_context
+from vivavoce.report.data import ReportData
+from vivavoce.report.format import SILENCE, interval, number, p_value, percent, ranks
+from vivavoce.report.sections.leaderboard import Scale, leaderboard_figures
+from vivavoce.studies.text import count
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
-
-__all__ = ["Contents", "write"]
 
 
 def _page(values: dict[str, Any]) -> str:
@@ -55,8 +51,8 @@ def _page(values: dict[str, Any]) -> str:
         "label": label,
         "ranks": ranks,
     }
-    style = _read("page.css")
-    script = _read("page.js") + _read("explorer.js")
+    style = _page_file("page.css")
+    script = _page_file("page.js") + _page_file("explorer.js")
     text = environment.get_template("page.html").render(
         **values,
         explorer_data=Markup(values["explorer"].data),  # escaped as JSON, see `explorer.embedded`
@@ -69,7 +65,7 @@ def _page(values: dict[str, Any]) -> str:
     return text.lstrip()
 
 
-def _read(name: str) -> str:
+def _page_file(name: str) -> str:
     return (PAGE / name).read_text(encoding="utf-8")
 
 
@@ -78,24 +74,24 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def write(contents: Contents, path: Path, *, plots: Path | None = None) -> list[dict[str, Any]]:
+def write(data: ReportData, path: Path, *, plots: Path | None = None) -> list[dict[str, Any]]:
     """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`.
 
     Names of charts are made of what they show, in letters a to z, digits and hyphens. Returns the page's
-    numbers as rows, see `vivavoce.report.twin`.
+    numbers as rows, see `vivavoce.report.context.json_rows`.
     """
     _refuse(path)
-    values = rows(contents)
+    values = page_context(data)
     _store(path, _page(values), "the report", "--to")
     if plots is not None:
         _export(values, plots)
     size = path.stat().st_size
     return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots)},
-            *as_rows(values)]  # fmt: skip
+            *json_rows(values)]  # fmt: skip
 
 
 def _refuse(path: Path) -> None:
-    """Raise `StoreError` for a path where something lies that is no report of ours."""
+    """Raise `StoreError` for a path that holds anything but a report of ours."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
@@ -112,9 +108,28 @@ def _refuse(path: Path) -> None:
 
 
 def _export(values: dict[str, Any], folder: Path) -> None:
-    """Write every chart to `folder` as an SVG file of its own; others that lie there stay."""
-    figures: list[Figure] = [
-        *drawn(values["boards"]),
+    """Write every chart to `folder` as an SVG file of its own; other files there stay."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the folder {folder}: {error.strerror or error}. Give another path with --plots."
+        ) from None
+    drawings: dict[str, str] = {}
+    for figure in _figures(values):
+        name, n = figure.name, 2
+        while name in drawings:
+            name, n = f"{figure.name}-{n}", n + 1
+        if figure.svg is not None:
+            drawings[name] = figure.svg
+    for name, svg in drawings.items():
+        _store(folder / f"{name}.svg", svg, "a chart", "--plots")
+
+
+def _figures(values: dict[str, Any]) -> list[Figure]:
+    """All figures of the page in its order, and the leaderboards, which the page draws itself."""
+    return [
+        *leaderboard_figures(values["boards"]),
         *(row["figure"] for row in values["comparisons"] if row["figure"]),
         *values["matrix"],
         *(profile["figure"] for profile in values["profiles"]),
@@ -122,21 +137,6 @@ def _export(values: dict[str, Any], folder: Path) -> None:
         *values["against"],
         *(figure for section in values["sections"] for figure in section["figures"]),
     ]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot make the folder {folder}: {error.strerror or error}. Give another path with --plots."
-        ) from None
-    taken: dict[str, str] = {}
-    for figure in figures:
-        name, n = figure.name, 2
-        while name in taken:
-            name, n = f"{figure.name}-{n}", n + 1
-        if figure.svg is not None:
-            taken[name] = figure.svg
-    for name, svg in taken.items():
-        _store(folder / f"{name}.svg", svg, "a chart", "--plots")
 
 
 def _store(path: Path, text: str, what: str, option: str) -> None:
@@ -153,9 +153,9 @@ def _store(path: Path, text: str, what: str, option: str) -> None:
         ) from None
 
 
-def _runs(made: list[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
+def _runs(rows: list[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
     """Neighbours that share a value."""
-    return [list(own) for _, own in groupby(made, key=itemgetter(key))]
+    return [list(group) for _, group in groupby(rows, key=itemgetter(key))]
 
 
 def _position(value: float, scale: Scale) -> str:

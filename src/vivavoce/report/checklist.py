@@ -1,4 +1,4 @@
-"""What a paper on this run has to report: the subjects of TRIPOD-LLM that concern the evaluation of a model.
+"""Reporting checklist for a paper on this run: the items of TRIPOD-LLM on the evaluation of a model.
 
 The guideline is Gallifant et al., Nature Medicine 31, 60-69 (2025), doi 10.1038/s41591-024-03425-5. Items
 stand by subject and in our own words; numbers and wording are the guideline's to give. What the run knows
@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce._version import __version__
-from vivavoce.report.drawing import clean
+from vivavoce.report.charts.svg import clean
+from vivavoce.report.format import SILENCE, and_so
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
-from vivavoce.report.wording import SILENCE, and_so
-from vivavoce.studies.words import count, sampled
+from vivavoce.studies.text import count, sampled
 
 if TYPE_CHECKING:
-    from vivavoce.report.contents import Contents
+    from vivavoce.report.data import ReportData
 
-__all__ = ["ABOUT", "checklist"]
 
 ABOUT = (
     "What a study that evaluates a language model is asked to report, by subject, after TRIPOD-LLM "
@@ -28,17 +27,17 @@ ABOUT = (
 )
 
 
-def checklist(contents: "Contents") -> list[dict[str, Any]]:
+def checklist(data: "ReportData") -> list[dict[str, Any]]:
     """The items with what this run can answer: `item`, `section`, `asks`, `answer` and `where`.
 
     `answer` is null where the run does not know; `where` names the part of the report that shows the
     answer, null without an answer. An answer never says that an item is fulfilled: `asks` may want more than
     the run holds.
     """
-    return list(_filled(contents))
+    return list(_filled(data))
 
 
-def _filled(c: "Contents") -> Iterator[dict[str, Any]]:
+def _filled(c: "ReportData") -> Iterator[dict[str, Any]]:
     section = ""
     for line in Path(__file__).with_suffix(".md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
@@ -57,31 +56,32 @@ def _filled(c: "Contents") -> Iterator[dict[str, Any]]:
         }
 
 
-def _sources(c: "Contents") -> str | None:
+def _sources(c: "ReportData") -> str | None:
     return "; ".join(f"{b.benchmark}: {exam_source(b)}, {revision(b)}" for b in c.benchmarks) or None
 
 
-def _described(c: "Contents") -> str | None:
+def _described(c: "ReportData") -> str | None:
     if not c.items.height:
         return None
     forms = and_so(f"{n} {form}" for form, n in c.items.group_by("format").len().sort("format").iter_rows())
     cases = c.items.select("benchmark", "group").n_unique()
     categories = c.items["category"].drop_nulls().n_unique()
     kinds = f", {categories} categories" if categories > 1 else ""
-    said = f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
-    return " ".join((said, *sampled(c.items)))
+    summary = f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
+    return " ".join((summary, *sampled(c.items)))
 
 
-def _faults(c: "Contents") -> str | None:
-    said = [f"{b.benchmark}: {fault}" for b in c.benchmarks for fault in b.card.faults]
-    return f"Known faults of the exam: {' '.join(said)}" if said else None
+def _faults(c: "ReportData") -> str | None:
+    faults = [f"{b.benchmark}: {fault}" for b in c.benchmarks for fault in b.card.faults]
+    return f"Known faults of the exam: {' '.join(faults)}" if faults else None
 
 
-def _missing(c: "Contents") -> str | None:
+def _missing(c: "ReportData") -> str | None:
     if not c.estimates:
         return None
     rules = "; ".join(
-        f"{SILENCE[rule]} by {and_so(names)}" for rule, names in missing_rules(c.of_words.measures).items()
+        f"{SILENCE[rule]} by {and_so(names)}"
+        for rule, names in missing_rules(c.without_logprobs.measures).items()
     )
     silence = f"Silence {rules}; failed" if rules else "Failed"
     counts = and_so(
@@ -91,8 +91,8 @@ def _missing(c: "Contents") -> str | None:
     return f"Of the marks, {counts}. {silence} marks are in no mean and give bounds.{only}"
 
 
-def _candidates(c: "Contents") -> str | None:
-    names = c.examined["candidate"].unique().sort().to_list()
+def _candidates(c: "ReportData") -> str | None:
+    names = c.asked_items["candidate"].unique().sort().to_list()
     if not names:
         return None
     days = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "import"})
@@ -101,37 +101,37 @@ def _candidates(c: "Contents") -> str | None:
         if days
         else ""
     )
-    asked = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "collect"})
-    came += f" Models were asked on {and_so(asked)}." if asked else ""
+    days_asked = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "collect"})
+    came += f" Models were asked on {and_so(days_asked)}." if days_asked else ""
     return f"Candidates by label: {and_so(names)}.{came}"
 
 
-def _settings(c: "Contents") -> str | None:
-    named = [n for n in c.examined["candidate"].unique().sort() if "(" in n and "=" in n]
+def _settings(c: "ReportData") -> str | None:
+    named = [n for n in c.asked_items["candidate"].unique().sort() if "(" in n and "=" in n]
     return f"Settings as the labels give them: {and_so(named)}." if named else None
 
 
-def _output(c: "Contents") -> str | None:
-    said = []
+def _output(c: "ReportData") -> str | None:
+    sentences = []
     if c.responses.height:
-        said.append(
+        sentences.append(
             "Answers are kept as they came and read by the format of their question before they are marked."
         )
-    if c.n_told:
-        said.append("What models told of their probabilities is kept and marked as they told it.")
-    return " ".join(said) or None
+    if c.n_logprob_items:
+        sentences.append("What models told of their probabilities is kept and marked as they told it.")
+    return " ".join(sentences) or None
 
 
-def _measured(c: "Contents") -> str | None:
+def _measured(c: "ReportData") -> str | None:
     signatures = list(dict.fromkeys(m.signature for m in c.measures.values()))
     return f"Measures with every setting: {and_so(signatures)}." if signatures else None
 
 
-def _human(c: "Contents") -> str | None:
+def _human(c: "ReportData") -> str | None:
     return "Agreement between raters was measured in this run." if c.raters_compared else None
 
 
-def _raters(c: "Contents") -> str | None:
+def _raters(c: "ReportData") -> str | None:
     if not c.measures:
         return None
     raters = list(dict.fromkeys(m.rater for m in c.measures.values() if m.rater))
@@ -142,74 +142,80 @@ def _raters(c: "Contents") -> str | None:
     )
 
 
-def _uncertainty(c: "Contents") -> str | None:
+def _uncertainty(c: "ReportData") -> str | None:
     if not any(row["estimate"] is not None for row in c.estimates):
         return None
     limited, free = bounded(c.measures.values())
     kinds = [*(["Wilson with effective size"] if limited else []), *(["t"] if free else [])]
-    said = f"95 % intervals ({and_so(kinds)}) on cluster-robust standard errors by case."
+    sentence = f"95 % intervals ({and_so(kinds)}) on cluster-robust standard errors by case."
     looks = len(c.comparisons)
-    return said + (f" {count(looks, 'look')} at comparisons." if looks else " No candidates were compared.")
+    return sentence + (
+        f" {count(looks, 'look')} at comparisons." if looks else " No candidates were compared."
+    )
 
 
-def _compared(c: "Contents") -> str | None:
+def _compared(c: "ReportData") -> str | None:
     pairs = {
         (row["benchmark"], row["metric"], row["criterion"], frozenset((row["a"], row["b"])))
         for finding in c.comparisons
         for row in finding["rows"]
     }
-    said = [f"{count(len(pairs), 'paired comparison')} of candidates."] if pairs else []
+    sentences = [f"{count(len(pairs), 'paired comparison')} of candidates."] if pairs else []
     for role in ("floor", "ceiling"):
-        names = c.examined.filter(role=role)["candidate"].unique().sort().to_list()
-        said += [f"{and_so(names)} served as {role}."] if names else []
-    return " ".join(said) or None
+        names = c.asked_items.filter(role=role)["candidate"].unique().sort().to_list()
+        sentences += [f"{and_so(names)} served as {role}."] if names else []
+    return " ".join(sentences) or None
 
 
-def _compute(c: "Contents") -> str | None:
+def _compute(c: "ReportData") -> str | None:
     totals = {name: c.responses[name].drop_nulls() for name in ("tokens", "seconds", "cost")}
-    known = [f"{values.sum():,.4g} {name} over {count(len(values), 'answer')}"
+    totals_text = [f"{values.sum():,.4g} {name} over {count(len(values), 'answer')}"
              for name, values in totals.items() if len(values)]  # fmt: skip
-    return f"As far as it was recorded: {and_so(known)}." if known else None
+    return f"As far as it was recorded: {and_so(totals_text)}." if totals_text else None
 
 
-def _available(c: "Contents") -> str | None:
-    said = [f"{b.benchmark}: access {b.card.access}, licence {b.card.licence}" for b in c.benchmarks]
-    return "; ".join(said) or None
+def _available(c: "ReportData") -> str | None:
+    parts = [f"{b.benchmark}: access {b.card.access}, licence {b.card.licence}" for b in c.benchmarks]
+    return "; ".join(parts) or None
 
 
-def _code(c: "Contents") -> str | None:
+def _code(c: "ReportData") -> str | None:
     used = and_so(dict.fromkeys(str(p["vivavoce"]) for p in c.provenance if p.get("vivavoce")))
     return f"vivavoce {used or __version__}; the steps of this run stand in its provenance."
 
 
-def _flow(c: "Contents") -> str | None:
-    told = f"Probabilities were asked about {count(c.n_told, 'question')}." if c.n_told else None
+def _flow(c: "ReportData") -> str | None:
+    logprobs = (
+        f"Probabilities were asked about {count(c.n_logprob_items, 'question')}."
+        if c.n_logprob_items
+        else None
+    )
     if not c.responses.height:
-        return told
+        return logprobs
     by = dict(c.responses.group_by("status").len().sort("status").iter_rows())
     ways = and_so(f"{n:,} {'arrived' if status == 'ok' else status}" for status, n in by.items())
-    said = f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {ways}."
-    return " ".join(filter(None, (said, told)))
+    summary = f"{count(c.responses.height, 'answer')} to {count(c.items.height, 'question')}: {ways}."
+    return " ".join(filter(None, (summary, logprobs)))
 
 
-def _performance(c: "Contents") -> str | None:
+def _performance(c: "ReportData") -> str | None:
     boards = {(r["benchmark"], r["signature"], r["criterion"], r["rater"]) for r in c.estimates}
     if not boards:
         return None
     return f"{count(len(boards), 'leaderboard')} with 95 % intervals, coverage and what is missing."
 
 
-def _groups(c: "Contents") -> str | None:
+def _groups(c: "ReportData") -> str | None:
     if not c.studies.get("gaps"):
         return None
     return "Profiles by category, with a test of whether they differ between categories."
 
 
-def _limited(c: "Contents") -> str | None:
+def _limited(c: "ReportData") -> str | None:
     return "What the run shows to be limited is listed there." if c.benchmarks else None
 
 
-ANSWERS: Mapping[str, tuple["Callable[[Contents], str | None]", str]] = {
+ANSWERS: Mapping[str, tuple["Callable[[ReportData], str | None]", str]] = {
     "Sources": (_sources, "Methods"),
     "Description": (_described, "Methods"),
     "Preparation": (_faults, "Limitations"),
@@ -230,4 +236,4 @@ ANSWERS: Mapping[str, tuple["Callable[[Contents], str | None]", str]] = {
     "Differences between groups": (_groups, "Studies"),
     "Limitations": (_limited, "Limitations"),
 }
-"""Who answers an item, and where in the report the answer is shown."""
+"""The function that fills an item, and the part of the report that shows the answer."""

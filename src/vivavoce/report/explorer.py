@@ -1,30 +1,26 @@
-"""The answers a report carries: which ones, as the data that its explorer reads, and the worst as plain rows.
+"""The answers on the page: which ones, as data for the explorer, and the worst as plain rows.
 
-A page cannot carry every answer of a large run. It carries the worst, the same number of each candidate, and
-answers to questions drawn at random, and says how many it left out.
+A page cannot carry every answer of a large run. It carries the worst, the same number for each candidate,
+and answers to random questions, and states how many are left out.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from vivavoce.formats import label
-from vivavoce.records import Measure
-from vivavoce.studies import settled
-from vivavoce.studies.grids import key_of, labels
-from vivavoce.text import printable
+import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["LONGEST_TEXT", "MOST_ANSWERS", "MOST_BYTES", "MOST_WORST", "Explorer", "embedded", "explorer"]
+from vivavoce.core.records import Measure
+from vivavoce.core.text import label, printable
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import counted_value
 
 MOST_ANSWERS = 3_000
 MOST_BYTES = 3_000_000
-"""Of the answers and their questions, as they stand in the page."""
+"""The limit for the answers and their questions as the page holds them."""
 MOST_WORST = 12
-"""So many of the worst stand in the page as text, for paper and for browsers that run no script."""
+"""The worst answers that the page also holds as text, for print and for browsers without scripts."""
 LONGEST_TEXT = 4_000
 LONGEST_NOTE = 300
 MOST_ENTRIES = 40
@@ -37,7 +33,7 @@ _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 class Explorer(NamedTuple):
-    """What the page shows of answers: `data` is JSON that may stand inside a script element."""
+    """The answers on the page: `data` is JSON that is safe inside a script element."""
 
     data: str
     n_total: int
@@ -49,7 +45,7 @@ class Explorer(NamedTuple):
 
 
 def explorer(
-    items: "pl.DataFrame", responses: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]
+    items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]
 ) -> Explorer:
     """Choose the answers that the page carries, and lay them out; `scores` are those of answers in words.
 
@@ -57,15 +53,13 @@ def explorer(
     is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as
     its criterion says, what failed to be marked is left out. Edited answers are not carried.
     """
-    import polars as pl
-
-    own = responses.filter(pl.col("edit") == "")
-    ranked = _ranked(own.select(*_KEY, "role"), scores, measures)
+    unedited = responses.filter(pl.col("edit") == "")
+    ranked = _ranked(unedited.select(*_KEY, "role"), scores, measures)
     worst = ranked.filter((pl.col("role") == "candidate") & pl.col("goodness").is_not_null())
     worst = worst.sort("place", "goodness", "drawn").head(MOST_ANSWERS).with_columns(why=pl.lit("worst"))
-    drawn = ranked.sort("drawn", *_KEY).head(MOST_ANSWERS).with_columns(why=pl.lit("drawn"))
+    random = ranked.sort("drawn", *_KEY).head(MOST_ANSWERS).with_columns(why=pl.lit("drawn"))
     turns = (
-        pl.concat([part.with_row_index("turn") for part in (worst, drawn)])
+        pl.concat([part.with_row_index("turn") for part in (worst, random)])
         .sort("turn", "why", descending=[False, True])  # the worst first
         .unique(_KEY, keep="first", maintain_order=True)
         .head(MOST_ANSWERS)
@@ -73,15 +67,15 @@ def explorer(
     )
     keys = list(measures)
     marks = _marks(scores.join(turns, on=_KEY, how="semi"), keys)
-    texts = own.select(*_KEY, "text", "status", "error", "finish_reason")
+    texts = unedited.select(*_KEY, "text", "status", "error", "finish_reason")
     names = items.select(*_ITEM, "alias", "format", "category", *_SHOWN)
 
-    def shown(answers: pl.DataFrame) -> pl.DataFrame:
+    def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:
         """The answers with their texts and questions."""
         with_texts = answers.join(texts, on=_KEY, how="left", maintain_order="left")
         return with_texts.join(names, on=_ITEM, how="left", maintain_order="left")
 
-    full = shown(turns)
+    full = with_texts_of(turns)
     people = list(responses.select("candidate", "role").unique(maintain_order=True).sort("candidate").rows())
     packed = _Packed({name: n for n, (name, _) in enumerate(people)}, marks)
     for row in full.iter_rows(named=True):
@@ -97,27 +91,23 @@ def explorer(
     taken = [row["why"] for row in full.head(len(packed.answers)).iter_rows(named=True)]
     return Explorer(
         data=embedded(data),
-        n_total=own.height,
+        n_total=unedited.height,
         n_here=len(packed.answers),
         n_worst=taken.count("worst"),
         n_drawn=taken.count("drawn"),
-        n_edited=responses.height - own.height,
-        worst=list(_worst(shown(_first_of(worst)), scores)),
+        n_edited=responses.height - unedited.height,
+        worst=list(_worst(with_texts_of(_first_of(worst)), scores)),
     )
 
 
 def embedded(data: object) -> str:
-    """JSON that nothing in it can leave: no `<`, `>`, `&` or line separator stands in it as such."""
+    """JSON that cannot end its script element: `<`, `>`, `&` and line separators are escaped."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")
 
 
-def _ranked(
-    answers: "pl.DataFrame", scores: "pl.DataFrame", measures: Mapping[int, Measure]
-) -> "pl.DataFrame":
+def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, Measure]) -> pl.DataFrame:
     """The answers with `goodness`, their `place` among their candidate's, and an order drawn by question."""
-    import polars as pl
-
     parts = [part for key, m in measures.items() if (part := _goodness(scores, key, m)).height]
     things = answers.select(_ITEM).unique()
     order = [hashlib.sha256("\0".join((SEED, *thing)).encode()).hexdigest()[:16] for thing in things.rows()]
@@ -131,37 +121,33 @@ def _ranked(
     return ranked.with_columns(place=pl.int_range(pl.len()).over("candidate"))
 
 
-def _goodness(scores: "pl.DataFrame", key: int, measure: Measure) -> "pl.DataFrame":
+def _goodness(scores: pl.DataFrame, key: int, measure: Measure) -> pl.DataFrame:
     """Answers by one criterion, 0 worst to 1 best; none where it has no limits."""
-    import polars as pl
-
     c = measure.criterion
-    own = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+    rows = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
     if c.low is None or c.high is None or c.high == c.low:
-        return own.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
-    scaled = (settled(c) - c.low) / (c.high - c.low)
+        return rows.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
+    scaled = (counted_value(c) - c.low) / (c.high - c.low)
     good = scaled if c.direction == "higher" else 1 - scaled
-    return own.with_columns(goodness=good).select(*_KEY, "goodness")
+    return rows.with_columns(goodness=good).select(*_KEY, "goodness")
 
 
-def _marks(scores: "pl.DataFrame", measures: list[int]) -> dict[tuple[Any, ...], list[list[Any]]]:
+def _marks(scores: pl.DataFrame, measures: list[int]) -> dict[tuple[Any, ...], list[list[Any]]]:
     """By answer: measure, value, status, note and number of marks; several marks as their mean."""
-    import polars as pl
-
-    own = scores.filter(pl.col("edit") == "")
-    told = own.group_by(*_KEY, "measure_id", maintain_order=True).agg(
+    unedited = scores.filter(pl.col("edit") == "")
+    by_measure = unedited.group_by(*_KEY, "measure_id", maintain_order=True).agg(
         pl.col("value").mean(),
         pl.col("status").sort_by(pl.col("status") != "ok").first(),
         pl.col("note").drop_nulls().first(),
         pl.len().alias("n"),
     )
-    made: dict[tuple[Any, ...], list[list[Any]]] = {}
-    for *key, measure, value, status, note, n in told.iter_rows():
-        said = printable(note)[:LONGEST_NOTE] if note else None
-        made.setdefault(tuple(key), []).append(
-            [measures.index(measure), None if value is None else round(value, 6), status, said, n]
+    by_answer: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for *key, measure, value, status, note, n in by_measure.iter_rows():
+        cut_note = printable(note)[:LONGEST_NOTE] if note else None
+        by_answer.setdefault(tuple(key), []).append(
+            [measures.index(measure), None if value is None else round(value, 6), status, cut_note, n]
         )
-    return made
+    return by_answer
 
 
 class _Packed:
@@ -190,7 +176,7 @@ class _Packed:
             "why": _why(row),
             "marks": self.marks.get(tuple(row[k] for k in _KEY), []),
         }
-        size = sum(len(embedded(one).encode()) for one in (*new, answer))
+        size = sum(len(embedded(entry).encode()) for entry in (*new, answer))
         if self.n_bytes + size > MOST_BYTES:
             return False
         self.n_bytes += size
@@ -209,12 +195,12 @@ def _why(row: Mapping[str, Any]) -> str | None:
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     """A question as the explorer shows it: empty fields are left out."""
-    shown = {name: _field(row[name]) for name in _SHOWN}
+    fields = {name: _field(row[name]) for name in _SHOWN}
     named = {"name": printable(_name(row)), "benchmark": row["benchmark"], "format": row["format"]}
     if row["category"]:
         named["category"] = printable(row["category"])
-    shown["answer"] = [_cut(entry) for entry in _key_with_labels(row)[:MOST_ENTRIES]]
-    return named | {name: value for name, value in shown.items() if value not in (None, "", [])}
+    fields["answer"] = [_cut(entry) for entry in _key_with_labels(row)[:MOST_ENTRIES]]
+    return named | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 def _key_with_labels(row: Mapping[str, Any]) -> list[str]:
@@ -245,13 +231,13 @@ def _measure(m: Measure, name: str) -> dict[str, Any]:
             "silence": c.silence}  # fmt: skip
 
 
-def _first_of(worst: "pl.DataFrame") -> "pl.DataFrame":
+def _first_of(worst: pl.DataFrame) -> pl.DataFrame:
     """The worst answer of each candidate to each item, worst first, as far as there is room."""
     ordered = worst.sort("goodness", "place", *_KEY)
     return ordered.unique([*_ITEM, "candidate"], keep="first", maintain_order=True).head(MOST_WORST)
 
 
-def _worst(answers: "pl.DataFrame", scores: "pl.DataFrame") -> Iterator[dict[str, Any]]:
+def _worst(answers: pl.DataFrame, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """The answers with their marks, for the page's text."""
     marks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in scores.filter(edit="").join(answers, on=_KEY, how="semi").iter_rows(named=True):

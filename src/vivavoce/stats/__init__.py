@@ -4,37 +4,42 @@ Conventions: the unit is the group; positive differences favour the first; null,
 cannot be estimated; a NaN that comes in is refused with its position.
 """
 
+from vivavoce.stats._ratings import Agreement
 from vivavoce.stats.agreement import (
-    Agreement,
     CategoryAgreement,
     PercentAgreement,
     Scale,
+    cohen_kappa,
+    gwet_ac1,
     krippendorff_alpha,
     percent_agreement,
-)
-from vivavoce.stats.allocation import (
-    best_passes,
-    best_repeats,
-    repeats_worth,
-    variance_of_difference,
-    variance_of_mean,
+    weighted_kappa,
 )
 from vivavoce.stats.bootstrap import FEW_GROUPS, Bootstrap, bootstrap, bootstrap_each
 from vivavoce.stats.bounds import Bounds, ImbensManski, bounds, imbens_manski
-from vivavoce.stats.bridging import Carried, Link, Linking, linear_link
+from vivavoce.stats.bradley_terry import (
+    Davidson,
+    StrengthBootstrap,
+    bootstrap_strengths,
+    bradley_terry,
+    components,
+    davidson,
+)
 from vivavoce.stats.clustering import Clusters, average_linkage, cluster_measures
-from vivavoce.stats.concordance import Concordance, IntraclassCorrelation, icc_a1, kendall_w
-from vivavoce.stats.corpus import corpus_bleu, corpus_chrf, micro_f1, sum_ratio
 from vivavoce.stats.correlation import (
     Coefficient,
+    Level,
+    LevelCorrelation,
+    Points,
+    at_level,
     correlation,
+    correlation_at,
     critical_r,
     fisher_interval,
     kendall,
     pearson,
     spearman,
 )
-from vivavoce.stats.correlation_levels import Level, LevelCorrelation, Points, at_level, correlation_at
 from vivavoce.stats.correlation_systems import (
     LeaveOneOut,
     OrderAgreement,
@@ -43,15 +48,6 @@ from vivavoce.stats.correlation_systems import (
     order_agreement,
     permute_systems,
     shown_agreement,
-)
-from vivavoce.stats.crossed import CrossedVariance, crossed_variance
-from vivavoce.stats.davidson import (
-    Davidson,
-    StrengthBootstrap,
-    bootstrap_strengths,
-    bradley_terry,
-    components,
-    davidson,
 )
 from vivavoce.stats.equivalence import Margin, margin_test, tost
 from vivavoce.stats.estimate import (
@@ -64,43 +60,74 @@ from vivavoce.stats.estimate import (
     t_interval,
     wilson,
 )
-from vivavoce.stats.fixed import Fixed, fixed_mean
-from vivavoce.stats.flips import Drop, Flips, drops, flip_rates
-from vivavoce.stats.friedman import Friedman, friedman, nemenyi_distance, nemenyi_p, studentized_range
-from vivavoce.stats.interaction import Wald, category_test
+from vivavoce.stats.fixed_items import Drop, Fixed, Flips, drops, fixed_mean, flip_rates
+from vivavoce.stats.friedman import (
+    Concordance,
+    Friedman,
+    IntraclassCorrelation,
+    friedman,
+    icc_a1,
+    kendall_w,
+    nemenyi_distance,
+    nemenyi_p,
+    studentized_range,
+)
 from vivavoce.stats.jackknife import Jackknife, by_group_jackknife, labels_for_coefficient
-from vivavoce.stats.kappa import cohen_kappa, fleiss_kappa, gwet_ac1, gwet_ac2, weighted_kappa
-from vivavoce.stats.mcnemar import McNemar, mcnemar
-from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni, bonferroni_level, holm
+from vivavoce.stats.linking import Carried, Link, Linking, linear_link
+from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from vivavoce.stats.paired import (
     FEW_DIFFERENT,
     Paired,
     PairedP,
+    SignFlips,
     agresti_min,
     group_sums,
     margin_interval,
     paired,
     paired_p,
+    sign_flips,
+    sign_test,
 )
-from vivavoce.stats.planning import group_variance, groups_needed, items_needed, mde
-from vivavoce.stats.pooled import Pooled, PooledStatistic, pooled, pooled_paired, pooled_swaps
-from vivavoce.stats.powered import Powered, RoganGladen, prediction_powered, rogan_gladen
+from vivavoce.stats.pooled import (
+    Pooled,
+    PooledStatistic,
+    corpus_bleu,
+    corpus_chrf,
+    micro_f1,
+    pooled,
+    pooled_paired,
+    pooled_swaps,
+    sum_ratio,
+)
+from vivavoce.stats.power import (
+    best_repeats,
+    group_variance,
+    groups_needed,
+    items_needed,
+    mde,
+    proportion_n,
+    repeats_worth,
+    sample_se,
+    sampling_weights,
+    variance_of_difference,
+)
+from vivavoce.stats.ppi import Powered, RoganGladen, prediction_powered, rogan_gladen
 from vivavoce.stats.ranking import RankInterval, RankIntervals, mean_ranks, rank_intervals
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
-from vivavoce.stats.sampling import proportion_n, sample_se, sampling_weights
-from vivavoce.stats.signs import SignFlips, sign_flips, sign_test
-from vivavoce.stats.strata import Macro, category_weights, estimate_macro, macro_mean
-from vivavoce.stats.tails import lower_tail_mean, worst_at_k, worst_of_k
+from vivavoce.stats.strata import Macro, Wald, category_test, category_weights, estimate_macro, macro_mean
 from vivavoce.stats.variance import (
     Component,
+    CrossedVariance,
     ItemVariance,
     NestedVariance,
     PassVariance,
+    crossed_variance,
     item_variance,
     nested_variance,
     pass_variance,
 )
 from vivavoce.stats.verdict import ALPHA, Evidence, Verdict, common_direction, verdict
+from vivavoce.stats.worst_case import lower_tail_mean, worst_at_k, worst_of_k
 
 __all__ = [
     "ALPHA",
@@ -136,7 +163,6 @@ __all__ = [
     "Linking",
     "Macro",
     "Margin",
-    "McNemar",
     "Mean",
     "NestedVariance",
     "OrderAgreement",
@@ -163,9 +189,7 @@ __all__ = [
     "at_level",
     "average_linkage",
     "benjamini_hochberg",
-    "best_passes",
     "best_repeats",
-    "bonferroni",
     "bonferroni_level",
     "bootstrap",
     "bootstrap_each",
@@ -193,14 +217,12 @@ __all__ = [
     "exp_ratio",
     "fisher_interval",
     "fixed_mean",
-    "fleiss_kappa",
     "flip_rates",
     "friedman",
     "group_sums",
     "group_variance",
     "groups_needed",
     "gwet_ac1",
-    "gwet_ac2",
     "holm",
     "icc_a1",
     "imbens_manski",
@@ -216,7 +238,6 @@ __all__ = [
     "macro_mean",
     "margin_interval",
     "margin_test",
-    "mcnemar",
     "mde",
     "mean_ranks",
     "micro_f1",
@@ -250,7 +271,6 @@ __all__ = [
     "t_interval",
     "tost",
     "variance_of_difference",
-    "variance_of_mean",
     "verdict",
     "weighted_kappa",
     "wilson",

@@ -1,11 +1,9 @@
-"""What an array must be before anything is estimated from it."""
+"""Input validation shared by the estimators: arrays, groups, weights, limits, matrices, ranks."""
 
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["ROUNDING", "Codes", "Floats", "finite", "group_codes", "proportion"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -113,3 +111,179 @@ def proportion(name: str, value: float) -> float:
     if not 0 < value < 1:
         raise ValueError(f"{name} must lie between 0 and 1, both excluded, but is {value}")
     return value
+
+
+def label_codes(name: str, labels: ArrayLike, *, length: int) -> tuple[Codes, int]:
+    """`group_codes` of labels that the caller calls `name`.
+
+    Raises
+    ------
+    ValueError
+        As `group_codes`, its first words being `name`.
+    """
+    try:
+        return group_codes(labels, length=length)
+    except ValueError as error:
+        raise ValueError(str(error).replace("groups", name, 1)) from None
+
+
+def inside(name: str, inner: Codes, n_inner: int, *, of: str, outer: Codes) -> Codes:
+    """The one `outer` code of each inner code: the stratum of a group, the group of an item.
+
+    Parameters
+    ----------
+    name, of : str
+        What the caller calls the inner and the outer labels.
+    inner, outer : arrays of shape (n,)
+        Codes of the same rows.
+    n_inner : int
+        Inner codes are 0 … n_inner - 1, and all occur.
+
+    Returns
+    -------
+    array of shape (n_inner,)
+
+    Raises
+    ------
+    ValueError
+        If rows of one inner label carry different outer labels, with the position of such a row.
+    """
+    outer_of = np.empty(n_inner, dtype=np.intp)
+    outer_of[inner] = outer
+    astray = outer_of[inner] != outer
+    if astray.any():
+        at = int(np.argmax(astray))
+        raise ValueError(
+            f"{of} differs inside one of the {name}, at position {at}: all its rows must share one"
+        )
+    return outer_of
+
+
+def item_weights(weights: ArrayLike | None, *, length: int) -> Floats:
+    """Weights above 0; ones if there are none.
+
+    Raises
+    ------
+    ValueError
+        As `finite`, or if a weight is not above 0, with its position.
+    """
+    if weights is None:
+        return np.ones(length)
+    w = finite("weights", weights, length=length)
+    if (w <= 0).any():
+        at = int(np.argmax(w <= 0))
+        raise ValueError(f"weights holds {w[at]} at position {at}: leave out rows that do not count")
+    return w
+
+
+def evenness(weights: Floats) -> float:
+    """(sum w)^2 / (n sum w^2): the share of n items that unequal weights leave to an estimate.
+
+    1 for equal weights, 1/n where one item has them all. Kish (1965), Survey Sampling, sec. 11.7.
+    """
+    w = weights / weights.max()  # equal weights give 1 to the last digit, however large they are
+    return min(1.0, float(w.sum()) ** 2 / (len(w) * float(w @ w)))
+
+
+def scaled_weights(weights: ArrayLike | None, *, length: int) -> Floats | None:
+    """Weights with the mean 1, so that sums of weighted counts stay of the size of counts; null stays null.
+
+    Raises
+    ------
+    ValueError
+        As `item_weights`.
+    """
+    if weights is None:
+        return None
+    w = item_weights(weights, length=length)
+    return np.asarray(w / w.mean(), dtype=np.float64)
+
+
+def within_limits(values: ArrayLike, low: float | None, high: float | None) -> Floats:
+    """Finite values that lie within the limits given; what rounding put outside is put back.
+
+    Raises
+    ------
+    ValueError
+        As `finite`, or if a value lies outside by more than 1e-9, with its position.
+    """
+    y = finite("values", values)
+    floor, ceiling = -math.inf if low is None else low, math.inf if high is None else high
+    outside = (y < floor - ROUNDING) | (y > ceiling + ROUNDING)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(f"values holds {y[at]} at position {at}, outside the limits {low} to {high}")
+    return np.clip(y, floor, ceiling)
+
+
+# Above this 1e-9 is finer than a float's last digits, and multiplying by 1e9 may overflow.
+COARSE = 1e6
+
+
+def matrix(name: str, values: ArrayLike, *, n_systems: int = 1) -> Floats:
+    """`values` as a finite matrix of shape (K, n): one row per system, one column per item.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls the matrix; it opens the error.
+    values : array of shape (K, n)
+        Anything NumPy reads as numbers.
+    n_systems : int
+        The rows it needs at least.
+
+    Raises
+    ------
+    ValueError
+        If it is not two-dimensional, has too few rows or no column, or holds NaN or an infinity; the
+        error names the first such system and item, counted from 0.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, systems and items, not {array.ndim}")
+    if array.shape[0] < n_systems:
+        raise ValueError(f"{name} has {array.shape[0]} systems, at least {n_systems} are needed")
+    if not array.shape[1]:
+        raise ValueError(f"{name} is empty: there is nothing to estimate from")
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        system, item = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{name} holds {array[system, item]} for system {system}, item {item}: "
+            "leave out items that a system has no value for, or score them first, knowingly"
+        )
+    return array
+
+
+def rounded(values: Floats) -> Floats:
+    """`values` to 1e-9: averages of the same marks in another order differ in the 16th digit."""
+    result = values.copy()
+    fine = np.abs(values) < COARSE
+    result[fine] = np.round(values[fine], 9)
+    return result
+
+
+def average_ranks(values: Floats) -> Floats:
+    """Ranks of a vector, 1 for the smallest; values equal to 1e-9 share the mean of their places."""
+    _, codes, counts = np.unique(rounded(values), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: Floats = (last - (counts - 1) / 2)[codes]
+    return ranks
+
+
+def group_means(values: Floats, groups: ArrayLike) -> Floats:
+    """Mean of each system in each group: shape (K, G), in the order of the sorted labels."""
+    codes: Codes
+    codes, n_groups = group_codes(groups, length=values.shape[1])
+    sizes = np.bincount(codes, minlength=n_groups)
+    return np.array([np.bincount(codes, weights=row, minlength=n_groups) for row in values]) / sizes
+
+
+def unit(values: Floats) -> Floats:
+    """`values` less their mean, with a sum of squares of 1; not all of them may be equal."""
+    # Scaled on the way: the squares of very large or small values would overflow or vanish.
+    centred = values / np.abs(values).max()
+    centred = centred - centred.mean()
+    centred /= np.abs(centred).max()
+    result: Floats = centred / math.sqrt(float(centred @ centred))
+    return result

@@ -8,18 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Codes, Floats
 
-__all__ = [
-    "Agreement",
-    "Distance",
-    "Ratings",
-    "coefficient",
-    "complete_rows",
-    "differ",
-    "distance_within",
-    "read",
-    "squared",
-]
-
 Present = NDArray[np.bool_]
 Distance = Callable[[Any, Any], Floats]
 
@@ -86,7 +74,7 @@ class Agreement(NamedTuple):
     n_dropped: int
 
 
-def read(
+def read_ratings(
     ratings: ArrayLike,
     missing: ArrayLike | None,
     *,
@@ -159,7 +147,7 @@ def coefficient(
 
 def complete_rows(ratings: ArrayLike, missing: ArrayLike | None) -> Floats:
     """Numbers of the units that every rater rated; raises as `read`."""
-    table = read(ratings, missing, scale="numbers")
+    table = read_ratings(ratings, missing, scale="numbers")
     keep = table.present.all(axis=1)
     if not keep.any():
         return np.empty((0, table.codes.shape[1]))
@@ -218,24 +206,24 @@ def _present(missing: ArrayLike | None, shape: tuple[int, ...]) -> Present:
 
 
 def _labels(table: NDArray[Any], present: Present, scale: str) -> NDArray[Any]:
-    found = table[present]
+    labels = table[present]
     if scale != "labels":
         try:
-            found = found.astype(np.float64)
+            labels = labels.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError("ratings must be numbers on this scale: code the steps in their order") from None
-    wrong = np.zeros(len(found), dtype=bool)
-    if found.dtype.kind == "f":
-        wrong = ~np.isfinite(found)
-    elif found.dtype.kind == "O":
+    wrong = np.zeros(len(labels), dtype=bool)
+    if labels.dtype.kind == "f":
+        wrong = ~np.isfinite(labels)
+    elif labels.dtype.kind == "O":
         # NaN is the one label that differs from itself
-        wrong = np.array([label is None or label != label for label in found], dtype=bool)
+        wrong = np.array([label is None or label != label for label in labels], dtype=bool)
     if wrong.any():
         unit, rater = np.argwhere(present)[int(np.argmax(wrong))]
         raise ValueError(
-            f"ratings holds {found[np.argmax(wrong)]} at unit {unit}, rater {rater}: mark it in `missing`"
+            f"ratings holds {labels[np.argmax(wrong)]} at unit {unit}, rater {rater}: mark it in `missing`"
         )
-    return np.asarray(np.round(found, DIGITS)) if found.dtype.kind == "f" and scale != "numbers" else found
+    return np.asarray(np.round(labels, DIGITS)) if labels.dtype.kind == "f" and scale != "numbers" else labels
 
 
 def _unique(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:

@@ -1,7 +1,9 @@
-"""How far raters agree on the same units: raw, and beyond what the labels' frequencies make by chance.
+"""Agreement of raters on the same units: raw, and beyond what the labels' frequencies make by chance.
 
 The coefficients disagree where one label prevails; print them together. No cut-offs are offered ("good",
-"substantial"): none has a derivation. Agreement uses labels as given, before adjudication.
+"substantial"): none has a derivation. Agreement uses labels as given, before adjudication. They share the
+observed agreement and differ in what they take for chance: each rater's own frequencies (Cohen), the
+frequencies of all (Krippendorff), or how far the labels are spread at all (Gwet).
 """
 
 from typing import Any, Literal, NamedTuple
@@ -17,19 +19,10 @@ from vivavoce.stats._ratings import (
     coefficient,
     differ,
     distance_within,
-    read,
+    read_ratings,
     squared,
 )
 from vivavoce.stats.estimate import NO_SPREAD
-
-__all__ = [
-    "Agreement",
-    "CategoryAgreement",
-    "PercentAgreement",
-    "Scale",
-    "krippendorff_alpha",
-    "percent_agreement",
-]
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -86,7 +79,7 @@ def percent_agreement(
     Per category: Cicchetti & Feinstein (1990), J. Clin. Epidemiol. 43, 551-558, for two raters. Where one
     label prevails the raw value is high whoever rates: read the rare category's.
     """
-    table = read(ratings, missing, scale="labels", categories=categories)
+    table = read_ratings(ratings, missing, scale="labels", categories=categories)
     used = table.pairable()
     value = None
     if len(used.counts):
@@ -130,7 +123,7 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale, *, missing: ArrayLike |
     if scale not in ("nominal", "ordinal", "interval", "ratio"):
         raise ValueError(f"scale must be nominal, ordinal, interval or ratio, but is {scale!r}")
     kinds: dict[Scale, Literal["labels", "steps", "numbers"]] = {"nominal": "labels", "ordinal": "steps"}
-    table = read(ratings, missing, scale=kinds.get(scale, "numbers"))
+    table = read_ratings(ratings, missing, scale=kinds.get(scale, "numbers"))
     used = table.pairable()
     n = int(used.counts.sum())
     if n == 0:
@@ -185,3 +178,141 @@ def _relative(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     total = a + b
     # Two zeros are equal.
     return np.asarray(((a - b) / np.where(total > 0, total, 1.0)) ** 2, dtype=np.float64)
+
+
+def cohen_kappa(ratings: ArrayLike, *, missing: ArrayLike | None = None) -> Agreement:
+    """Cohen's kappa of two raters: chance is each keeping to their own frequencies.
+
+    1 - observed / expected, with the share of units on which they differ, and sum_kl p_k p'_l over k != l.
+
+    Parameters
+    ----------
+    ratings : array of shape (n_units, 2)
+        Labels of any kind; numbers equal to 1e-9 are one label.
+    missing : array of bool, same shape, optional
+        True where there is no rating. Units without both are dropped and counted.
+
+    Returns
+    -------
+    Agreement
+        Null if both gave one and the same label throughout; 0 if each kept to another one label.
+
+    Raises
+    ------
+    ValueError
+        If there are not two raters, the table is empty, or a rating is NaN, infinite or None without being
+        marked missing.
+
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46. Raters who differ in how often they use a label are
+    forgiven: compare `krippendorff_alpha`, which is not so kind to a shift of level.
+    """
+    return _cohen(read_ratings(ratings, missing, scale="labels"), power=0)
+
+
+def weighted_kappa(
+    ratings: ArrayLike,
+    *,
+    weights: Literal["quadratic", "linear"] = "quadratic",
+    missing: ArrayLike | None = None,
+) -> Agreement:
+    """Cohen's kappa of two raters where a small disagreement is less than a large one.
+
+    The disagreement of x and y is (x - y)^2 or |x - y|, on the values and not on their positions: half
+    marks count as half a step.
+
+    Parameters
+    ----------
+    ratings : array of shape (n_units, 2)
+        Numbers; equal to 1e-9 is equal.
+    weights : {"quadratic", "linear"}
+        Which of the two disagreements.
+    missing
+        As in `cohen_kappa`.
+
+    Raises
+    ------
+    ValueError
+        As `cohen_kappa`; if a rating is not a number.
+
+    Cohen (1968), Psychol. Bull. 70, 213-220. The quadratic form comes close to an intraclass correlation
+    (Fleiss & Cohen 1973) and grows with the spread of the units: do not compare it between samples.
+    """
+    if weights not in ("quadratic", "linear"):
+        raise ValueError(f"weights must be quadratic or linear, but is {weights!r}")
+    return _cohen(read_ratings(ratings, missing, scale="steps"), power=2 if weights == "quadratic" else 1)
+
+
+def gwet_ac1(
+    ratings: ArrayLike, *, missing: ArrayLike | None = None, categories: ArrayLike | None = None
+) -> Agreement:
+    """Gwet's AC1 for labels without order: chance is what raters who do not know would add.
+
+    1 - (1 - p_a) / (1 - p_e), with p_a the raw agreement, pi_k the mean share of category k in a unit and
+    p_e = sum_k pi_k (1 - pi_k) / (q - 1) over q categories.
+
+    Parameters
+    ----------
+    ratings, missing
+        As in `percent_agreement`. As published, units with one rating enter pi_k and not p_a; they are
+        counted as dropped.
+    categories : array of shape (q,), optional
+        The labels offered; q counts, so declare them if some may not occur. By default those that do.
+
+    Raises
+    ------
+    ValueError
+        As `percent_agreement`.
+
+    Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48. Stable where one label prevails, where kappa and
+    alpha fall; and high there whoever rates, so not to be read alone.
+    """
+    table = read_ratings(ratings, missing, scale="labels", categories=categories)
+    used = table.pairable()
+    if not len(used.counts):
+        return coefficient(None, None, table=table, used=used, one_label=False)
+    observed = float(distance_within(used.codes, used.present, distance=differ).mean())
+    q = len(table.categories)
+    shares = _shares(table)
+    expected = 0.0
+    if q > 1:
+        # In this order, as Gwet writes it: another order of the same arithmetic has another last digit.
+        expected = 1 - q / (q * (q - 1)) * float(shares @ (1 - shares))
+    return coefficient(observed, expected, table=table, used=used, one_label=_one_label(used))
+
+
+def _cohen(table: Ratings, *, power: Literal[0, 1, 2]) -> Agreement:
+    raters = table.codes.shape[1]
+    if raters != 2:
+        raise ValueError(f"ratings has {raters} raters, kappa is of 2: take krippendorff_alpha")
+    used = table.pairable()
+    n = len(used.counts)
+    if n == 0:
+        return coefficient(None, None, table=table, used=used, one_label=False)
+    a, b = used.codes.T
+    if power == 0:
+        x = np.arange(len(table.categories), dtype=np.float64)
+    else:
+        x = np.asarray(table.categories, dtype=np.float64)
+    first, second = (np.bincount(codes_of_rater, minlength=len(x)) / n for codes_of_rater in (a, b))
+    if power == 0:
+        observed, expected = float(np.mean(a != b)), 1 - float(first @ second)
+    elif power == 1:
+        observed = float(np.abs(x[a] - x[b]).mean())
+        expected = float(sum(p * (second @ np.abs(v - x)) for p, v in zip(first, x, strict=True)))
+    else:
+        observed = float(np.mean((x[a] - x[b]) ** 2))
+        expected = float(np.var(x[a]) + np.var(x[b]) + (x[a].mean() - x[b].mean()) ** 2)
+    return coefficient(observed, expected, table=table, used=used, one_label=_one_label(used))
+
+
+def _shares(table: Ratings) -> Floats:
+    """Mean over rated units of the share of each category in the unit."""
+    rated = table.counts > 0
+    weights = 1 / np.where(rated, table.counts, 1)
+    units = np.nonzero(table.present)[0]
+    total = np.bincount(table.codes[table.present], weights=weights[units], minlength=len(table.categories))
+    return np.asarray(total / rated.sum())
+
+
+def _one_label(used: Ratings) -> bool:
+    return int(np.count_nonzero(used.totals())) < 2

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes, proportion
 from vivavoce.stats.estimate import NO_SPREAD
-
-__all__ = ["FEW_GROUPS", "Bootstrap", "bootstrap", "bootstrap_each"]
 
 FEW_GROUPS = 40  # below it percentile intervals are too narrow: 78 to 89 % for 95 % at 10 groups
 
@@ -98,11 +96,11 @@ def bootstrap(
         If there is no row, a value is NaN or infinite, a group is missing, or lengths or numbers do not fit.
     """
 
-    def one(rows: Floats) -> list[float | None]:
+    def single_statistic(rows: Floats) -> list[float | None]:
         return [statistic(rows)]
 
     return bootstrap_each(
-        values, groups, statistics=one, rng=rng, resamples=resamples, level=level, method=method
+        values, groups, statistics=single_statistic, rng=rng, resamples=resamples, level=level, method=method
     )[0]
 
 
@@ -143,19 +141,19 @@ def bootstrap_each(
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes, minlength=n_groups)
     starts = np.cumsum(sizes) - sizes
-    seen = _numbers(statistics(rows), None)
+    observed = _numbers(statistics(rows), None)
     name = f"{'BCa' if method == 'bca' else 'percentile'} bootstrap of groups"
-    draws = np.full((resamples, len(seen)), np.nan)
-    left_out = np.full((n_groups, len(seen)), np.nan)
+    draws = np.full((resamples, len(observed)), np.nan)
+    left_out = np.full((n_groups, len(observed)), np.nan)
     if n_groups > 1:
         for b in range(resamples):
             chosen = rng.integers(0, n_groups, n_groups)
-            draws[b] = _numbers(statistics(rows[_members(chosen, order, starts, sizes)]), len(seen))
+            draws[b] = _numbers(statistics(rows[_members(chosen, order, starts, sizes)]), len(observed))
         if method == "bca":
             for g in range(n_groups):
-                left_out[g] = _numbers(statistics(rows[codes != g]), len(seen))
+                left_out[g] = _numbers(statistics(rows[codes != g]), len(observed))
     results = []
-    for j, value in enumerate(seen):
+    for j, value in enumerate(observed):
         defined = np.sort(draws[~np.isnan(draws[:, j]), j])
         undefined = resamples - len(defined) if n_groups > 1 else 0
         low = high = se = None
@@ -170,9 +168,11 @@ def bootstrap_each(
             low = high = None
         else:
             se = float(defined.std(ddof=1))
-        known = None if math.isnan(value) else float(value)
-        few, drawn = n_groups < FEW_GROUPS, resamples if n_groups > 1 else 0
-        results.append(Bootstrap(known, low, high, se, len(rows), n_groups, few, drawn, undefined, name))
+        point = None if math.isnan(value) else float(value)
+        few, n_resamples = n_groups < FEW_GROUPS, resamples if n_groups > 1 else 0
+        results.append(
+            Bootstrap(point, low, high, se, len(rows), n_groups, few, n_resamples, undefined, name)
+        )
     return tuple(results)
 
 
@@ -185,8 +185,8 @@ def _rows(values: ArrayLike) -> Floats:
     return array
 
 
-def _numbers(found: "list[float | None] | Floats", length: int | None) -> Floats:
-    numbers = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
+def _numbers(figures: "list[float | None] | Floats", length: int | None) -> Floats:
+    numbers = np.array([np.nan if figure is None else figure for figure in figures], dtype=np.float64)
     if numbers.ndim != 1 or (length is not None and len(numbers) != length):
         raise ValueError(f"statistics gave {len(numbers)} numbers, {length} before: a fixed length is needed")
     numbers[~np.isfinite(numbers)] = np.nan
@@ -205,7 +205,7 @@ def _corrected(value: float, defined: Floats, left_out: Floats, level: float) ->
     below = (np.count_nonzero(defined < value) + np.count_nonzero(defined <= value)) / (2 * len(defined))
     if not 0 < below < 1 or np.isnan(left_out).any():
         return None
-    bias = float(ndtri(below))
+    bias = float(scipy.special.ndtri(below))
     pull = left_out.mean() - left_out
     largest = float(np.abs(pull).max())
     acceleration = 0.0
@@ -214,11 +214,11 @@ def _corrected(value: float, defined: Floats, left_out: Floats, level: float) ->
         acceleration = float((pull**3).sum()) / (6 * float(pull @ pull) ** 1.5)
     ends = []
     for share in (0.5 - level / 2, 0.5 + level / 2):
-        shifted = bias + float(ndtri(share))
+        shifted = bias + float(scipy.special.ndtri(share))
         room = 1 - acceleration * shifted
         if room <= 0:  # beyond the pole the order of the quantiles turns round
             return None
-        ends.append(float(ndtr(bias + shifted / room)))
+        ends.append(float(scipy.special.ndtr(bias + shifted / room)))
     return ends[0], ends[1]
 
 

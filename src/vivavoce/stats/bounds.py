@@ -8,13 +8,11 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from vivavoce.stats._arrays import ROUNDING, finite, proportion
 from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
-
-__all__ = ["Bounds", "ImbensManski", "bounds", "imbens_manski"]
 
 
 class Bounds(NamedTuple):
@@ -93,6 +91,7 @@ def bounds(
     at_high = _filling("values_high", values_high, groups, weights)
     set_low, set_high = at_low.value if at_low else None, at_high.value if at_high else None
     if covers == "set":
+        # The set holds every filling: each end is the t end of the filling on its side.
         ends = [_t_ends(mean, (low, high), level) for mean in (at_low, at_high)]
         return Bounds(set_low, set_high, ends[0].low if ends[0] else None, ends[1].high if ends[1] else None)
     # A missing side is infinitely far away, and its error plays no part.
@@ -163,13 +162,17 @@ def imbens_manski(
     for name, se in (("se_low", se_low), ("se_high", se_high)):
         if not (math.isfinite(se) and se >= 0):
             raise ValueError(f"{name} must be a finite number, 0 or more, but is {se}")
+    # Of rounding alone the set would be empty; the larger error is the cautious one for c.
     width, se = max(0.0, set_high - set_low), max(se_low, se_high)
     gap = width / se if se > 0 else math.inf
     # The left side rises with c, and is at most `level` at one quantile, at least at the other.
-    short, enough = float(ndtri(level)), float(ndtri(0.5 + level / 2))
+    short, enough = float(scipy.special.ndtri(level)), float(scipy.special.ndtri(0.5 + level / 2))
     while enough - short > 1e-13 * (1 + enough):
         c = (short + enough) / 2
-        short, enough = (c, enough) if float(ndtr(c + gap) - ndtr(-c)) < level else (short, c)
+        short, enough = (
+            (c, enough) if float(scipy.special.ndtr(c + gap) - scipy.special.ndtr(-c)) < level else (short, c)
+        )
+    # Only the end is limited by the scale; c and the set are reported as computed.
     start, end = set_low - enough * se_low, set_high + enough * se_high
     return ImbensManski(
         start if low is None else max(start, low), end if high is None else min(end, high), enough

@@ -9,12 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import Codes, Floats, group_codes
-from vivavoce.stats._ranks import matrix
-from vivavoce.stats.correlation import Coefficient, correlation
-from vivavoce.stats.correlation_levels import LEVELS, Level, points
-
-__all__ = ["Clusters", "average_linkage", "cluster_measures"]
+from vivavoce.stats._arrays import Codes, Floats, group_codes, matrix
+from vivavoce.stats.correlation import LEVELS, Coefficient, Level, correlation, points
 
 
 class Clusters(NamedTuple):
@@ -87,7 +83,7 @@ def cluster_measures(
         raise ValueError(f"values must have three dimensions, measures, systems, items, not {array.ndim}")
     if len(array) < 2:
         raise ValueError(f"values has {len(array)} measure, at least 2 are needed")
-    measures = [matrix(f"measure {at} of values", one) for at, one in enumerate(array)]
+    measures = [matrix(f"measure {at} of values", measure) for at, measure in enumerate(array)]
     if level not in LEVELS:
         raise ValueError(f"no level named {level!r}: there are {', '.join(LEVELS)}")
     if resamples < 1:
@@ -103,12 +99,13 @@ def cluster_measures(
     hits, n_defined = np.zeros(len(linkage)), 0
     items = [np.flatnonzero(codes == g) for g in range(n_groups)]
     for _ in range(resamples):
-        drawn: Codes = np.concatenate([items[g] for g in rng.integers(0, n_groups, n_groups)])
-        distances = _distances([one[:, drawn] for one in measures], level, coefficient)
+        # Groups, not items, are resampled: items of a group do not vote by themselves.
+        resample: Codes = np.concatenate([items[g] for g in rng.integers(0, n_groups, n_groups)])
+        distances = _distances([measure[:, resample] for measure in measures], level, coefficient)
         if distances is not None:
             n_defined += 1
-            found = set(_members(average_linkage(distances)))
-            hits += [cluster in found for cluster in clusters]
+            resampled = set(_members(average_linkage(distances)))
+            hits += [cluster in resampled for cluster in clusters]
     support = hits / n_defined if n_defined else None
     return Clusters(linkage, support, n_defined, resamples, n_groups)
 
@@ -137,6 +134,7 @@ def average_linkage(distances: ArrayLike) -> Floats:
     n = len(d)
     if d.shape != (n, n) or not np.allclose(d, d.T) or (d < 0).any():
         raise ValueError(f"distances must be square, symmetric and 0 or more, not of the shape {d.shape}")
+    # The diagonal must never be the smallest distance.
     np.fill_diagonal(d, np.inf)
     names, sizes = list(range(n)), [1] * n
     rows = []
@@ -145,20 +143,21 @@ def average_linkage(distances: ArrayLike) -> Floats:
         i, j = sorted((flat // len(d), flat % len(d)))
         size = sizes[i] + sizes[j]
         rows.append((*sorted((names[i], names[j])), float(d[i, j]), size))
+        # Average linkage: the new cluster's distance is the mean over all its members.
         merged = (sizes[i] * d[i] + sizes[j] * d[j]) / size
-        kept = [k for k in range(len(d)) if k not in (i, j)]
-        grown = np.full((len(kept) + 1, len(kept) + 1), np.inf)
-        grown[:-1, :-1] = d[np.ix_(kept, kept)]
-        grown[-1, :-1] = grown[:-1, -1] = merged[kept]
+        rest = [k for k in range(len(d)) if k not in (i, j)]
+        grown = np.full((len(rest) + 1, len(rest) + 1), np.inf)
+        grown[:-1, :-1] = d[np.ix_(rest, rest)]
+        grown[-1, :-1] = grown[:-1, -1] = merged[rest]
         d = grown
-        names = [*(names[k] for k in kept), n + step]
-        sizes = [*(sizes[k] for k in kept), size]
+        names = [*(names[k] for k in rest), n + step]
+        sizes = [*(sizes[k] for k in rest), size]
     return np.array(rows, dtype=np.float64)
 
 
 def _distances(measures: list[Floats], level: Level, coefficient: Coefficient) -> Floats | None:
     """1 - r of every pair, or null if one is undefined."""
-    vectors = [points(one, level) for one in measures]
+    vectors = [points(measure, level) for measure in measures]
     d = np.zeros((len(vectors), len(vectors)))
     for i, x in enumerate(vectors):
         for j, y in enumerate(vectors[:i]):

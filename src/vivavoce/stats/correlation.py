@@ -1,29 +1,21 @@
-"""Three coefficients of correlation, and what few points can say about one.
+"""Three coefficients of correlation, what few points can say about one, and two measures compared at a level.
 
 With nine systems a coefficient below .67 cannot be told from zero: the interval belongs beside it. A
 coefficient is null where a side has no variance: it is then undefined, not 0.
+
+The same two matrices of systems x items hold several correlations, and they answer different questions;
+mixed together (`pooled`) they answer none (Simpson's paradox).
 """
 
 import math
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
 
-from vivavoce.stats._arrays import Codes, Floats, finite, proportion
-from vivavoce.stats._ranks import average_ranks, rounded, unit
+from vivavoce.stats._arrays import Codes, Floats, average_ranks, finite, matrix, proportion, rounded, unit
 from vivavoce.stats.estimate import Interval
-
-__all__ = [
-    "Coefficient",
-    "correlation",
-    "critical_r",
-    "fisher_interval",
-    "kendall",
-    "pearson",
-    "spearman",
-]
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 
@@ -169,7 +161,7 @@ def fisher_interval(r: float, n: int, *, level: float = 0.95) -> Interval | None
         raise ValueError(f"r must lie in -1 to 1, but is {r}")
     if n < 1:
         raise ValueError(f"n must be at least 1, but is {n}")
-    z = float(ndtri(0.5 + proportion("level", level) / 2))
+    z = float(scipy.special.ndtri(0.5 + proportion("level", level) / 2))
     if n <= 3 or 1 - abs(r) <= PERFECT:
         return None
     half = z / math.sqrt(n - 3)
@@ -193,7 +185,7 @@ def critical_r(n: int, *, level: float = 0.95) -> float:
     """
     if n < 3:
         raise ValueError(f"n must be at least 3, but is {n}: two points always lie on a line")
-    t = float(stdtrit(n - 2, 0.5 + proportion("level", level) / 2))
+    t = float(scipy.special.stdtrit(n - 2, 0.5 + proportion("level", level) / 2))
     return t / math.sqrt(n - 2 + t**2)
 
 
@@ -235,3 +227,141 @@ def _inversions(codes: Codes) -> int:
         before -= np.repeat(before[starts], sizes)
         total += int(before[ones == 0].sum())
     return total
+
+
+Level = Literal["system", "item", "item_centred", "double_centred", "pooled"]
+LEVELS: tuple[Level, ...] = ("system", "item", "item_centred", "double_centred", "pooled")
+
+
+class Points(NamedTuple):
+    """The points two measures are compared on.
+
+    Attributes
+    ----------
+    x, y : arrays of shape (n,)
+    n_systems, n_items : int
+        Rows and columns they come from.
+    n_dropped : int
+        Items left out because a system has no value there.
+    """
+
+    x: Floats
+    y: Floats
+    n_systems: int
+    n_items: int
+    n_dropped: int
+
+
+class LevelCorrelation(NamedTuple):
+    """A coefficient with the level it belongs to.
+
+    Attributes
+    ----------
+    value : float or None
+        Null where a side has no variance, or no item is common to all systems.
+    coefficient, level : str
+    n : int
+        Points: K systems, n items, or K n cells. Only at level "system" does `fisher_interval` take it:
+        cells and items share systems and groups.
+    n_systems, n_items, n_dropped : int
+        As in `Points`.
+    """
+
+    value: float | None
+    coefficient: Coefficient
+    level: Level
+    n: int
+    n_systems: int
+    n_items: int
+    n_dropped: int
+
+
+def at_level(x: ArrayLike, y: ArrayLike, *, level: Level, present: ArrayLike | None = None) -> Points:
+    """The points that a level compares, from the items that every system has.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (K, n)
+        Two measures of the same answers: systems in rows, items in columns, repeats averaged before.
+    level : {"system", "item", "item_centred", "double_centred", "pooled"}
+        "system": K means, what a leaderboard needs. "item": n means, the difficulty of items.
+        "item_centred": cells less their item's mean, which answer to an item is better.
+        "double_centred": less the system's mean too, what neither explains. "pooled": the cells as they
+        are, a mixture of all of these: to show, never to headline.
+    present : array of shape (K, n), optional
+        False where a cell is missing in x or y; what stands there is not read. An item that one system
+        lacks is left out for all: means over different items compare the items.
+
+    Returns
+    -------
+    Points
+        Empty if no item is common.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is empty, shapes differ, a cell that is present is NaN or infinite, or there is no
+        such level.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"no level named {level!r}: there are {', '.join(LEVELS)}")
+    shape = np.shape(x)
+    if np.shape(y) != shape:
+        raise ValueError(f"y has the shape {np.shape(y)}, {shape} is needed: that of x")
+    mask = np.ones(shape, dtype=bool) if present is None else np.asarray(present)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        raise ValueError(f"present must be booleans of the shape {shape}, not {mask.dtype} of {mask.shape}")
+    a = matrix("x", np.where(mask, np.asarray(x, dtype=np.float64), 0.0))
+    b = matrix("y", np.where(mask, np.asarray(y, dtype=np.float64), 0.0))
+    common = mask.all(axis=0)
+    a, b = a[:, common], b[:, common]
+    n_systems, n_items = a.shape
+    n_dropped = shape[1] - n_items
+    if not n_items:
+        return Points(np.empty(0), np.empty(0), n_systems, 0, n_dropped)
+    return Points(points(a, level), points(b, level), n_systems, n_items, n_dropped)
+
+
+def points(values: Floats, level: Level) -> Floats:
+    """What a level makes of one finite matrix of shape (K, n)."""
+    systems: Floats = values.mean(axis=1)
+    items: Floats = values.mean(axis=0)
+    if level == "system":
+        return systems
+    if level == "item":
+        return items
+    if level == "item_centred":
+        values = values - items
+    elif level == "double_centred":
+        values = values - items - systems[:, None] + values.mean()
+    return values.ravel()
+
+
+def correlation_at(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    level: Level,
+    coefficient: Coefficient = "kendall",
+    present: ArrayLike | None = None,
+) -> LevelCorrelation:
+    """Correlation of two measures at a stated level, over the items that every system has.
+
+    Parameters
+    ----------
+    x, y, level, present
+        As in `at_level`.
+    coefficient : {"kendall", "spearman", "pearson"}
+        As in `correlation`.
+
+    Raises
+    ------
+    ValueError
+        As `at_level` and `correlation`.
+
+    Distrust a coefficient whose sides are one number in two forms (F and its precision; perplexity per
+    word and per byte) or come from one call (criteria marked together): it is high by construction.
+    """
+    pairs = at_level(x, y, level=level, present=present)
+    value = correlation(pairs.x, pairs.y, coefficient=coefficient) if pairs.n_items else None
+    return LevelCorrelation(value, coefficient, level, len(pairs.x), *pairs[2:])

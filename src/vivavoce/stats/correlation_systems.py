@@ -6,19 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Floats, finite, group_codes
-from vivavoce.stats._ranks import average_ranks, rounded, unit
+from vivavoce.stats._arrays import Floats, average_ranks, finite, group_codes, rounded, unit
 from vivavoce.stats.correlation import Coefficient, correlation
-
-__all__ = [
-    "LeaveOneOut",
-    "OrderAgreement",
-    "PermutationP",
-    "leave_one_out",
-    "order_agreement",
-    "permute_systems",
-    "shown_agreement",
-]
 
 ENUMERATED = 8  # systems: all 40,320 orders are visited, more are sampled
 CHUNK = 2_000_000  # numbers held at once: 16 MB
@@ -95,13 +84,15 @@ def permute_systems(
     a, b = finite("x", x), finite("y", y)
     n = len(a)
     if coefficient != "pearson":
+        # Ranks once: Spearman of the values is Pearson of the ranks in every order.
         a, b = average_ranks(a), average_ranks(b)
     exact = n <= ENUMERATED
     if coefficient == "kendall":
         first, second = np.triu_indices(n, 1)
-        left, width = np.sign(a[first] - a[second]), len(first)
+        # Kendall's tau compares signs of differences: all pairs of one side as a vector.
+        first_side, width = np.sign(a[first] - a[second]), len(first)
     else:
-        left, width = unit(a), n
+        first_side, width = unit(a), n
         b = unit(b)
 
     def sizes(orders: NDArray[np.intp]) -> Floats:
@@ -109,9 +100,10 @@ def permute_systems(
         shuffled = b[orders]
         if coefficient == "kendall":
             shuffled = np.sign(shuffled[:, first] - shuffled[:, second])
-        result: Floats = np.abs(shuffled @ left)
+        result: Floats = np.abs(shuffled @ first_side)
         return result
 
+    # An order that ties with the observed one counts, also when rounding puts it a digit below.
     bar = float(sizes(np.arange(n)[None])[0]) - 1e-9
     hits = 0
     total = math.factorial(n) if exact else resamples
@@ -124,6 +116,7 @@ def permute_systems(
             count = min(rows, total - start)
             orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
         hits += int(np.count_nonzero(sizes(orders) >= bar))
+    # The observed order is one of those possible: without the 1 a sampled p could be 0.
     return PermutationP(hits / total if exact else (hits + 1) / (total + 1), n, total, exact)
 
 
@@ -171,9 +164,9 @@ def leave_one_out(
     a = finite("x", x)
     b = finite("y", y, length=len(a))
     codes, n = group_codes(np.arange(len(a)) if families is None else families, length=len(a))
-    kept = [codes != k for k in range(n)]
+    without = [codes != k for k in range(n)]
     values = tuple(
-        correlation(a[rest], b[rest], coefficient=coefficient) if rest.any() else None for rest in kept
+        correlation(a[rest], b[rest], coefficient=coefficient) if rest.any() else None for rest in without
     )
     defined = [value for value in values if value is not None]
     return LeaveOneOut(min(defined, default=None), max(defined, default=None), values, n)
@@ -217,8 +210,8 @@ def shown_agreement(better_x: ArrayLike, better_y: ArrayLike) -> OrderAgreement:
     Read it with `left_out`: two measures that tell little apart agree easily on the rest.
     """
     sides = []
-    for name, given in (("better_x", better_x), ("better_y", better_y)):
-        better = np.asarray(given)
+    for name, matrix_of_name in (("better_x", better_x), ("better_y", better_y)):
+        better = np.asarray(matrix_of_name)
         if better.dtype != np.bool_ or better.ndim != 2 or better.shape != (len(better),) * 2:
             raise ValueError(f"{name} must be a square matrix of booleans, not {better.dtype} {better.shape}")
         if (better & better.T).any():
@@ -233,6 +226,7 @@ def shown_agreement(better_x: ArrayLike, better_y: ArrayLike) -> OrderAgreement:
 
 def _counted(products: NDArray[np.float64] | NDArray[np.int_]) -> OrderAgreement:
     same, opposite = int(np.count_nonzero(products > 0)), int(np.count_nonzero(products < 0))
+    # Only pairs that both measures decide count; a tie on either side is left out, not half a match.
     decided = same + opposite
     return OrderAgreement(same, opposite, len(products) - decided, same / decided if decided else None)
 

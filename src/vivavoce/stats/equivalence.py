@@ -8,14 +8,12 @@ E9 asks, not the 5 % of a 90 % interval.
 import math
 from typing import Literal, NamedTuple
 
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from vivavoce.stats._arrays import proportion
 from vivavoce.stats.estimate import t_interval
 from vivavoce.stats.paired import agresti_min, paired
-
-__all__ = ["Margin", "margin_test", "tost"]
 
 
 class Margin(NamedTuple):
@@ -125,7 +123,7 @@ def margin_test(
     # The interval at a level this low is never clipped to the span: it gives centre and error back.
     narrow = agresti_min(differences, groups, span=span, level=0.01)
     centre = (narrow.low + narrow.high) / 2
-    se = (narrow.high - narrow.low) / 2 / float(stdtrit(result.df, 0.505))
+    se = (narrow.high - narrow.low) / 2 / float(scipy.special.stdtrit(result.df, 0.505))
     ends = agresti_min(differences, groups, span=span, level=level)
     return _judged(centre, se, result.df, margin, (ends.low, ends.high), "Agresti-Min")
 
@@ -145,8 +143,8 @@ def _judged(
     method: Literal["t", "Agresti-Min"],
 ) -> Margin:
     low, high = ends
-    p_not_worse = float(stdtr(df, -(centre + margin) / se))
-    p_not_better = float(stdtr(df, (centre - margin) / se))
+    p_not_worse = float(scipy.special.stdtr(df, -(centre + margin) / se))
+    p_not_better = float(scipy.special.stdtr(df, (centre - margin) / se))
     return Margin(
         p_not_worse=p_not_worse,
         p_not_better=p_not_better,

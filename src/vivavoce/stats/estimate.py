@@ -9,13 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
-from vivavoce.stats._arrays import ROUNDING, Floats, finite, group_codes, proportion
-from vivavoce.stats._checks import evenness
-
-__all__ = ["Estimate", "Interval", "Mean", "Wilson", "cluster_mean", "estimate_mean", "t_interval", "wilson"]
+from vivavoce.stats._arrays import ROUNDING, Floats, evenness, finite, group_codes, proportion
 
 # Below this share of the largest value a standard error is rounding, not spread.
 NO_SPREAD = 1e-12
@@ -143,7 +140,7 @@ def t_interval(
     _check_mean(value, se)
     if not df >= 1:
         raise ValueError(f"df must be at least 1, but is {df}: one group has no interval")
-    half = float(stdtrit(df, 0.5 + proportion("level", level) / 2)) * se
+    half = float(scipy.special.stdtrit(df, 0.5 + proportion("level", level) / 2)) * se
     ends = (value - half, value + half)
     floor, ceiling = -math.inf if low is None else low, math.inf if high is None else high
     if not floor - ROUNDING <= value <= ceiling + ROUNDING:
@@ -210,7 +207,7 @@ def wilson(
     n = float(n_groups) * evenness
     if m not in (0.0, 1.0) and s > NO_SPREAD:
         n = max(n, m * (1 - m) / s**2)
-    t2 = float(stdtrit(n_groups - 1, 0.5 + level / 2)) ** 2
+    t2 = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) ** 2
     centre = (m + t2 / (2 * n)) / (1 + t2 / n)
     half = math.sqrt(t2) / (1 + t2 / n) * math.sqrt(m * (1 - m) / n + t2 / (4 * n**2))
     # At m = 0 or 1 centre and half-width meet the limit up to rounding only.

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from vivavoce.stats._arrays import ROUNDING, Codes, amount, group_codes, proportion
 from vivavoce.stats.estimate import NO_SPREAD
-
-__all__ = ["Jackknife", "by_group_jackknife", "labels_for_coefficient"]
 
 
 class Jackknife(NamedTuple):
@@ -92,14 +90,14 @@ def by_group_jackknife(
         return Jackknife(value, None, None, None, n_groups, 0, scale)
     centre = _on(scale, value)
     without = [_on(scale, _finite(statistic(np.flatnonzero(codes != g)))) for g in range(n_groups)]
-    known = [z for z in without if z is not None]
-    undefined = n_groups - len(known)
+    defined = [z for z in without if z is not None]
+    undefined = n_groups - len(defined)
     if centre is None or undefined:
         return Jackknife(value, None, None, None, n_groups, undefined, scale)
-    se = math.sqrt((n_groups - 1) * float(np.var(known)))
+    se = math.sqrt((n_groups - 1) * float(np.var(defined)))
     if se <= NO_SPREAD * abs(centre):
         se = 0.0
-    half = float(stdtrit(n_groups - 1, 0.5 + level / 2)) * se
+    half = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) * se
     low, high = centre - half, centre + half
     if scale == "z":
         low, high = math.tanh(low), math.tanh(high)

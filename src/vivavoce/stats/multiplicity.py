@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Floats, finite, proportion
 
-__all__ = ["benjamini_hochberg", "bonferroni", "bonferroni_level", "holm"]
-
 
 def holm(p: ArrayLike) -> Floats:
     """Holm's step-down adjustment: reject where the result is at most the error wanted for the whole family.
@@ -36,34 +34,6 @@ def holm(p: ArrayLike) -> Floats:
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
-
-
-def bonferroni(p: ArrayLike) -> Floats:
-    """Bonferroni's adjustment: every p times k, capped at 1.
-
-    Reject where the result is at most the error wanted for the whole family: exactly where the interval at
-    `bonferroni_level` excludes 0. `holm` rejects all that this does, and more; this one is for p values
-    that stand beside such intervals.
-
-    Parameters
-    ----------
-    p : array of shape (k,)
-        As in `holm`. May be empty.
-
-    Returns
-    -------
-    array of shape (k,)
-        In the order given; equal p values stay equal.
-
-    Raises
-    ------
-    ValueError
-        If a p is NaN or outside [0, 1], naming its position.
-
-    Dunn (1961), JASA 56, 52-64. Holds under any dependence between the tests.
-    """
-    values = _probabilities(p)
-    return np.minimum(values * len(values), 1.0)
 
 
 def benjamini_hochberg(p: ArrayLike) -> Floats:

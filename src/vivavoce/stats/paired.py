@@ -8,24 +8,102 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
-from vivavoce.stats._arrays import ROUNDING, Floats, finite, group_codes, proportion
-from vivavoce.stats._checks import evenness, scaled_weights
+from vivavoce.stats._arrays import ROUNDING, Floats, evenness, finite, group_codes, proportion, scaled_weights
 from vivavoce.stats.estimate import Interval, cluster_mean, t_interval
-from vivavoce.stats.signs import sign_test
 
-__all__ = [
-    "FEW_DIFFERENT",
-    "Paired",
-    "PairedP",
-    "agresti_min",
-    "group_sums",
-    "margin_interval",
-    "paired",
-    "paired_p",
-]
+ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
+CHUNK = 4_000_000  # signs held at once: 4 MB as drawn, 32 MB as floats
+
+
+class SignFlips(NamedTuple):
+    """`p`, from `n_patterns` sign patterns over `n_different` groups; `exact` if these were all there are."""
+
+    p: float
+    n_different: int
+    n_patterns: int
+    exact: bool
+
+
+def sign_test(positive: int, negative: int) -> float:
+    """Exact two-sided p of a fair coin: `positive` ups and `negative` downs, ties left out by the caller.
+
+    Parameters
+    ----------
+    positive, negative : int
+        Counts, 0 or more. None at all gives 1.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative.
+
+    Fewer than 6 groups that differ cannot reach .05: 2 * .5^5 = .0625. Arbuthnot (1710).
+    """
+    if positive < 0 or negative < 0:
+        raise ValueError(f"counts must be 0 or more, but are {positive} and {negative}")
+    # Doubling counts the middle pattern twice when the counts are equal.
+    return min(1.0, 2 * float(scipy.special.bdtr(min(positive, negative), positive + negative, 0.5)))
+
+
+def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: int = 99_999) -> SignFlips:
+    """Two-sided p of a sum of group sums, if each group's sign had been a coin's.
+
+    Exact by enumeration up to 16 groups that are not 0; beyond, (hits + 1) / (resamples + 1).
+
+    Parameters
+    ----------
+    group_sums : array of shape (G,)
+        Sum of the differences in each group. Zeros (below 5e-10) say nothing and are dropped.
+    rng : numpy.random.Generator
+        Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
+    resamples : int
+        Patterns drawn beyond 16 groups. Time grows with G * resamples, memory does not.
+
+    Returns
+    -------
+    SignFlips
+        Patterns that only rounding (1e-8 of the sum of sizes) tells from the observed one count as ties,
+        so as hits. p is 1 if no group differs.
+
+    Raises
+    ------
+    ValueError
+        If a sum is NaN or infinite, or `resamples` is below 1.
+
+    Fisher (1935), Design of Experiments, sec. 21; the + 1 of Phipson & Smyth (2010), SAGMB 9. A check
+    beside the t test: it tests symmetry about 0, and gives no interval.
+    """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, but is {resamples}")
+    sums = finite("group_sums", group_sums, empty=True)
+    # A group that nets to 0 has one value under both signs and says nothing.
+    sums = sums[np.round(sums, 9) != 0]
+    size = float(np.abs(sums).sum())
+    # Rounding must not lift a pattern that ties with the observed sum above it, or below.
+    bar = abs(float(sums.sum())) - 1e-8 * size
+    if len(sums) <= ENUMERATED:
+        totals = np.zeros(1)
+        for group_sum in sums:
+            # All sign patterns at once: every group doubles the list.
+            totals = np.concatenate([totals + group_sum, totals - group_sum])
+        return SignFlips(float(np.mean(np.abs(totals) >= bar)), len(sums), len(totals), True)
+    hits = _drawn_hits(sums, bar, rng, resamples)
+    return SignFlips((hits + 1) / (resamples + 1), len(sums), resamples, False)
+
+
+def _drawn_hits(sums: Floats, bar: float, rng: np.random.Generator, resamples: int) -> int:
+    rows = max(1, CHUNK // len(sums))
+    hits = 0
+    for start in range(0, resamples, rows):
+        shape = (min(rows, resamples - start), len(sums))
+        positive_sums = rng.integers(0, 2, size=shape, dtype=np.int8).astype(np.float64) @ sums
+        # Sum of the positive minus the negative ones, from the positive alone.
+        hits += int(np.count_nonzero(np.abs(2 * positive_sums - sums.sum()) >= bar))
+    return hits
+
 
 FEW_DIFFERENT = 10  # below this many groups that differ, the sign test decides
 
@@ -146,13 +224,14 @@ def tested(
     up, down = _counted(groups)
     higher, lower = _counted(items)
     n = len(groups)
-    p, test = paired_p(2 * float(stdtr(n - 1, -abs(difference) / se)) if se else None, up, down)
+    p, test = paired_p(2 * float(scipy.special.stdtr(n - 1, -abs(difference) / se)) if se else None, up, down)
     return Paired(
         difference=difference,
         se=se,
         df=n - 1,
         p=p,
         test=test,
+        # A direction that the signs contradict is none: the test that was used saw the other side ahead.
         direction=0 if test == "sign" and sign(up - down) != direction else direction,
         n_items=len(items),
         n_higher=higher,
@@ -252,12 +331,13 @@ def agresti_min(
     size = n_groups if w is None else n_groups * evenness(w)
     sums = np.bincount(codes, weights=d if w is None else w * d, minlength=n_groups)
     shares = np.bincount(codes, weights=w, minlength=n_groups) * (size / len(d))
+    # Agresti & Min (2005): two pseudo-groups, half one at +span, half one at -span, one at 0.
     total = size + 2
     theta = float(sums.sum()) * size / len(d) / total
     residuals = sums * (size / len(d)) - shares * theta
     pseudo = 0.5 * (span - theta) ** 2 + 0.5 * (span + theta) ** 2 + theta**2
     half = (
-        float(stdtrit(n_groups - 1, 0.5 + level / 2))
+        float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2))
         * math.sqrt(float(residuals @ residuals) + pseudo)
         / total
     )
@@ -305,4 +385,5 @@ def _rounded(differences: ArrayLike) -> Floats:
 
 
 def sign(number: float) -> Literal[1, 0, -1]:
+    """Its sign as a number."""
     return 1 if number > 0 else -1 if number < 0 else 0

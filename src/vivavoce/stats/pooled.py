@@ -1,7 +1,8 @@
-"""Pooled measures: one figure from counts summed over all answers, not the mean of a figure per answer.
+"""Pooled measures: one figure from counts summed over all responses, not the mean of a figure per response.
 
-What the figure is, a function from `corpus` says; here are its error, the difference of two, and a check of
-that. Errors are the jackknife's, by group: no random number enters a headline.
+First the figures of summed counts: ratios, micro F1, BLEU and chrF as sacrebleu computes them (Post 2018,
+arXiv:1804.08771), each for many rows of sums at once. Then their error, the difference of two, and a check
+of that. Errors are the jackknife's, by group: no random number enters a headline.
 """
 
 import math
@@ -11,19 +12,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import ROUNDING, Codes, Floats, group_codes
-from vivavoce.stats._checks import evenness, item_weights, scaled_weights
+from vivavoce.stats._arrays import (
+    ROUNDING,
+    Codes,
+    Floats,
+    evenness,
+    group_codes,
+    item_weights,
+    scaled_weights,
+)
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
-from vivavoce.stats.paired import Paired, sign, tested
-from vivavoce.stats.signs import CHUNK, ENUMERATED, SignFlips
-
-__all__ = [
-    "Pooled",
-    "PooledStatistic",
-    "pooled",
-    "pooled_paired",
-    "pooled_swaps",
-]
+from vivavoce.stats.paired import CHUNK, ENUMERATED, Paired, SignFlips, sign, tested
 
 PooledStatistic: TypeAlias = Callable[[Floats], Floats]
 """From sums, one row of counts per corpus, to one figure per row; NaN where it is undefined."""
@@ -93,6 +92,7 @@ def pooled(
     bounded = low is not None and high is not None
     method = f"{'Wilson, effective size' if bounded else 't'}, jackknife by group"
     blank = Pooled(None, None, None, None, len(table), n_groups, 0, method)
+    # Undefined for the whole corpus is not 0: there is nothing to sum.
     if math.isnan(value):
         return blank
     if n_groups < 2:
@@ -143,6 +143,7 @@ def pooled_paired(
         As `pooled`, or if the two differ in shape.
     """
     a, b, codes, n_groups = _sides(first, second, groups)
+    # The sign of every item's own difference: only those that differ can be counted by a sign test.
     by_item = _signs(_difference(statistic, a, b))
     a, b = _weighted(a, weights), _weighted(b, weights)
     (difference,) = _difference(statistic, _totals(a), _totals(b)).tolist()
@@ -202,7 +203,9 @@ def pooled_swaps(
         raise ValueError(f"resamples must be at least 1, but is {resamples}")
     a, b, codes, n_groups = _sides(first, second, groups)
     a, b = _weighted(a, weights), _weighted(b, weights)
+    # Swapping the two sides of a group moves this much from one total to the other.
     moved = _by_group(b, codes, n_groups) - _by_group(a, codes, n_groups)
+    # A group whose counts are equal on both sides changes nothing when swapped.
     moved = moved[(np.round(moved, 9) != 0).any(axis=1)]
     totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
     bar = abs(float(_difference(statistic, *totals)[0])) - ROUNDING
@@ -210,17 +213,19 @@ def pooled_swaps(
     def hits(swapped: Floats) -> int:
         moves = swapped @ moved
         sides = (totals[0] + moves, totals[1] - moves)
-        found = _difference(statistic, *(np.where(np.abs(x) <= ROUNDING * size, 0.0, x) for x in sides))
-        return int(np.count_nonzero(~(np.abs(found) < bar)))
+        differences = _difference(statistic, *(np.where(np.abs(x) <= ROUNDING * size, 0.0, x) for x in sides))
+        # An undefined swap counts as a hit: it must not make the difference look rarer than it is.
+        return int(np.count_nonzero(~(np.abs(differences) < bar)))
 
     n = len(moved)
     if n <= ENUMERATED:
+        # Every pattern of swaps as the bits of its number.
         patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
         return SignFlips(hits(patterns.astype(np.float64)) / 2**n, n, 2**n, True)
     rows, total = max(1, CHUNK // n), 0
     for start in range(0, resamples, rows):
-        drawn = rng.integers(0, 2, size=(min(rows, resamples - start), n), dtype=np.int8)
-        total += hits(drawn.astype(np.float64))
+        swaps = rng.integers(0, 2, size=(min(rows, resamples - start), n), dtype=np.int8)
+        total += hits(swaps.astype(np.float64))
     return SignFlips((total + 1) / (resamples + 1), n, resamples, False)
 
 
@@ -263,6 +268,7 @@ def _without(table: Floats, codes: Codes, n_groups: int) -> Floats:
     totals = _totals(table)
     rest = totals - _by_group(table, codes, n_groups)
     size = np.abs(table).sum(axis=0, keepdims=True)
+    # What is left of a sum from which everything was taken is rounding, and would be a denominator.
     return np.where(np.abs(rest) <= ROUNDING * size, 0.0, rest)
 
 
@@ -271,6 +277,7 @@ def _error(without: Floats, value: float) -> tuple[float | None, int]:
     undefined = int(np.count_nonzero(np.isnan(without)))
     if undefined:
         return None, undefined
+    # Jackknife variance: (G - 1) / G times the sum of squares of the G left-out figures.
     se = math.sqrt((len(without) - 1) * float(np.var(without)))
     return (0.0 if se <= NO_SPREAD * abs(value) else se), 0
 
@@ -282,3 +289,108 @@ def _difference(statistic: PooledStatistic, a: Floats, b: Floats) -> Floats:
 def _signs(differences: Floats) -> Floats:
     signs: Floats = np.sign(np.round(np.nan_to_num(differences, nan=0.0), 9))
     return signs
+
+
+BLEU_ORDERS = 4
+
+
+def sum_ratio(sums: Floats) -> Floats:
+    """Numerator over denominator.
+
+    Parameters
+    ----------
+    sums : array of shape (m, 2)
+        Numerators, denominators.
+
+    Returns
+    -------
+    array of shape (m,)
+        NaN where the denominator is 0.
+    """
+    return _over(sums[:, 0], sums[:, 1])
+
+
+def micro_f1(sums: Floats) -> Floats:
+    """2 TP / (2 TP + FP + FN).
+
+    Parameters
+    ----------
+    sums : array of shape (m, 3)
+        TP, FP, FN.
+
+    Returns
+    -------
+    array of shape (m,)
+        0 to 1; NaN where there is nothing to find and nothing was found.
+    """
+    tp, fp, fn = sums.T
+    return _over(2 * tp, 2 * tp + fp + fn)
+
+
+def corpus_bleu(sums: Floats) -> Floats:
+    """Corpus BLEU of four orders, smoothed exponentially: sacrebleu's default.
+
+    Parameters
+    ----------
+    sums : array of shape (m, 10)
+        n-grams of the answers that match for n = 1 … 4; n-grams in the answers for n = 1 … 4; length of
+        the answers; length of the references (for each answer, of the closest in length).
+
+    Returns
+    -------
+    array of shape (m,)
+        0 to 1. 0 where nothing matches or no answer has four tokens: the score is then 0 by convention, as
+        sacrebleu gives it. A corpus of a few short answers is one, and its figure is mostly smoothing.
+
+    The k-th order in turn without a match counts 1 / (2^k total) instead of 0. Papineni et al. (2002);
+    smoothing: Lin & Och (2004), NIST's mteval-v13a.
+    """
+    correct, total = sums[:, :BLEU_ORDERS], sums[:, BLEU_ORDERS : 2 * BLEU_ORDERS]
+    response_length, reference_length = sums[:, -2], sums[:, -1]
+    defined = (correct > 0).any(axis=1) & (total > 0).all(axis=1)
+    missed = correct == 0
+    # sacrebleu's exponential smoothing: the k-th order without a match counts 1 / 2^k matches.
+    counted = np.where(missed, 0.5 ** np.cumsum(missed, axis=1), correct)
+    rows = np.reshape(defined, (-1, 1))
+    logs = np.log(np.where(rows, counted, 1.0) / np.where(rows, total, 1.0))
+    shortness = np.where(
+        response_length < reference_length, 1 - _over(reference_length, response_length), 0.0
+    )
+    return np.where(defined, np.exp(np.where(defined, shortness, 0.0) + logs.mean(axis=1)), 0.0)
+
+
+def corpus_chrf(sums: Floats, *, beta: float = 2.0) -> Floats:
+    """Corpus chrF, or chrF++ if orders of words are among the orders: sacrebleu's default.
+
+    Parameters
+    ----------
+    sums : array of shape (m, 3 n)
+        For each of n orders the n-grams in the answers, then for each those in the references, then for
+        each those that match.
+    beta : float
+        What recall weighs against precision, 2 by default.
+
+    Returns
+    -------
+    array of shape (m,)
+        0 to 1. Precision and recall are averaged over the orders that occur in answers and references
+        both; 0 where there are none.
+
+    Popović (2015), chrF; (2017), chrF++, both WMT.
+    """
+    answers, references, shared = np.split(sums, 3, axis=1)
+    # chrF averages precision and recall over the orders that both sides have.
+    used = (answers > 0) & (references > 0)
+    orders = np.maximum(used.sum(axis=1), 1)
+    precision, recall = (
+        np.where(used, shared / np.where(used, counts, 1.0), 0.0).sum(axis=1) / orders
+        for counts in (answers, references)
+    )
+    weighed = beta**2 * precision + recall
+    return np.where(weighed > 0, (1 + beta**2) * precision * recall / np.where(weighed > 0, weighed, 1), 0.0)
+
+
+def _over(numerators: Floats, denominators: Floats) -> Floats:
+    defined = denominators != 0
+    ratios: Floats = np.where(defined, numerators / np.where(defined, denominators, 1.0), np.nan)
+    return ratios

@@ -9,14 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Floats, group_codes, proportion
-from vivavoce.stats._checks import item_weights
-from vivavoce.stats._ranks import average_ranks, matrix
+from vivavoce.stats._arrays import Floats, average_ranks, group_codes, item_weights, matrix, proportion
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, group_sums, paired, sign, tested
 from vivavoce.stats.strata import category_weights, macro_mean
-
-__all__ = ["RankInterval", "RankIntervals", "mean_ranks", "rank_intervals"]
 
 
 class RankInterval(NamedTuple):

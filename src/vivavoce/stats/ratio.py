@@ -11,11 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import finite, group_codes
-from vivavoce.stats._checks import evenness, item_weights
+from vivavoce.stats._arrays import evenness, finite, group_codes, item_weights
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
-
-__all__ = ["ExpRatio", "Ratio", "exp_ratio", "ratio"]
 
 LARGEST_LOG = math.log(sys.float_info.max)
 

@@ -1,8 +1,9 @@
-"""Where one model's variance comes from: groups of items, items, repeats, and the judge's own noise.
+"""Variance components: groups of items, items, repeats and passes, of one model or of several.
 
 Analysis of variance (Henderson's method I), not REML: closed forms, the same on every machine, and honest
-about components that come out negative: the raw value stands beside the 0 that is reported. What follows
-for planning is in `allocation`, several models on common items in `crossed`.
+about components that come out negative: the raw value stands beside the 0 that is reported. For planning
+see `power`. Several models on common items are a generalisability study in the terms of Brennan (2001),
+Generalizability Theory, ch. 3, with repeats nested: runs of two models share no seed.
 
 Henderson (1953), Biometrics 9, 226-252; Searle, Casella & McCulloch (1992), Variance Components, ch. 3-5.
 """
@@ -14,17 +15,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Codes, Floats, finite, group_codes
-from vivavoce.stats._squares import Component, component, mean_square, rounding
+from vivavoce.stats.estimate import NO_SPREAD
 
-__all__ = [
-    "Component",
-    "ItemVariance",
-    "NestedVariance",
-    "PassVariance",
-    "item_variance",
-    "nested_variance",
-    "pass_variance",
-]
+
+class Component(NamedTuple):
+    """A variance component, in squared units; `value` is `raw`, but 0 where that came out negative."""
+
+    value: float
+    raw: float
+
+
+def rounding(y: Floats) -> float:
+    """Mean squares up to this are rounding, not spread."""
+    return float((NO_SPREAD * np.abs(y).max()) ** 2)
+
+
+def mean_square(squares: float, df: int, zero: float) -> float | None:
+    """`squares` / `df`; 0 up to `zero`, what `rounding` leaves; null without degrees of freedom."""
+    if df < 1:
+        return None
+    return squares / df if squares / df > zero else 0.0
+
+
+def component(raw: float) -> Component:
+    """The component that a difference of mean squares comes to."""
+    return Component(max(raw, 0.0), raw)
 
 
 class ItemVariance(NamedTuple):
@@ -153,6 +168,7 @@ def item_variance(values: ArrayLike, items: ArrayLike) -> ItemVariance:
     means, within = _split(y, item, sizes)
     ms_within = mean_square(within, len(y) - n, zero)
     ms_item = mean_square(float(sizes @ (means - y.mean()) ** 2), n - 1, zero)
+    # Repeats per item in the expected mean square, with unequal counts (Searle et al. 1992, sec. 3.6).
     repeats = (len(y) - float(sizes @ sizes) / len(y)) / (n - 1) if n > 1 else float(len(y))
     s2_item = None
     if ms_item is not None and ms_within is not None:
@@ -207,6 +223,7 @@ def pass_variance(values: ArrayLike, responses: ArrayLike, *, items: ArrayLike) 
 
     Passes must not come from a cache, else s2_pass is 0 and means nothing.
     """
+    # A pass is nested in a response, and a response in an item: the same analysis one level down.
     v = _nested(values, ("response", responses), ("item", items))
     return PassVariance(
         ms_response=v.ms_item,
@@ -240,6 +257,7 @@ def _nested(values: ArrayLike, lower: tuple[str, ArrayLike], upper: tuple[str, A
     ms_within = mean_square(within, len(y) - n, zero)
     ms_item = mean_square(float(rows @ (item_means - group_means[home]) ** 2), n - g, zero)
     ms_group = mean_square(float(group_rows @ (group_means - y.mean()) ** 2), g - 1, zero)
+    # Coefficients k1, k2, k3 of Henderson's method I for unequal counts (Searle et al. 1992, sec. 5.3).
     inside = float(np.sum(np.bincount(home, weights=rows**2, minlength=g) / group_rows))
     repeats = (len(y) - inside) / (n - g) if n > g else None
     s2_item = s2_group = None
@@ -249,6 +267,7 @@ def _nested(values: ArrayLike, lower: tuple[str, ArrayLike], upper: tuple[str, A
         k3 = (len(y) - float(group_rows @ group_rows) / len(y)) / (g - 1)
         if s2_item is not None and ms_within is not None:
             k2 = (inside - float(rows @ rows) / len(y)) / (g - 1)
+            # The raw component, not the one cut at 0: a cut one would bias the level above it.
             s2_group = component((ms_group - ms_within - k2 * s2_item.raw) / k3)
         else:
             # One repeat throughout: items and repeats cannot be told apart, and go out together.
@@ -282,3 +301,86 @@ def _split(y: Floats, codes: Codes, sizes: Floats) -> tuple[Floats, float]:
     means = np.bincount(codes, weights=y, minlength=len(sizes)) / sizes
     rest = y - means[codes]
     return means, float(rest @ rest)
+
+
+class CrossedVariance(NamedTuple):
+    """Several models on common items: variance of items, of models, of their interaction, of repeats.
+
+    Attributes
+    ----------
+    ms_model, ms_item, ms_interaction, ms_within : float or None
+        Mean squares; null where there are no degrees of freedom (one model, one item, one repeat).
+    s2_item, s2_model : Component or None
+        Null with one model or one item. s2_model is for "signal over wording"; the models are not a sample.
+    s2_interaction : Component or None
+        Which model is better differs between items: s2_mi. Null without a second repeat, too.
+    s2_within : float or None
+        Between repeats, s2_e = ms_within.
+    n_models, n_items, n_repeats : int
+    """
+
+    ms_model: float | None
+    ms_item: float | None
+    ms_interaction: float | None
+    ms_within: float | None
+    s2_item: Component | None
+    s2_model: Component | None
+    s2_interaction: Component | None
+    s2_within: float | None
+    n_models: int
+    n_items: int
+    n_repeats: int
+
+
+def crossed_variance(values: ArrayLike) -> CrossedVariance:
+    """Variance of several models' scores on common items, repeats nested in model and item.
+
+    With M models, n items, R repeats: s2_within = MSE, s2_interaction = (MSmi - MSE) / R,
+    s2_item = (MSi - MSmi) / (M R), s2_model = (MSm - MSmi) / (n R).
+
+    Parameters
+    ----------
+    values : array of shape (n_models, n_items, n_repeats)
+        Complete: the items that every model answered equally often. Leave out models whose repeats are one
+        text. Repeats of the same number have nothing in common, so their order does not matter.
+
+    Raises
+    ------
+    ValueError
+        If the array is ragged, empty or not three-dimensional, or holds NaN or an infinity.
+    """
+    try:
+        y = np.asarray(values, dtype=np.float64)
+    except ValueError:
+        raise ValueError("values is ragged: keep the items that every model answered equally often") from None
+    if y.ndim != 3:
+        raise ValueError(f"values must have three dimensions, models, items, repeats, not {y.ndim}")
+    finite("values", y.ravel())
+    m, n, r = y.shape
+    zero = rounding(y)
+    cells = y.mean(axis=2)
+    middle = cells.mean()
+    models, items = cells.mean(axis=1) - middle, cells.mean(axis=0) - middle
+    # Without replicates across models and items the interaction is what model and item leave unexplained.
+    rest = cells - middle - models[:, None] - items
+    ms_model = mean_square(n * r * float(models @ models), m - 1, zero)
+    ms_item = mean_square(m * r * float(items @ items), n - 1, zero)
+    ms_mi = mean_square(r * float(np.sum(rest**2)), (m - 1) * (n - 1), zero)
+    ms_within = mean_square(float(np.sum((y - cells[:, :, None]) ** 2)), m * n * (r - 1), zero)
+
+    def above(upper: float | None, lower: float | None, count: int) -> Component | None:
+        return None if upper is None or lower is None else component((upper - lower) / count)
+
+    return CrossedVariance(
+        ms_model=ms_model,
+        ms_item=ms_item,
+        ms_interaction=ms_mi,
+        ms_within=ms_within,
+        s2_item=above(ms_item, ms_mi, m * r),
+        s2_model=above(ms_model, ms_mi, n * r),
+        s2_interaction=above(ms_mi, ms_within, r),
+        s2_within=ms_within,
+        n_models=m,
+        n_items=n,
+        n_repeats=r,
+    )

@@ -8,8 +8,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ALPHA", "Evidence", "Verdict", "common_direction", "verdict"]
-
 ALPHA = 0.05
 LEAST_GROUPS = 10
 LEAST_DIFFERENT = 6  # 2 * .5^5 = .0625: with five, no exact test can reach .05
@@ -117,18 +115,22 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
         return Verdict("incomparable")
     if observed.n_groups < LEAST_GROUPS or observed.n_different < LEAST_DIFFERENT:
         return Verdict("too_few")
-    seen = _row(observed, margin)
+    observed_verdict = _row(observed, margin)
     if bounds is None:
-        return seen
+        return observed_verdict
     possible = _row(bounds, margin)
-    if (seen.code, seen.favours) != (possible.code, possible.favours):
+    if (observed_verdict.code, observed_verdict.favours) != (possible.code, possible.favours):
         return Verdict("depends")
-    return seen if seen.size == possible.size else Verdict(seen.code, seen.favours, "open")
+    return (
+        observed_verdict
+        if observed_verdict.size == possible.size
+        else Verdict(observed_verdict.code, observed_verdict.favours, "open")
+    )
 
 
-def common_direction(one: Direction, other: Direction) -> Direction:
+def common_direction(first: Direction, second: Direction) -> Direction:
     """The direction both fillings share; 0 if they differ."""
-    return one if one == other else 0
+    return first if first == second else 0
 
 
 def _row(evidence: Evidence, margin: float | None) -> Verdict:
@@ -136,13 +138,13 @@ def _row(evidence: Evidence, margin: float | None) -> Verdict:
     if evidence.p_adjusted is None:
         raise ValueError("p_adjusted is None: with 2 groups or more it must be given")
     low, high = evidence.margin_low, evidence.margin_high
-    shown = evidence.direction if evidence.p_adjusted <= ALPHA else 0
-    favours: Literal["a", "b"] = "a" if shown > 0 else "b"
+    direction = evidence.direction if evidence.p_adjusted <= ALPHA else 0
+    favours: Literal["a", "b"] = "a" if direction > 0 else "b"
     if margin is None or low is None or high is None:
-        return Verdict("better", favours) if shown else Verdict("cannot_tell")
-    if shown:
+        return Verdict("better", favours) if direction else Verdict("cannot_tell")
+    if direction:
         # Seen from the one who is better, so that b needs no second set of rows.
-        near, far = (low, high) if shown > 0 else (-high, -low)
+        near, far = (low, high) if direction > 0 else (-high, -low)
         if near > margin:
             return Verdict("better_by_margin", favours)
         return Verdict("better", favours, "smaller" if far < margin else "open")

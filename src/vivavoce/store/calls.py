@@ -11,21 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce.errors import StoreError
-from vivavoce.records import Response
-from vivavoce.store.write import ANSWER, TOLD, answer_of
+from vivavoce.core.errors import StoreError
+from vivavoce.core.records import Response
+from vivavoce.store.write import ANSWER, TOLD, response_fields
 
 if TYPE_CHECKING:
     from vivavoce.store.runfile import RunFile
 
-__all__ = [
-    *("Asked", "Call", "Ledger", "answered", "asked_last", "known_items", "lease", "ledger", "put_call"),
-    *("release", "told", "told_last"),
-    "spent",
-]
 
-
-class Call(NamedTuple):
+class CallRecord(NamedTuple):
     """One request to a model and what came of it.
 
     `reply` is null where the answer stands as a response. A reply that could not be used is a failed call
@@ -50,10 +44,12 @@ class Call(NamedTuple):
 
 _HERE = "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)"
 _CALL = (
-    f"INSERT INTO calls ({', '.join(Call._fields)}, response_id) "
-    f"VALUES ({', '.join('?' * len(Call._fields))}, ({_HERE}))"
+    f"INSERT INTO calls ({', '.join(CallRecord._fields)}, response_id) "
+    f"VALUES ({', '.join('?' * len(CallRecord._fields))}, ({_HERE}))"
 )
-_TOLD = f"INSERT INTO calls ({', '.join(Call._fields)}) VALUES ({', '.join('?' * len(Call._fields))})"
+_TOLD = (
+    f"INSERT INTO calls ({', '.join(CallRecord._fields)}) VALUES ({', '.join('?' * len(CallRecord._fields))})"
+)
 _RESPONSE = (
     f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
     f"VALUES (?, ?, ?, ?, {', '.join('?' * len(ANSWER))}) "
@@ -82,7 +78,7 @@ class Ledger:
             db.execute("SELECT probe, edit_id FROM edits WHERE probe != '' OR edit_id = 0")
         )
 
-    def put(self, response: Response, call: Call | None) -> None:
+    def put(self, response: Response, call: CallRecord | None) -> None:
         """Store both. A response replaces an earlier failure and its marks, never an answer.
 
         What a probe told comes of several calls, which are stored by themselves: it has none of its own.
@@ -94,7 +90,7 @@ class Ledger:
             try:
                 key = (*place, self._form(r.probe))
                 self._db.execute(_FAILED_MARKS, key)
-                self._db.execute(_RESPONSE, (*key, *answer_of(r)))
+                self._db.execute(_RESPONSE, (*key, *response_fields(r)))
                 if call:
                     self._db.execute(_CALL, (*call, *key))
                 self._db.execute("COMMIT")
@@ -119,16 +115,16 @@ class Ledger:
             self._forms[probe] = form[0]
         return self._forms[probe]
 
-    def keep(self, call: Call) -> None:
+    def keep(self, call: CallRecord) -> None:
         """Store a call whose reply stands in it."""
         with self._run.explained():
             put_call(self._db, call)
 
-    def told(self, purpose: str, key: str, model: str) -> str | None:
+    def stored_reply(self, purpose: str, key: str, model: str) -> str | None:
         """The reply to an equal request of that purpose, as JSON; null if there is none that can be used."""
-        return told(self._db, purpose, key, model, 1)
+        return stored_reply(self._db, purpose, key, model, 1)
 
-    def known(self, key: str, model: str, repeat: int) -> dict[str, Any] | None:
+    def stored_response(self, key: str, model: str, repeat: int) -> dict[str, Any] | None:
         """What came of the same request before, if it was answered: the fields of a response."""
         row = self._db.execute(
             f"SELECT {', '.join(f'r.{name}' for name in _KNOWN)} FROM calls c JOIN responses r "
@@ -137,16 +133,16 @@ class Ledger:
         ).fetchone()
         if row is None:
             return None
-        found = dict(zip(_KNOWN, row, strict=True))
-        return found | {"meta": json.loads(found["meta"])}
+        response = dict(zip(_KNOWN, row, strict=True))
+        return response | {"meta": json.loads(response["meta"])}
 
 
-def put_call(db: sqlite3.Connection, call: Call) -> None:
+def put_call(db: sqlite3.Connection, call: CallRecord) -> None:
     """Store a call whose reply is no candidate's answer."""
     db.execute(_TOLD, call)
 
 
-def told(db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int) -> str | None:
+def stored_reply(db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int) -> str | None:
     """The last reply of a model to an equal request of that purpose that could be used; null if none."""
     row = db.execute(
         "SELECT reply FROM calls WHERE (purpose, key, model, repeat) = (?, ?, ?, ?) AND reply IS NOT NULL "
@@ -206,7 +202,7 @@ def asked_last(run: "RunFile", benchmark: str, candidate: str) -> Asked | None:
     return None if row is None else Asked(*row)
 
 
-def told_last(run: "RunFile", benchmark: str, candidate: str, probe: str) -> Asked | None:
+def last_logprob_item(run: "RunFile", benchmark: str, candidate: str, probe: str) -> Asked | None:
     """The last item about which a candidate told a probe something; null if there is none."""
     if not run.exists:
         return None
@@ -242,7 +238,7 @@ def lease(
     holder: str,
     seconds: float,
     *,
-    gone: Callable[[str], bool] = lambda other: False,
+    gone: Callable[[str], bool] = lambda lease_holder: False,
 ) -> str | None:
     """Take or renew the right to do these works; else the name of the one who holds one of them.
 
@@ -251,11 +247,11 @@ def lease(
     with run.writing() as db:
         now = time.time()
         for work in works:
-            other = db.execute(
+            lease_holder = db.execute(
                 "SELECT holder FROM leases WHERE work = ? AND holder != ? AND until > ?", (work, holder, now)
             ).fetchone()
-            if other and not gone(str(other[0])):
-                return str(other[0])
+            if lease_holder and not gone(str(lease_holder[0])):
+                return str(lease_holder[0])
         db.executemany(
             "INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (work) DO UPDATE SET holder = excluded.holder, "
             "until = excluded.until",

@@ -7,11 +7,9 @@ two hold under one key is compared, then what is new is copied.
 import sqlite3
 from typing import NamedTuple
 
-from vivavoce.errors import InputError
+from vivavoce.core.errors import InputError
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ANSWER, put_provenance
-
-__all__ = ["Merged", "merge"]
 
 
 class Merged(NamedTuple):
@@ -40,8 +38,8 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)
-        for other in _OTHER_SAMPLE:
-            _refuse(db, source, *other)
+        for query in _OTHER_SAMPLE:
+            _refuse(db, source, *query)
         for statement in _DIMENSIONS:
             db.execute(statement)
         for conflict in _OTHER_CONTENT:
@@ -51,7 +49,7 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         for statement in _FACTS:
             db.execute(statement)
         items, responses, scores, findings, calls = (
-            after - there for after, there in zip(_counts(db), before, strict=True)
+            after - before_count for after, before_count in zip(_counts(db), before, strict=True)
         )
         done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", done._asdict(), changed=responses + scores + replaced)
@@ -65,9 +63,9 @@ def _counts(db: sqlite3.Connection) -> list[int]:
 
 def _refuse(db: sqlite3.Connection, source: RunFile, name: str, condition: str, sentence: str) -> None:
     """Raise `InputError` if a row of theirs and one of ours have one key and two contents."""
-    found = db.execute(f"SELECT {name} {condition} LIMIT 1").fetchone()
-    if found:
-        raise InputError(f"cannot merge {source.path}: {sentence.format(*found)} Nothing was merged.")
+    conflict = db.execute(f"SELECT {name} {condition} LIMIT 1").fetchone()
+    if conflict:
+        raise InputError(f"cannot merge {source.path}: {sentence.format(*conflict)} Nothing was merged.")
 
 
 _SAME_ITEM = """

@@ -5,9 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce.records import Item, Response
-
-__all__ = ["Ballot", "Pending", "ballots", "contestants", "count_pending", "pending"]
+from vivavoce.core.records import Item, Response
 
 
 class Pending(NamedTuple):
@@ -86,7 +84,7 @@ def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> li
         "AND ballot_id != 0 AND measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot"
     )
     rows = db.execute(sql, (pass_no, json.dumps(list(measures))))
-    return [Ballot(name, item, repeat, marks, bool(whole)) for name, item, repeat, marks, whole in rows]
+    return [Ballot(name, item, repeat, scores, bool(whole)) for name, item, repeat, scores, whole in rows]
 
 
 def _responses_to(

@@ -6,32 +6,16 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce.records import Candidate, Card, Criterion, Item, Measure, Unit
+from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
+from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 from vivavoce.store.schema import STATUSES
-from vivavoce.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Answer",
-    "Benchmark",
-    "KeyedMeasure",
-    "answers",
-    "benchmarks",
-    "candidates",
-    "findings",
-    "items",
-    "looks",
-    "measures",
-    "probes",
-    "provenance",
-    "responses",
-    "scores",
-    "stock",
-    "tokenisers",
-    "truncated",
-]
+    from vivavoce.store.runfile import RunFile
+
 
 CHUNK = 50_000
 
@@ -53,9 +37,9 @@ def items(db: sqlite3.Connection) -> "pl.DataFrame":
     """The current items, one row each; lists as lists, `meta` as JSON text."""
     import polars as pl
 
-    wanted = schema(ITEMS)
-    lists = [name for name, kind in wanted.items() if isinstance(kind, pl.List)]
-    raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in wanted.items()})
+    item_schema = schema(ITEMS)
+    lists = [name for name, kind in item_schema.items() if isinstance(kind, pl.List)]
+    raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in item_schema.items()})
     frame = _frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
     return frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
 
@@ -118,17 +102,17 @@ def scores(
 
     i64, text = pl.Int64(), pl.String()
     extra = ("parts", "note") if details else ()
-    asked, values = [], []
+    conditions, values = [], []
     if measures is not None:
-        asked.append("measure_id IN (SELECT value FROM json_each(?))")
+        conditions.append("measure_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(list(measures)))
     if candidates is not None:
-        asked.append(
+        conditions.append(
             "response_id IN (SELECT response_id FROM responses JOIN candidates USING (candidate_id) "
             "WHERE candidate IN (SELECT value FROM json_each(?)))"
         )
         values.append(json.dumps(list(candidates)))
-    where = f" WHERE {' AND '.join(asked)}" if asked else ""
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     facts = _frame(
         db,
         "SELECT measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id"
@@ -163,14 +147,14 @@ def scores(
         f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
         pl.Schema({"item_id": i64, **dict.fromkeys(named, text), **dict.fromkeys(weight, pl.Float64())}),
     )
-    answers = _frame(
+    stored_responses = _frame(
         db,
         "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses",
         pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
     )
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
-    answers = (
-        answers.join(things, on="item_id", validate="m:1")
+    stored_responses = (
+        stored_responses.join(things, on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
         .join(edits, on="edit_id", validate="m:1")
     )
@@ -180,7 +164,7 @@ def scores(
     ballots = dimension("SELECT ballot_id, ballot FROM ballots", "ballot", key="ballot_id")
     frame = (
         facts.lazy()
-        .join(answers.lazy(), on="response_id", validate="m:1")
+        .join(stored_responses.lazy(), on="response_id", validate="m:1")
         .join(marks.lazy(), on="measure_id", validate="m:1")
         .join(units.lazy(), on="unit_id", validate="m:1")
         .join(ballots.lazy(), on="ballot_id", validate="m:1")
@@ -202,57 +186,59 @@ def scores(
 
 def _weighted(db: sqlite3.Connection) -> bool:
     """Whether a sample was asked: some item counts for more or less than itself."""
-    found = db.execute("SELECT EXISTS (SELECT 1 FROM items WHERE current = 1 AND weight != 1)").fetchone()
-    return bool(found[0])
+    has_weights = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM items WHERE current = 1 AND weight != 1)"
+    ).fetchone()
+    return bool(has_weights[0])
 
 
-def stock(db: sqlite3.Connection) -> dict[int, Item]:
+def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:
     """The current items as records, under their keys."""
     columns = ", ".join(f'"{name}"' for name in ITEMS)
     sql = (
         f"SELECT item_id, {columns} FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 "
         "ORDER BY item_id"
     )
-    made = {}
+    by_key = {}
     for key, *row in db.execute(sql):
         fields = dict(zip(ITEMS, row, strict=True))
         lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
         points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
-        made[key] = Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
-    return made
+        by_key[key] = Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
+    return by_key
 
 
-class Answer(NamedTuple):
+class StoredResponse(NamedTuple):
     """A stored response's key and text."""
 
     key: int
     text: str | None
 
 
-def answers(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], Answer]:
+def stored_responses(db: sqlite3.Connection) -> dict[tuple[str, str, str, str, int, str], StoredResponse]:
     """The answers in words to current items by benchmark, item, variant, candidate, repeat and edit."""
     sql = (
         "SELECT benchmark, item, variant, candidate, repeat, edit, response_id, text FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
         "JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) WHERE current = 1 AND probe = ''"
     )
-    return {tuple(key): Answer(response, text) for *key, response, text in db.execute(sql)}
+    return {tuple(key): StoredResponse(response, text) for *key, response, text in db.execute(sql)}
 
 
-def probes(db: sqlite3.Connection) -> dict[tuple[str, str], set[str]]:
+def logprob_specs(db: sqlite3.Connection) -> dict[tuple[str, str], set[str]]:
     """By benchmark and probe ('': answers in words) the candidates that were asked about a current item."""
-    asked: dict[tuple[str, str], set[str]] = {}
+    by_candidate: dict[tuple[str, str], set[str]] = {}
     rows = db.execute("SELECT DISTINCT benchmark, probe, candidate FROM response_rows")
     for benchmark, probe, candidate in rows:
-        asked.setdefault((benchmark, probe), set()).add(candidate)
-    return asked
+        by_candidate.setdefault((benchmark, probe), set()).add(candidate)
+    return by_candidate
 
 
 def truncated(db: sqlite3.Connection, probe: str) -> dict[str, int]:
     """By candidate how many questions were cut to fit its context when the probe, or '' words, was asked."""
-    told = _told("$.truncated", "meta" if probe == "" else "text")
+    path = _json_field("$.truncated", "meta" if probe == "" else "text")
     rows = db.execute(
-        f"SELECT candidate, sum({told} > 0) AS n FROM response_rows GROUP BY candidate HAVING n > 0", (probe,)
+        f"SELECT candidate, sum({path} > 0) AS n FROM response_rows GROUP BY candidate HAVING n > 0", (probe,)
     )
     return dict(rows.fetchall())
 
@@ -260,14 +246,14 @@ def truncated(db: sqlite3.Connection, probe: str) -> dict[str, int]:
 def tokenisers(db: sqlite3.Connection, probe: str) -> dict[str, str | None]:
     """By candidate what tells its tokeniser apart, as it told the probe; null where it is not known."""
     rows = db.execute(
-        f"SELECT candidate, min({_told('$.tokeniser', 'text')}) FROM response_rows "
+        f"SELECT candidate, min({_json_field('$.tokeniser', 'text')}) FROM response_rows "
         "WHERE probe = ? AND status = 'ok' GROUP BY candidate",
         (probe, probe),
     )
     return dict(rows.fetchall())
 
 
-def _told(what: str, column: str) -> str:
+def _json_field(what: str, column: str) -> str:
     """SQL for a value in the JSON of a probe's rows alone: a condition beside it may be tested too late."""
     return f"CASE WHEN probe = ? AND status = 'ok' THEN json_extract({column}, '{what}') END"
 
@@ -316,3 +302,25 @@ def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
     rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")
     return [{"made_at": at, "verb": verb, **json.loads(body)} for at, verb, body in rows]
+
+
+def candidate_labels(run: "RunFile") -> list[str]:
+    """The candidates of a run in the order they came. Raises `SelectionError` if there is no response yet."""
+    with run.reading() as db:
+        labels = [candidate.candidate for candidate in candidates(db)]
+    if not labels:
+        path = run.path
+        raise SelectionError(
+            f"{path} holds no answers yet: `viva import {path} answers.jsonl --benchmark SPEC` brings some."
+        )
+    return labels
+
+
+def match_candidate(name: str, labels: Sequence[str]) -> str:
+    """A candidate's label: as it stands, or the only one that differs in case alone."""
+    if name in labels:
+        return name
+    near = [label for label in labels if label.casefold() == name.casefold()]
+    if len(near) == 1:
+        return near[0]
+    raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(labels))}")

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from vivavoce.errors import RunNotFound, StoreError
+from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
-
-__all__ = ["RunFile"]
 
 WAIT_SECONDS = 60.0
 

@@ -4,8 +4,6 @@ Facts (scores) hold integer keys; text stands in the dimension tables. The three
 in the words of the records: `sqlite3 run.viva 'select * from score_rows'` needs no program of ours.
 """
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "STATUSES"]
-
 APPLICATION_ID = 0x76697661  # "viva"
 STATUSES = ("ok", "unanswered", "unreadable", "failed")  # the position is the key
 

@@ -7,29 +7,11 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.errors import InputError
-from vivavoce.records import Card, Item, Measure, Response, Role, Unit, Value
-from vivavoce.registry import plugins
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
+from vivavoce.core.registry import plugins
+from vivavoce.core.tables import LISTS
 from vivavoce.store.schema import STATUSES
-from vivavoce.tables import LISTS
-
-__all__ = [
-    "ANSWER",
-    "TOLD",
-    "Mark",
-    "Stored",
-    "answer_of",
-    "drop_ballots",
-    "put_benchmark",
-    "put_candidates",
-    "put_event",
-    "put_finding",
-    "put_measures",
-    "put_provenance",
-    "put_responses",
-    "put_scores",
-    "refuse_other_scores",
-]
 
 ItemKey = tuple[str, str]
 """Base id and variant."""
@@ -94,17 +76,17 @@ def put_benchmark(
         )
     keys = {names: item_id for names, (item_id, _) in stored.items()}
     for item in items:
-        there = stored.get((item.item, item.variant))
-        if there and there[1] == item.hash:
-            beside = (item.alias, item.group, item.category, item.source, _json(dict(item.meta)))
+        present = stored.get((item.item, item.variant))
+        if present and present[1] == item.hash:
+            details = (item.alias, item.group, item.category, item.source, _json(dict(item.meta)))
             db.execute(
                 'UPDATE items SET (alias, "group", category, source, meta) = (?, ?, ?, ?, ?) '
                 'WHERE item_id = ? AND (alias, "group", category, source, meta) IS NOT (?, ?, ?, ?, ?)',
-                (*beside, there[0], *beside),
+                (*details, present[0], *details),
             )
             continue
-        if there:
-            db.execute("UPDATE items SET current = 0 WHERE item_id = ?", there[:1])
+        if present:
+            db.execute("UPDATE items SET current = 0 WHERE item_id = ?", present[:1])
         keys[item.item, item.variant] = _put_item(db, key, item)
     return keys
 
@@ -142,8 +124,8 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
         "meta": _json(dict(item.meta)),
     }
     names = ", ".join(f'"{name}"' for name in row)
-    marks = ", ".join("?" * len(row))
-    cursor = db.execute(f"INSERT INTO items ({names}) VALUES ({marks})", tuple(row.values()))
+    scores = ", ".join("?" * len(row))
+    cursor = db.execute(f"INSERT INTO items ({names}) VALUES ({scores})", tuple(row.values()))
     return int(cursor.lastrowid or 0)
 
 
@@ -173,7 +155,7 @@ TOLD = "likelihood "
 """How the form begins under which `edits` keeps what a probe told; no edit of words may be named so."""
 
 
-def answer_of(response: Response) -> tuple[object, ...]:
+def response_fields(response: Response) -> tuple[object, ...]:
     """The values of `ANSWER`."""
     return (*(getattr(response, name) for name in ANSWER[:-1]), _json(dict(response.meta)))
 
@@ -201,26 +183,26 @@ def put_responses(
         if r.edit not in edits:
             edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
-        values = answer_of(r)
-        there = db.execute(
+        values = response_fields(r)
+        present = db.execute(
             "SELECT response_id, status, text FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
             key,
         ).fetchone()
-        if there is None:
+        if present is None:
             db.execute(
                 f"INSERT INTO responses (item_id, candidate_id, repeat, edit_id, {', '.join(ANSWER)}) "
                 f"VALUES ({', '.join('?' * (4 + len(ANSWER)))})",
                 key + values,
             )
             new += 1
-        elif there[1:] == (r.status, r.text) or r.status == "failed":
+        elif present[1:] == (r.status, r.text) or r.status == "failed":
             unchanged += 1
-        elif there[1] == "failed":
-            db.execute("DELETE FROM scores WHERE response_id = ?", there[:1])
+        elif present[1] == "failed":
+            db.execute("DELETE FROM scores WHERE response_id = ?", present[:1])
             db.execute(
                 f"UPDATE responses SET {', '.join(f'{n} = ?' for n in ANSWER)} WHERE response_id = ?",
-                (*values, there[0]),
+                (*values, present[0]),
             )
             replaced += 1
         else:
@@ -250,14 +232,14 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (m.metric, m.signature, c.criterion, m.rater, *declared),
         )
-        key, *there = db.execute(
+        key, *present = db.execute(
             f"SELECT measure_id, {', '.join(_DECLARED)} FROM measures "
             "WHERE (signature, criterion, rater) = (?, ?, ?)",
             (m.signature, c.criterion, m.rater),
         ).fetchone()
-        if tuple(there) != declared:
+        if tuple(present) != declared:
             old, new = (
-                ", ".join(f"{n} {v}" for n, v in zip(_DECLARED, d, strict=True)) for d in (there, declared)
+                ", ".join(f"{n} {v}" for n, v in zip(_DECLARED, d, strict=True)) for d in (present, declared)
             )
             raise InputError(
                 f"{m.metric}, criterion {c.criterion}, is declared otherwise in this run: {old}; now {new}. "
@@ -267,7 +249,7 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
     return keys
 
 
-class Mark(NamedTuple):
+class ScoreRow(NamedTuple):
     """A value for the response of that key or a unit of it, in one pass, possibly on a ballot with others."""
 
     response: int
@@ -278,25 +260,27 @@ class Mark(NamedTuple):
     unit: Unit | None = None
 
 
-def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
+def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Store marks by a measure. Only a failed one is ever replaced."""
-    marks = list(marks)
-    names = {mark.ballot for mark in marks}
+    scores = list(scores)
+    names = {score.ballot for score in scores}
     ballots = _ballots(db, names)
     for name in names - ballots.keys():
         ballots[name] = int(db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid or 0)
 
-    def unit(one: Unit | None) -> int:
-        if one is None:
+    def unit(new_unit: Unit | None) -> int:
+        if new_unit is None:
             return 0
         # Items may weigh the same point otherwise; each item says how, and the table then says nothing.
         db.execute(
             "INSERT INTO units (unit, text, weight) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
             "weight = CASE WHEN weight IS excluded.weight THEN weight END",
-            (one.unit, one.text, one.weight),
+            (new_unit.unit, new_unit.text, new_unit.weight),
         )
-        found = db.execute("SELECT unit_id FROM units WHERE (unit, text) = (?, ?)", (one.unit, one.text))
-        return int(found.fetchone()[0])
+        present = db.execute(
+            "SELECT unit_id FROM units WHERE (unit, text) = (?, ?)", (new_unit.unit, new_unit.text)
+        )
+        return int(present.fetchone()[0])
 
     db.executemany(
         """
@@ -311,17 +295,17 @@ def put_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> N
         [
             (
                 measure,
-                mark.response,
-                unit(mark.unit),
-                ballots[mark.ballot],
-                mark.pass_no,
-                mark.position,
-                mark.value.value,
-                STATUSES.index(mark.value.status),
-                _json(dict(mark.value.parts)) if mark.value.parts else None,
-                mark.value.note,
+                score.response,
+                unit(score.unit),
+                ballots[score.ballot],
+                score.pass_no,
+                score.position,
+                score.value.value,
+                STATUSES.index(score.value.status),
+                _json(dict(score.value.parts)) if score.value.parts else None,
+                score.value.note,
             )
-            for mark in marks
+            for score in scores
         ],
     )
 
@@ -343,9 +327,9 @@ def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, 
         )
 
 
-def refuse_other_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Mark]) -> None:
+def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Raise `InputError` if the run holds another mark than one of these, failed ones aside."""
-    there = {
+    present = {
         (response, ballot, pass_no): (STATUSES[status], value)
         for response, ballot, pass_no, status, value in db.execute(
             "SELECT response_id, ballot, pass_no, status_id, value FROM scores "
@@ -353,14 +337,14 @@ def refuse_other_scores(db: sqlite3.Connection, measure: int, marks: Iterable[Ma
             (measure,),
         )
     }
-    for mark in marks:
-        new = (mark.value.status, mark.value.value)
-        old = there.get((mark.response, mark.ballot, mark.pass_no), new)
-        if old != new and mark.value.status != "failed":
+    for score in scores:
+        new = (score.value.status, score.value.value)
+        old = present.get((score.response, score.ballot, score.pass_no), new)
+        if old != new and score.value.status != "failed":
             candidate, item, repeat = db.execute(
                 "SELECT candidate, item, repeat FROM responses JOIN candidates USING (candidate_id) "
                 "JOIN items USING (item_id) WHERE response_id = ?",
-                (mark.response,),
+                (score.response,),
             ).fetchone()
             raise InputError(
                 f"{candidate} has another mark for {item} (repeat {repeat}) in this run already: marks are "
@@ -385,5 +369,5 @@ def put_finding(
 
 def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any], *, changed: int) -> None:
     """Record that a verb wrote to the run: its settings, how many rows changed, our version, the plugins."""
-    made = {**body, "changed": changed, "vivavoce": __version__, "plugins": plugins()}
-    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(made)))
+    record = {**body, "changed": changed, "vivavoce": __version__, "plugins": plugins()}
+    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(record)))

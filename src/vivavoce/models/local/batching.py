@@ -1,7 +1,7 @@
-"""Requests that arrive one by one, answered in batches by one thread.
+"""Requests that arrive one by one, run in batches by one thread.
 
-What waits is taken together, sorted by length and run in batches of one kind, the longest first: what does
-not fit in memory shows at once, and what is learnt from it serves the rest.
+Waiting requests are taken together, sorted by length and run in batches of one kind, the longest first: what
+does not fit in memory shows at once, and the batch size learnt from it serves the rest.
 """
 
 import asyncio
@@ -13,46 +13,48 @@ from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
-from vivavoce.errors import ModelError
-from vivavoce.models import Broken, Refused, Reply, Request
-from vivavoce.text import one_line
+from vivavoce.core.errors import ModelError
+from vivavoce.core.text import one_line
+from vivavoce.models.requests import FatalError, RejectedError, Reply, Request
 
-__all__ = ["Batches", "Job", "free", "is_full"]
-
-LINGER = 0.005
+LINGER_S = 0.005
 """Seconds that a round waits for others: those whose answers have just gone out come back at once."""
 
 Outcome: TypeAlias = "Reply | Exception"
 
 
 class Job(NamedTuple):
-    """A request made ready: only jobs of equal `kind` share a batch. `length` is in tokens, 1 or more."""
+    """A prepared request: only jobs of equal `kind` share a batch. `length` is in tokens, 1 or more."""
 
     kind: Hashable
     length: int
-    what: Any
+    payload: Any
 
 
-class _Asked(NamedTuple):
+class _Pending(NamedTuple):
     job: Job
     future: "Future[Reply]"
 
 
-class Batches:
-    """The desk between many that wait and one thread that works.
+class BatchWorker:
+    """A queue of waiting requests, and one thread that runs them.
 
-    `prepare` makes a request ready and `run` answers a batch, both in that thread: a reply or an exception
-    for each job, in order. Where `run` raises, out of memory halves the batch, which is remembered by the
-    tokens it held; an error of the model as a whole (`ModelError`) is everybody's; after any other the jobs
-    are run one by one, so that each fails for itself alone. A job that does not fit in memory alone is
-    `Refused`. Whoever has gone away when a round begins is left out. What ends the thread itself, be it a
-    fault of a library or of this class, is `Broken` to all that wait; a later request starts another.
+    `prepare` makes a request ready and `run` runs a batch, both in that thread: a reply or an exception for
+    each job, in order. Where `run` raises, out of memory halves the batch, and the size in tokens is
+    remembered; an error of the model as a whole (`ModelError`) goes to every job; after any other the jobs
+    are run one by one, so that each fails for itself alone. A job that does not fit in memory alone is a
+    `RejectedError`. Requests that were cancelled when a round begins are left out. What ends the thread
+    itself, a fault of a library or of this class, is a `FatalError` for all that wait; a later request starts
+    another thread.
     """
 
     def __init__(
-        self, prepare: Callable[[Request], Job], run: Callable[[Sequence[Job]], Sequence[Outcome]], most: int
+        self,
+        prepare: Callable[[Request], Job],
+        run: Callable[[Sequence[Job]], Sequence[Outcome]],
+        max_batch: int,
     ) -> None:
-        self._prepare, self._run, self.most = prepare, run, most
+        self._prepare, self._run, self.max_batch = prepare, run, max_batch
         self._lock = threading.Lock()
         self._waiting: list[tuple[Request, Future[Reply]]] = []
         self._thread: ThreadPoolExecutor | None = None
@@ -61,11 +63,11 @@ class Batches:
         self._halt = threading.Event()
 
     def halted(self) -> bool:
-        """True once nobody wants what is being made."""
+        """True once no result is wanted any more."""
         return self._halt.is_set()
 
     async def reply(self, request: Request) -> Reply:
-        """The answer, when it is there. Raises what preparing or running this request raises."""
+        """The reply, when it is there. Raises what preparing or running this request raises."""
         future: Future[Reply] = Future()
         with self._lock:
             if not self._awake:
@@ -79,7 +81,7 @@ class Batches:
     async def close(self) -> None:
         """Drop what waits, and return when the thread has ended; a later request starts another.
 
-        What is being made when it is called fails as `Broken`: it may be half an answer.
+        A request that is running fails with `FatalError`: its response may be incomplete.
         """
         self._halt.set()
         with self._lock:
@@ -91,22 +93,22 @@ class Batches:
             await asyncio.to_thread(thread.shutdown)
 
     def _work(self) -> None:
-        """Round after round until nobody waits. Nobody hears what it raises, so it raises nothing."""
+        """Run round after round until nothing waits. It must not raise, because nothing would catch it."""
         taken: list[tuple[Request, Future[Reply]]] | None = None
         try:
-            while (taken := self._taken()) is not None:
-                self._round(taken)
+            while (taken := self._take_waiting()) is not None:
+                self._run_waiting(taken)
         except BaseException as error:
             with self._lock:
-                left, self._waiting = [*(taken or ()), *self._waiting], []
+                waiting, self._waiting = [*(taken or ()), *self._waiting], []
                 self._awake = False
-            said = one_line(f"{type(error).__name__}: {error}", 160).rstrip(".: ")
-            for _, future in left:
+            message = one_line(f"{type(error).__name__}: {error}", 160).rstrip(".: ")
+            for _, future in waiting:
                 with suppress(InvalidStateError):  # it has its outcome
-                    future.set_exception(Broken(f"the model's thread ended ({said}): ask again."))
+                    future.set_exception(FatalError(f"the model's thread ended ({message}): ask again."))
 
-    def _round(self, taken: "Sequence[tuple[Request, Future[Reply]]]") -> None:
-        asked: dict[Hashable, list[_Asked]] = {}
+    def _run_waiting(self, taken: "Sequence[tuple[Request, Future[Reply]]]") -> None:
+        by_kind: dict[Hashable, list[_Pending]] = {}
         for request, future in taken:
             if future.set_running_or_notify_cancel():
                 try:
@@ -114,27 +116,27 @@ class Batches:
                 except Exception as error:
                     future.set_exception(error)
                 else:
-                    asked.setdefault(job.kind, []).append(_Asked(job, future))
-        for some in asked.values():
-            self._through(sorted(some, key=lambda a: -a.job.length))
+                    by_kind.setdefault(job.kind, []).append(_Pending(job, future))
+        for some in by_kind.values():
+            self._run_kind(sorted(some, key=lambda a: -a.job.length))
 
-    def _taken(self) -> "list[tuple[Request, Future[Reply]]] | None":
-        """All that wait; null, and the thread sleeps, if nobody does."""
-        time.sleep(LINGER)
+    def _take_waiting(self) -> "list[tuple[Request, Future[Reply]]] | None":
+        """All that wait; null, and the thread sleeps, if nothing does."""
+        time.sleep(LINGER_S)
         with self._lock:
             taken, self._waiting = self._waiting, []
             self._awake = bool(taken)
         return taken or None
 
-    def _through(self, asked: list[_Asked]) -> None:
-        """Answer jobs of one kind, longest first."""
-        while asked:
-            batch = asked[: self._size(asked[0].job)]
-            outcomes = self._tried([a.job for a in batch]) if not self.halted() else []
+    def _run_kind(self, pending: list[_Pending]) -> None:
+        """Run jobs of one kind, longest first."""
+        while pending:
+            batch = pending[: self._size(pending[0].job)]
+            outcomes = self._try_batch([a.job for a in batch]) if not self.halted() else []
             if self.halted():
-                outcomes = [Broken("the model was closed while it was asked.")] * len(batch)
+                outcomes = [FatalError("the model was closed while it was asked.")] * len(batch)
             if outcomes is None:  # outside the except block: what it held on to is free now
-                free()
+                free_memory()
                 if len(batch) > 1:
                     self._fits[batch[0].job.kind] = len(batch) // 2 * batch[0].job.length
                     continue
@@ -144,46 +146,48 @@ class Batches:
                     future.set_exception(outcome)
                 else:
                     future.set_result(outcome)
-            asked = asked[len(batch) :]
+            pending = pending[len(batch) :]
 
     def _size(self, job: Job) -> int:
-        """How many jobs of this length and less run together."""
+        """The number of jobs, of this length or less, that run together."""
         fits = self._fits.get(job.kind)
-        return self.most if fits is None else max(1, min(self.most, fits // max(1, job.length)))
+        return self.max_batch if fits is None else max(1, min(self.max_batch, fits // max(1, job.length)))
 
-    def _tried(self, jobs: Sequence[Job]) -> Sequence[Outcome] | None:
-        """What came of a batch, job by job; null where it did not fit in memory."""
+    def _try_batch(self, jobs: Sequence[Job]) -> Sequence[Outcome] | None:
+        """The outcomes of a batch, job by job; null where it did not fit in memory."""
         try:
             return self._run(jobs)
         except ModelError as error:
             return [error] * len(jobs)
         except Exception as error:
-            if is_full(error):
+            if is_out_of_memory(error):
                 return None
             if len(jobs) == 1:
                 return [error]
         each = []
         for job in jobs:
-            alone = self._tried([job])
+            alone = self._try_batch([job])
             each.append(_too_large(job) if alone is None else alone[0])
         return each
 
 
-def is_full(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """True if an error says that memory, of the device or of this machine, is used up."""
-    named = any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__)
-    said = isinstance(error, RuntimeError) and any(
+    by_class = any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__)
+    by_message = isinstance(error, RuntimeError) and any(
         words in str(error) for words in ("out of memory", "can't allocate memory", "ALLOC_FAILED")
     )
-    return named or said or isinstance(error, MemoryError)
+    return by_class or by_message or isinstance(error, MemoryError)
 
 
-def _too_large(job: Job) -> Refused:
-    return Refused(f"it does not fit in memory even alone, with {job.length} tokens; take load=4bit or a GPU")
+def _too_large(job: Job) -> RejectedError:
+    return RejectedError(
+        f"it does not fit in memory even alone, with {job.length} tokens; take load=4bit or a GPU"
+    )
 
 
-def free() -> None:
-    """Give memory back that nothing holds any more."""
+def free_memory() -> None:
+    """Free memory that nothing refers to any more."""
     import torch
 
     gc.collect()

@@ -1,13 +1,13 @@
-"""From a name to a model in memory: what its settings may be, where its files are, and what can go wrong.
+"""From a name to a model in memory: its settings, its files, and what can go wrong.
 
-The configuration and the tokeniser are read when the model is named, the weights when it is first asked. A
-hub id that lies in the hub's own cache is read there as the folder it is, and nothing is sent to anybody: of
-an id the readers ask the hub even where they are told to stay here.
+The configuration and the tokeniser are read when the model is named, the weights at its first request. A hub
+id in the hub's own cache is read there as the folder it is, and nothing is sent: for an id, the libraries
+would ask the hub even where they are set to stay offline.
 """
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,14 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vivavoce.errors import EgressError
-from vivavoce.models import Broken
-from vivavoce.models.local.batching import is_full
-from vivavoce.net import permit
-from vivavoce.text import one_line
-
-__all__ = ["SETTINGS", "Settings", "Source", "configuration", "context_of", "quiet", "settled", "source",
-           "tidied", "tokeniser", "weights"]  # fmt: skip
+from vivavoce.core.errors import EgressError
+from vivavoce.core.net import permit
+from vivavoce.core.text import one_line
+from vivavoce.models.local.batching import is_out_of_memory
+from vivavoce.models.requests import FatalError
 
 SETTINGS: Mapping[str, tuple[type, ...]] = {
     "device": (str,),
@@ -55,11 +52,11 @@ class Settings:
     """How a model is loaded and run.
 
     `device` as torch names it: cuda where there is a GPU, else cpu. `dtype` of the weights: auto is the
-    checkpoint's. `load`: in 4 or 8 bits, on a GPU, by bitsandbytes. `revision` of a hub id. `batch`:
-    requests run together, at most. `context`: tokens, fewer than the model has. `truncate=left`: a question
-    that is too long loses its beginning, and the reply counts what it lost; null refuses it. `way`: how
-    branches share what stands before them. `stride`: tokens by which the window moves over a text that is
-    longer than the context, half of it by default. `chat_template`: null uses one where the tokeniser has it.
+    checkpoint's. `load`: in 4 or 8 bits, on a GPU, by bitsandbytes. `revision` of a hub id. `batch`: requests
+    run together, at most. `context`: tokens, fewer than the model has. `truncate=left`: a question that is
+    too long loses its beginning, and the reply counts the lost tokens; null rejects it. `way`: how branches
+    share the text before them. `stride`: tokens by which the window moves over a text that is longer than the
+    context, half of it by default. `chat_template`: null uses one where the tokeniser has it.
     """
 
     device: str
@@ -87,10 +84,10 @@ class Source(NamedTuple):
 
 
 def fingerprint(at: Source) -> str | None:
-    """What tells a model's files apart from others under the same name; null where none lie here yet.
+    """An identifier of a model's files, to tell models of the same name apart; null where none are here yet.
 
-    The commit of a hub's snapshot. Of a folder a hash of its files' names and sizes, and of what they hold:
-    whole up to 2 MiB, else their first and last MiB, which weights that were trained further do not share.
+    The commit of a hub's snapshot. For a folder a hash of its files' names, sizes and content: all of it up
+    to 2 MiB, else the first and last MiB, which differ for weights that were trained further.
     """
     if at.folder is None:
         return None
@@ -109,225 +106,260 @@ def fingerprint(at: Source) -> str | None:
     return digest.hexdigest()[:16]
 
 
-def settled(name: str, settings: Mapping[str, Any]) -> Settings:
-    """The settings, checked against this machine. Raises `Broken`: wrong value, no torch, no such device."""
+def resolve_settings(name: str, settings: Mapping[str, Any]) -> Settings:
+    """The settings, checked against this machine. Raises `FatalError` where it lacks something."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if missing:
-        raise Broken(f'{name} needs {" and ".join(missing)}: pip install "vivavoce[hf]".')
-    own = {key: settings[key] for key in (*SETTINGS, "chat_template") if settings.get(key) is not None}
-    for key, value in own.items():
+        raise FatalError(f'{name} needs {" and ".join(missing)}: pip install "vivavoce[hf]".')
+    given_settings = {
+        key: settings[key] for key in (*SETTINGS, "chat_template") if settings.get(key) is not None
+    }
+    for key, value in given_settings.items():
         if key in _WORDS and value not in _WORDS[key]:
-            raise Broken(f"{name}: {key} takes {' or '.join(_WORDS[key])}, not {value!r}.")
+            raise FatalError(f"{name}: {key} takes {' or '.join(_WORDS[key])}, not {value!r}.")
         if key in ("batch", "context", "stride") and (not isinstance(value, int) or value < 1):
-            raise Broken(f"{name}: {key} takes a whole number, 1 or more, not {value!r}.")
-    found = Settings(**{**own, "device": _device(name, own.get("device"))})
-    if found.load:
-        if not found.device.startswith("cuda"):
-            raise Broken(
-                f"{name}: load={found.load} needs a GPU, and the device is {found.device}; leave it out."
-            )
-        if find_spec("bitsandbytes") is None:
-            raise Broken(
-                f"{name}: load={found.load} needs bitsandbytes: pip install bitsandbytes accelerate."
-            )
-    return found
+            raise FatalError(f"{name}: {key} takes a whole number, 1 or more, not {value!r}.")
+    resolved = Settings(**{**given_settings, "device": _device(name, given_settings.get("device"))})
+    if resolved.load:
+        _check_quantisation(name, resolved)
+    return resolved
 
 
-def _device(name: str, asked: str | None) -> str:
+def _check_quantisation(name: str, settings: Settings) -> None:
+    """Raise `FatalError` where this machine cannot load in 4 or 8 bits."""
+    if not settings.device.startswith("cuda"):
+        raise FatalError(
+            f"{name}: load={settings.load} needs a GPU, and the device is {settings.device}; leave it out."
+        )
+    if find_spec("bitsandbytes") is None:
+        raise FatalError(
+            f"{name}: load={settings.load} needs bitsandbytes: pip install bitsandbytes accelerate."
+        )
+
+
+def _device(name: str, requested: str | None) -> str:
+    """The device as torch names it. Raises `FatalError` for one that is not there."""
     import torch
 
-    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if asked is None:
-        return "cuda" if there else "cpu"
+    n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if requested is None:
+        return "cuda" if n_gpus else "cpu"
     try:
-        device = torch.device(asked)
+        device = torch.device(requested)
     except RuntimeError:
-        raise Broken(f"{name}: device takes cpu, cuda, cuda:1 or mps, not {asked!r}.") from None
-    if device.type == "cuda" and (device.index or 0) >= there:
-        seen = f"torch sees {there or 'none'}"
-        raise Broken(
-            f"{name}: no GPU: device={asked} is asked for and {seen}; leave device out, or take cpu."
+        raise FatalError(f"{name}: device takes cpu, cuda, cuda:1 or mps, not {requested!r}.") from None
+    if device.type == "cuda" and (device.index or 0) >= n_gpus:
+        raise FatalError(
+            f"{name}: no GPU: device={requested} is asked for and torch sees {n_gpus or 'none'}; leave "
+            "device out, or take cpu."
         )
     if device.type == "mps" and not torch.backends.mps.is_available():
-        raise Broken(f"{name}: no GPU: device=mps is asked for and torch sees none; take device=cpu.")
-    return asked
+        raise FatalError(f"{name}: no GPU: device=mps is asked for and torch sees none; take device=cpu.")
+    return requested
 
 
 def source(name: str, model: str, revision: str | None) -> Source:
-    """Where the model lies. Raises `Broken` for a folder without a model, and for what is not on this machine
-    while nothing may be fetched.
+    """Where the model lies.
+
+    Raises `FatalError` for a folder without a model, and for a model that is not on this machine while
+    nothing may be fetched.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        if lacking := _lacking(folder):
-            raise Broken(f"{name}: no {lacking} in {folder}: name a folder that save_pretrained wrote.")
+        if missing := _missing_file(folder):
+            raise FatalError(f"{name}: no {missing} in {folder}: name a folder that save_pretrained wrote.")
         return Source(str(folder), None, str(folder))
     if model.startswith(("/", ".", "~")) or model.count("/") > 1:
-        raise Broken(f"{name}: no folder {model}, and it is no hub id such as org/model.")
+        raise FatalError(f"{name}: no folder {model}, and it is no hub id such as org/model.")
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(model, "config.json", revision=revision)
-    if isinstance(found, str) and not _lacking(Path(found).parent):
-        return Source(model, revision, str(Path(found).parent))
-    _permitted(name, model)
+    config = try_to_load_from_cache(model, "config.json", revision=revision)
+    if isinstance(config, str) and not _missing_file(Path(config).parent):
+        return Source(model, revision, str(Path(config).parent))
+    _require_network(name, model)
     return Source(model, revision, None)
 
 
-def _lacking(folder: Path) -> str | None:
-    """What a folder would need to be a model's; null if nothing."""
+def _missing_file(folder: Path) -> str | None:
+    """The file that a folder lacks to be a model's; null if none."""
     if not (folder / "config.json").is_file():
         return "config.json"
     return None if any((folder / name).is_file() for name in _TOKENISERS) else "tokeniser (tokenizer.json)"
 
 
 def configuration(name: str, at: Source) -> Any:
-    """The model's configuration. Raises `Broken`, also for one that has code fetched from the hub."""
+    """The model's configuration. Raises `FatalError`, also for one that fetches code from the hub."""
     from transformers import AutoConfig, PretrainedConfig
 
-    stated, _ = _read(name, "configuration", at, PretrainedConfig.get_config_dict)
-    for key, value in _implementations(stated):
+    raw_config, _ = _load_part(name, "configuration", at, PretrainedConfig.get_config_dict)
+    for key, value in _implementations(raw_config):
         if "/" in value:  # transformers would fetch and run what a repository of that name holds
-            raise Broken(
+            raise FatalError(
                 f"{name}: its config.json takes code from the hub ({key}: {one_line(value, 80)}), which is "
                 "not run: take that entry out, or name another model."
             )
-    return _read(name, "configuration", at, AutoConfig.from_pretrained)
+    return _load_part(name, "configuration", at, AutoConfig.from_pretrained)
 
 
-def _implementations(stated: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """What a configuration names as implementations of its parts, in whatever depth."""
-    if isinstance(stated, Mapping):
-        for inner, value in stated.items():
+def _implementations(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The implementations that a configuration names for its parts, at any depth."""
+    if isinstance(node, Mapping):
+        for inner, value in node.items():
             yield from _implementations(value, key if "implementation" in key else str(inner))
-    elif isinstance(stated, list):
-        for value in stated:
+    elif isinstance(node, list):
+        for value in node:
             yield from _implementations(value, key)
-    elif isinstance(stated, str) and "implementation" in key:
-        yield key, stated
+    elif isinstance(node, str) and "implementation" in key:
+        yield key, node
 
 
 def tokeniser(name: str, at: Source, templated: bool | None) -> Any:
-    """The model's tokeniser. Raises `Broken`, also where a chat template is asked for and it has none."""
+    """The model's tokeniser. Raises `FatalError`, also where a chat template is required and it has none."""
     from transformers import AutoTokenizer
 
-    found = _read(name, "tokeniser", at, AutoTokenizer.from_pretrained)
-    if templated and not getattr(found, "chat_template", None):
-        raise Broken(f"{name}: chat_template=true, and its tokeniser has no chat template; leave it out.")
-    return found
+    loaded = _load_part(name, "tokeniser", at, AutoTokenizer.from_pretrained)
+    if templated and not getattr(loaded, "chat_template", None):
+        raise FatalError(f"{name}: chat_template=true, and its tokeniser has no chat template; leave it out.")
+    return loaded
 
 
 def weights(
     name: str, at: Source, settings: Settings, *, encodes: bool, eos: int | None
 ) -> tuple[Any, frozenset[int]]:
-    """The model on its device, ready to be asked, and the tokens that close an answer: its own and `eos`.
+    """The model on its device, ready to be asked, and the tokens that close a response: its own and `eos`.
 
-    Its habits of drawing (temperature, penalties, forced tokens) are left behind.
+    Its own generation settings (temperature, penalties, forced tokens) are dropped.
 
-    Raises `Broken` where the files cannot be read, lack weights or do not fit.
+    Raises `FatalError` where the files cannot be read, lack weights or do not fit.
     """
-    import torch
-
     transformers = import_module("transformers")
-
-    kind = transformers.AutoModelForSeq2SeqLM if encodes else transformers.AutoModelForCausalLM
-    dtype = "auto" if settings.dtype == "auto" else getattr(torch, settings.dtype)
-    named = "dtype" if hasattr(transformers.PretrainedConfig(), "dtype") else "torch_dtype"  # until 4.55
-    config = configuration(name, at)  # handed on, so that what was looked at is what is followed
-    given: dict[str, Any] = {"config": config, named: dtype, "output_loading_info": True}
-    if settings.load:
-        bits = {"load_in_4bit": True, "bnb_4bit_compute_dtype": torch.bfloat16}
-        asked = bits if settings.load == "4bit" else {"load_in_8bit": True}
-        given["quantization_config"] = transformers.BitsAndBytesConfig(**asked)
-    if settings.device != "cpu" and find_spec("accelerate"):
-        given["device_map"] = {"": settings.device}  # straight to the device, without a copy in between
+    model_class = transformers.AutoModelForSeq2SeqLM if encodes else transformers.AutoModelForCausalLM
+    arguments = _load_arguments(transformers, configuration(name, at), settings)
     try:
-        model, told = _read(name, "model", at, kind.from_pretrained, **given)
+        model, info = _load_part(name, "model", at, model_class.from_pretrained, **arguments)
         if not settings.load:
             model = model.to(settings.device)
     except Exception as error:
-        if not is_full(error):
+        if not is_out_of_memory(error):
             raise
         why = one_line(str(error), 160)
     else:
-        if missing := sorted(told["missing_keys"]):
-            shown = f"{missing[0]} and {len(missing) - 1} more" if len(missing) > 1 else missing[0]
-            raise Broken(f"{name}: its files lack weights ({shown}), which would be made up: no such model.")
-        return model.eval(), tidied(model, eos)
-    raise Broken(
+        _require_all_weights(name, info["missing_keys"])
+        return model.eval(), reset_generation_config(model, eos)
+    # Outside the except block, because the error holds what was loaded until then.
+    raise FatalError(
         f"{name}: not enough memory on {settings.device} to load it ({why}): take load=4bit, a shorter "
         "dtype, or a smaller model."
     )
 
 
-def tidied(model: Any, eos: int | None) -> frozenset[int]:
-    """What closes an answer: the model's own tokens and `eos`. Of how it is used to draw, only how an answer
-    begins is left with it: what else it has, `generate` would follow.
+def _load_arguments(transformers: Any, config: Any, settings: Settings) -> dict[str, Any]:
+    """The arguments of `from_pretrained`; the configuration is handed on, so that the checked one is used."""
+    import torch
+
+    dtype_name = "dtype" if hasattr(transformers.PretrainedConfig(), "dtype") else "torch_dtype"  # until 4.55
+    dtype = "auto" if settings.dtype == "auto" else getattr(torch, settings.dtype)
+    arguments: dict[str, Any] = {"config": config, dtype_name: dtype, "output_loading_info": True}
+    if settings.load:
+        bits: dict[str, Any] = {"load_in_8bit": True}
+        if settings.load == "4bit":
+            bits = {"load_in_4bit": True, "bnb_4bit_compute_dtype": torch.bfloat16}
+        arguments["quantization_config"] = transformers.BitsAndBytesConfig(**bits)
+    if settings.device != "cpu" and find_spec("accelerate"):
+        arguments["device_map"] = {"": settings.device}  # straight to the device, without a copy in between
+    return arguments
+
+
+def _require_all_weights(name: str, missing_keys: Iterable[str]) -> None:
+    if missing := sorted(missing_keys):
+        listed = f"{missing[0]} and {len(missing) - 1} more" if len(missing) > 1 else missing[0]
+        raise FatalError(f"{name}: its files lack weights ({listed}), which would be made up: no such model.")
+
+
+def reset_generation_config(model: Any, eos: int | None) -> frozenset[int]:
+    """The tokens that close a response: the model's own and `eos`.
+
+    Of its generation settings only the token that starts a response stays with the model, because `generate`
+    would follow the others.
     """
     habits, config = model.generation_config, model.config
     start = getattr(habits, "decoder_start_token_id", None)
     start = getattr(config, "decoder_start_token_id", None) if start is None else start
-    found = _listed(habits.eos_token_id) | _listed(getattr(config, "eos_token_id", None)) | _listed(eos)
+    closing = (
+        _token_set(habits.eos_token_id) | _token_set(getattr(config, "eos_token_id", None)) | _token_set(eos)
+    )
     model.generation_config = type(habits)(decoder_start_token_id=start)
     if start is not None:
         config.decoder_start_token_id = start
-    return frozenset(found)
+    return frozenset(closing)
 
 
-def _listed(token: Any) -> set[int]:
-    return set() if token is None else set(token) if isinstance(token, list | tuple) else {int(token)}
+def _token_set(token: Any) -> set[int]:
+    if token is None:
+        return set()
+    return set(token) if isinstance(token, list | tuple) else {int(token)}
 
 
-def context_of(name: str, config: Any, made: Any, asked: int | None) -> int | None:
-    """How many tokens the model takes: its own number, or fewer where asked; null where it has no bound.
+def context_of(name: str, config: Any, tokeniser: Any, requested: int | None) -> int | None:
+    """How many tokens the model takes: its own limit, or fewer if requested; null where it has no limit.
 
-    Raises `Broken` where more is asked than there is.
+    Raises `FatalError` where more is requested than it takes.
     """
+    limit = _own_context(config, tokeniser)
+    if requested and limit and requested > limit:
+        raise FatalError(f"{name}: context={requested} is more than the {limit} tokens that the model takes.")
+    return requested or limit
+
+
+def _own_context(config: Any, tokeniser: Any) -> int | None:
+    """The context that a configuration states under one of several names, or else the tokeniser."""
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
-    told = [getattr(text, key, None) for key in _LENGTHS]
-    own = next((int(n) for n in told if isinstance(n, int) and n > 0), None)
-    if own is None and 0 < (made.model_max_length or 0) < 10**9:
-        own = int(made.model_max_length)
-    if asked and own and asked > own:
-        raise Broken(f"{name}: context={asked} is more than the {own} tokens that the model takes.")
-    return asked or own
+    for key in _LENGTHS:
+        length = getattr(text, key, None)
+        if isinstance(length, int) and length > 0:
+            return int(length)
+    length = tokeniser.model_max_length or 0
+    return int(length) if 0 < length < 10**9 else None  # a tokeniser without a limit states a huge number
 
 
-def _read(name: str, what: str, at: Source, load: Callable[..., Any], **given: Any) -> Any:
-    """Load a part, from this machine if it is there, else from the hub if that is allowed."""
-    given = {**given, "trust_remote_code": False}  # said, or a terminal is asked
+def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arguments: Any) -> Any:
+    """Load a part, from this machine if it is here, else from the hub if that is allowed."""
+    arguments = {**arguments, "trust_remote_code": False}  # said, or a terminal is asked
     revision = at.revision
     if at.folder:
         try:
             with quiet():
-                return load(at.folder, local_files_only=True, **given)
+                return load(at.folder, local_files_only=True, **arguments)
         except OSError as error:
             if at.folder == at.where:
-                raise _broken(name, what, error) from error
+                raise _load_error(name, what, error) from error
             revision = Path(at.folder).name  # the commit: what is fetched must go with what is here
         except Exception as error:
-            if is_full(error):
+            if is_out_of_memory(error):
                 raise
-            raise _broken(name, what, error) from error
-    _permitted(name, at.where)
+            raise _load_error(name, what, error) from error
+    _require_network(name, at.where)
     try:
         with quiet():
-            return load(at.where, **given, **({"revision": revision} if revision else {}))
+            return load(at.where, **arguments, **({"revision": revision} if revision else {}))
     except Exception as error:
-        if is_full(error):
+        if is_out_of_memory(error):
             raise
-        raise _broken(name, what, error) from error
+        raise _load_error(name, what, error) from error
 
 
-def _permitted(name: str, model: str) -> None:
+def _require_network(name: str, model: str) -> None:
     try:
         permit(HUB)
     except EgressError as error:
-        raise Broken(f"{name}: {model} is no folder, and not whole in the hub's cache; {error}") from error
+        raise FatalError(
+            f"{name}: {model} is no folder, and not whole in the hub's cache; {error}"
+        ) from error
 
 
-def _broken(name: str, what: str, error: Exception) -> Broken:
+def _load_error(name: str, what: str, error: Exception) -> FatalError:
     why = one_line(str(error).strip() or type(error).__name__, 200).rstrip(".")
-    return Broken(
+    return FatalError(
         f"{name}: its {what} cannot be loaded ({why}): name a folder with a model, or a hub id that "
         "can be reached."
     )
@@ -339,9 +371,9 @@ _silent, _loud = 0, ExitStack()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the bars and notes that libraries write on a user's screen.
+    """Silence the progress bars and notes of libraries.
 
-    How loud they are is one thing for all threads: the last that leaves sets it back.
+    Verbosity is one setting for all threads: the last that leaves restores it.
     """
     global _silent
     with _lock:

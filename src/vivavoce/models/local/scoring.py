@@ -10,21 +10,17 @@ up to rounding:
 - `naive`: a whole sequence for each branch.
 """
 
-import random
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from vivavoce.models import Likelihood
-from vivavoce.models.local.feeding import Fed, Found, Read, Row, batches, call, causal, padded
-from vivavoce.models.local.packing import Limits, Stem, Untaken, feed, packs, windows
-
-__all__ = ["Branch", "Chosen", "Fed", "NotFinite", "Tree", "Way", "blamed", "likelihood", "score", "way_for"]
+from vivavoce.models.local.forward import Read, Results, Row, TokenCounter, batches, call, causal, padded
+from vivavoce.models.local.packing import Limits, Stem, feed, packs
+from vivavoce.models.requests import Likelihood
 
 Way = Literal["packed", "branched", "naive"]
 
@@ -39,7 +35,7 @@ class Branch(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A prompt, what the model said after it, and the branches whose likelihood is asked.
+    """A prompt, a trunk generated after it, and the branches whose likelihood is requested.
 
     The prompt has at least one token; for a model with an encoder it is what the encoder reads.
     """
@@ -49,17 +45,10 @@ class Tree(NamedTuple):
     branches: tuple[Branch, ...]
 
 
-class Chosen(NamedTuple):
-    """The way that fits a model, and why not a faster one ('' for the fastest)."""
-
-    way: Way
-    why: str
-
-
 class NotFinite(ValueError):
     """The model gives no probability: NaN, or an infinite logit.
 
-    `tree` and `branch` count from 0 in what was asked, `position` from 1 in the target.
+    `tree` and `branch` count from 0 in the request, `position` from 1 in the target.
     """
 
     def __init__(self, branch: int, position: int, tree: int = 0) -> None:
@@ -75,7 +64,7 @@ def score(
     way: Way,
     *,
     batch: int = 8,
-    fed: Fed | None = None,
+    fed: TokenCounter | None = None,
     limits: Limits = LIMITS,
 ) -> list[list[Likelihood]]:
     """The likelihood of every branch of every tree, in their order.
@@ -89,55 +78,61 @@ def score(
     import torch
 
     for tree in trees:
-        if not tree.prompt:
-            raise ValueError("a prompt needs one token at least: the first token's probability follows it.")
-        if not all(0 <= branch.cut <= len(tree.trunk) for branch in tree.branches):
-            raise ValueError(f"a cut lies outside its trunk of {len(tree.trunk)} tokens.")
+        _check_tree(tree)
     if model.training:
         model.eval()
-    fed = Fed() if fed is None else fed
-    ask = {"packed": _packed, "branched": _branched, "naive": _naive}[way]
+    fed = TokenCounter() if fed is None else fed
+    ask = {"packed": _score_packed, "branched": _score_branched, "naive": _score_naive}[way]
     if model.config.is_encoder_decoder:
-        ask = _encoded
+        ask = _score_encoder_decoder
     with torch.inference_mode():
-        outs, found = ask(model, trees, batch, fed, limits)
+        outs, results = ask(model, trees, batch, fed, limits)
         try:
             return [
-                [likelihood(found, own, number, place) for number, own in enumerate(row)]
+                [likelihood(results, spans, number, place) for number, spans in enumerate(row)]
                 for place, row in enumerate(outs)
             ]
         except NotFinite as error:
-            raise blamed(model, trees, error) from None
+            raise locate_fault(model, trees, error) from None
+
+
+def _check_tree(tree: Tree) -> None:
+    if not tree.prompt:
+        raise ValueError("a prompt needs one token at least: the first token's probability follows it.")
+    if not all(0 <= branch.cut <= len(tree.trunk) for branch in tree.branches):
+        raise ValueError(f"a cut lies outside its trunk of {len(tree.trunk)} tokens.")
 
 
 Outs = list[list[range]]
 """For each tree and branch the numbers of its tokens' results."""
 
 
-def likelihood(found: Found, outs: range, branch: int = 0, tree: int = 0) -> Likelihood:
-    """The likelihood of a branch from its tokens' results, of which there may be none. Raises `NotFinite`."""
-    logprobs = found.logprobs[outs.start : outs.stop]
+def likelihood(results: Results, outs: range, branch: int = 0, tree: int = 0) -> Likelihood:
+    """The likelihood of a branch from its tokens' results, which may be none. Raises `NotFinite`."""
+    logprobs = results.logprobs[outs.start : outs.stop]
     if not np.isfinite(logprobs).all():
         raise NotFinite(branch, int(np.argmin(np.isfinite(logprobs))) + 1, tree)
-    likeliest = found.likeliest[outs.start : outs.stop]
+    likeliest = results.likeliest[outs.start : outs.stop]
     verbatim = len(outs) if likeliest.all() else int(np.argmin(likeliest))
     return Likelihood(float(logprobs.sum()), len(outs), verbatim)
 
 
-def blamed(model: Any, trees: Sequence[Tree], error: NotFinite) -> NotFinite:
-    """The error with the place where it begins, if a branch alone, fed no further than it is read, shows it.
+def locate_fault(model: Any, trees: Sequence[Tree], error: NotFinite) -> NotFinite:
+    """The error with the place where it begins, if a branch alone, run no further than it is read, shows it.
 
-    A NaN spoils its whole row: attention multiplies what a token must not see by 0, and 0 times NaN is NaN.
+    A NaN spoils its whole row: attention multiplies the value of a masked token by 0, and 0 times NaN is NaN.
     """
 
     def spoilt(tree: Tree, cut: int, ids: tuple[int, ...]) -> bool:
-        found = Found(len(ids))
+        results = Results(len(ids))
         if model.config.is_encoder_decoder:
-            _, found = _encoded(model, [tree._replace(branches=(Branch(cut, ids),))], 1, Fed(), LIMITS)
+            _, results = _score_encoder_decoder(
+                model, [tree._replace(branches=(Branch(cut, ids),))], 1, TokenCounter(), LIMITS
+            )
         elif ids:
-            row = _whole((*tree.prompt, *tree.trunk[:cut]), ids, range(len(ids)))
-            causal(model, [Row(row.tokens[:-1], row.reads)], found, Fed())
-        return not all(map(isfinite, found.logprobs))
+            row = _full_row((*tree.prompt, *tree.trunk[:cut]), ids, range(len(ids)))
+            causal(model, [Row(row.tokens[:-1], row.reads)], results, TokenCounter())
+        return not all(map(isfinite, results.logprobs))
 
     for number, tree in enumerate(trees):
         for place, (cut, ids) in enumerate(tree.branches):
@@ -148,201 +143,219 @@ def blamed(model: Any, trees: Sequence[Tree], error: NotFinite) -> NotFinite:
     return error
 
 
-def _numbered(trees: Sequence[Tree]) -> tuple[Outs, Found]:
+def _numbered(trees: Sequence[Tree]) -> tuple[Outs, Results]:
     """Numbers for the results of every branch."""
     ends = [0, *accumulate(len(branch.ids) for tree in trees for branch in tree.branches)]
     spans = (range(*pair) for pair in pairwise(ends))
-    return [[next(spans) for _ in tree.branches] for tree in trees], Found(ends[-1])
+    return [[next(spans) for _ in tree.branches] for tree in trees], Results(ends[-1])
 
 
-def _shared(trees: Sequence[Tree]) -> tuple[Outs, Found, dict[tuple[int, ...], list[Stem]]]:
+def _shared(trees: Sequence[Tree]) -> tuple[Outs, Results, dict[tuple[int, ...], list[Stem]]]:
     """The trees by prompt, each with those branches that no tree before it has: equal ones share results."""
-    outs, found = _numbered(trees)
+    outs, results = _numbered(trees)
     first: dict[tuple[Any, ...], range] = {}
     groups: dict[tuple[int, ...], list[Stem]] = {}
     for tree, spans in zip(trees, outs, strict=True):
-        own = []
+        targets = []
         for number, (cut, ids) in enumerate(tree.branches):
             spans_of = first.setdefault((tree.prompt, tree.trunk[:cut], ids), spans[number])
             if spans_of is spans[number] and ids:
-                own.append((cut, ids, spans_of))
+                targets.append((cut, ids, spans_of))
             spans[number] = spans_of
-        if own:
-            groups.setdefault(tree.prompt, []).append(Stem(tree.trunk, own))
-    return outs, found, groups
+        if targets:
+            groups.setdefault(tree.prompt, []).append(Stem(tree.trunk, targets))
+    return outs, results, groups
 
 
-def _packed(model: Any, trees: Sequence[Tree], batch: int, fed: Fed, limits: Limits) -> tuple[Outs, Found]:
-    outs, found, groups = _shared(trees)
+def _score_packed(
+    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
+) -> tuple[Outs, Results]:
+    outs, results, groups = _shared(trees)
     alone = []
     for prompt, stems in groups.items():
         rows = packs(prompt, stems, limits)
         if (len(rows) - 1) * (len(prompt) - 1) < limits.shared:
             alone += rows
             continue
-        past = causal(model, [Row(prompt[:-1])], found, fed, keep=True)
+        past = causal(model, [Row(prompt[:-1])], results, fed, keep=True)
         for some in batches(model, rows, batch):
-            feed(model, some, found, fed, past=past, start=len(prompt) - 1)
+            feed(model, some, results, fed, past=past, start=len(prompt) - 1)
     for some in batches(model, alone, batch):
-        feed(model, some, found, fed)
-    return outs, found
+        feed(model, some, results, fed)
+    return outs, results
 
 
-def _branched(model: Any, trees: Sequence[Tree], batch: int, fed: Fed, limits: Limits) -> tuple[Outs, Found]:
-    outs, found, groups = _shared(trees)
+def _score_branched(
+    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
+) -> tuple[Outs, Results]:
+    outs, results, groups = _shared(trees)
     for prompt, stems in groups.items():
         past, begin = None, 0
         if (len(stems) - 1) * (len(prompt) - 1) >= limits.shared:
             begin = len(prompt) - 1
-            past = causal(model, [Row(prompt[:begin])], found, fed, keep=True)
+            past = causal(model, [Row(prompt[:begin])], results, fed, keep=True)
         for at in range(0, len(stems), batch):
             some = stems[at : at + batch]
             spines = [_spine(prompt, stem, begin) for stem in some]
-            grown = causal(model, spines, found, fed, past=past, keep=True)
+            grown = causal(model, spines, results, fed, past=past, keep=True)
             assert grown is not None
-            rows: dict[int, list[Row]] = {}
-            for number, stem in enumerate(some):
-                for cut, ids, own in stem.targets:
-                    if len(ids) > 1:
-                        reads = [Read(slot, ids[slot + 1], own[slot + 1]) for slot in range(len(ids) - 1)]
-                        rows.setdefault(cut, []).append(Row(ids[:-1], reads, number))
-            for cut, those in rows.items():
-                short = [tuple(one[..., : len(prompt) + cut, :] for one in layer) for layer in grown]
-                for part in batches(model, those, batch):
-                    causal(model, part, found, fed, past=short)
-    return outs, found
+            for cut, rows in _branch_rows(some).items():
+                # Keys and values up to the cut: a branch must not see the trunk beyond it.
+                short = [tuple(tensor[..., : len(prompt) + cut, :] for tensor in layer) for layer in grown]
+                for part in batches(model, rows, batch):
+                    causal(model, part, results, fed, past=short)
+    return outs, results
+
+
+def _branch_rows(stems: Sequence[Stem]) -> dict[int, list[Row]]:
+    """By cut the branches after their first token, which the spine reads."""
+    rows: dict[int, list[Row]] = {}
+    for number, stem in enumerate(stems):
+        for cut, ids, spans in stem.targets:
+            if len(ids) > 1:
+                reads = [Read(slot, ids[slot + 1], spans[slot + 1]) for slot in range(len(ids) - 1)]
+                rows.setdefault(cut, []).append(Row(ids[:-1], reads, number))
+    return rows
 
 
 def _spine(prompt: Sequence[int], stem: Stem, begin: int) -> Row:
     """Prompt and trunk as far as a branch needs them, with the first token of every branch read."""
     tokens = [*prompt[begin:], *stem.trunk[: max(cut for cut, _, _ in stem.targets)]]
     before = len(prompt) - begin - 1
-    return Row(tokens, [Read(before + cut, ids[0], own[0]) for cut, ids, own in stem.targets])
+    return Row(tokens, [Read(before + cut, ids[0], spans[0]) for cut, ids, spans in stem.targets])
 
 
-def _naive(model: Any, trees: Sequence[Tree], batch: int, fed: Fed, limits: Limits) -> tuple[Outs, Found]:
-    outs, found = _numbered(trees)
+def _score_naive(
+    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
+) -> tuple[Outs, Results]:
+    outs, results = _numbered(trees)
     rows = [
-        _whole((*tree.prompt, *tree.trunk[:cut]), ids, own)
+        _full_row((*tree.prompt, *tree.trunk[:cut]), ids, span)
         for tree, spans in zip(trees, outs, strict=True)
-        for (cut, ids), own in zip(tree.branches, spans, strict=True)
+        for (cut, ids), span in zip(tree.branches, spans, strict=True)
         if ids
     ]
     for some in batches(model, rows, batch):
-        causal(model, some, found, fed)
-    return outs, found
+        causal(model, some, results, fed)
+    return outs, results
 
 
-def _whole(before: Sequence[int], ids: Sequence[int], outs: Sequence[int]) -> Row:
+def _full_row(before: Sequence[int], ids: Sequence[int], outs: Sequence[int]) -> Row:
     reads = [Read(len(before) - 1 + number, *pair) for number, pair in enumerate(zip(ids, outs, strict=True))]
     return Row((*before, *ids), reads)
 
 
-def _encoded(model: Any, trees: Sequence[Tree], batch: int, fed: Fed, limits: Limits) -> tuple[Outs, Found]:
+def _score_encoder_decoder(
+    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
+) -> tuple[Outs, Results]:
     """Each prompt through the encoder once, each branch through the decoder after its trunk."""
-    outs, found = _numbered(trees)
-    prompts: dict[tuple[int, ...], list[Row]] = {}
-    start = model.config.decoder_start_token_id
-    for tree, spans in zip(trees, outs, strict=True):
-        for (cut, ids), own in zip(tree.branches, spans, strict=True):
-            if ids:
-                row = _whole((start, *tree.trunk[:cut]), ids, own)
-                prompts.setdefault(tree.prompt, []).append(Row(row.tokens[:-1], row.reads))
-    asked = sorted(prompts, key=len, reverse=True)
-    for at in range(0, len(asked), batch):
-        some = asked[at : at + batch]
+    outs, results = _numbered(trees)
+    prompts = _decoder_rows(trees, outs, model.config.decoder_start_token_id)
+    longest_first = sorted(prompts, key=len, reverse=True)
+    for at in range(0, len(longest_first), batch):
+        some = longest_first[at : at + batch]
         ids, real = padded(model, some)
         fed.tokens += sum(map(len, some))
         states = model.get_encoder()(input_ids=ids, attention_mask=real).last_hidden_state
         rows = [Row(row.tokens, row.reads, n) for n, prompt in enumerate(some) for row in prompts[prompt]]
         for part in batches(model, rows, batch):
             after = [row.after for row in part]
-            said, mask = padded(model, [row.tokens for row in part])
+            decoder_ids, mask = padded(model, [row.tokens for row in part])
             fed.tokens += sum(map(len, part))
             inputs = {
                 "encoder_outputs": (states[after],),
                 "attention_mask": real[after],
-                "decoder_input_ids": said,
+                "decoder_input_ids": decoder_ids,
                 "decoder_attention_mask": mask,
                 "use_cache": False,
             }
-            call(model, inputs, [row.reads for row in part], found)
-    return outs, found
+            call(model, inputs, [row.reads for row in part], results)
+    return outs, results
 
 
-_CHOSEN: "WeakKeyDictionary[Any, Chosen]" = WeakKeyDictionary()
+def _decoder_rows(trees: Sequence[Tree], outs: Outs, start: int) -> dict[tuple[int, ...], list[Row]]:
+    """By prompt what the decoder reads: the start token, the trunk and the branch without its last token."""
+    rows: dict[tuple[int, ...], list[Row]] = {}
+    for tree, spans in zip(trees, outs, strict=True):
+        for (cut, ids), span in zip(tree.branches, spans, strict=True):
+            if ids:
+                row = _full_row((start, *tree.trunk[:cut]), ids, span)
+                rows.setdefault(tree.prompt, []).append(Row(row.tokens[:-1], row.reads))
+    return rows
 
 
-def way_for(model: Any) -> Chosen:
-    """The fastest way that is right on this very model, found out once by asking it small trees both ways.
+class Window(NamedTuple):
+    """The tokens of one call, and which tokens of the text it scores: those from `begin` on.
 
-    Sums must agree to 1e-4 relative, 2e-2 where the model computes in 16 bits. A model that does not know
-    of masks or caches (other positions, a state instead of keys, an attention without masks) falls out here.
+    `ids` ends before the last of them; the last `end - begin` places tell them, one each.
     """
-    if model not in _CHOSEN:
-        _CHOSEN[model] = _choose(model)
-    return _CHOSEN[model]
+
+    ids: tuple[int, ...]
+    begin: int
+    end: int
 
 
-def _choose(model: Any) -> Chosen:
+def rolling_windows(ids: Sequence[int], prefix: int, *, context: int, stride: int) -> Iterator[Window]:
+    """Windows of at most `context` tokens; each token of the text is scored in exactly one of them.
+
+    The first begins with the prefix token, which stands for the text's beginning, and scores as many tokens
+    as the context holds; each further one scores the next `stride` (the last one fewer), and reaches back as
+    far as the context allows, so that each token follows at least `context - stride + 1` others. A stride as
+    long as the context gives windows that share one token: `get_rolling_token_windows(…, context_len=1)` of
+    lm-eval 0.4.13, which is equal to this for `context_len = context - stride + 1`.
+
+    Raises `ValueError` for a stride outside 1 to `context`.
+    """
+    if not 1 <= stride <= context:
+        raise ValueError(f"the stride must be from 1 to the context's {context} tokens, not {stride}.")
+    text = (prefix, *ids)
+    begin, end = 0, min(context, len(ids))
+    while begin < end:
+        yield Window(tuple(text[max(0, end - context) : end]), begin, end)
+        begin, end = end, min(end + stride, len(ids))
+
+
+def rolling(
+    model: Any,
+    ids: Sequence[int],
+    prefix_id: int,
+    *,
+    context: int,
+    stride: int,
+    batch: int = 8,
+    fed: TokenCounter | None = None,
+) -> Likelihood:
+    """The likelihood of a text of token ids, each token scored once; a text without tokens has probability 1.
+
+    `context` is how many tokens the model takes at once, prefix included; `rolling_windows` explains
+    `stride`. The `verbatim` run counts over the windows' borders. `fed` counts the positions that go through
+    the model.
+
+    Raises `ValueError` for a model with an encoder, which gives no probability to a text alone, and
+    `NotFinite`, with the position in the text.
+    """
     import torch
 
     if model.config.is_encoder_decoder:
-        return Chosen("naive", "it has an encoder")
-    if _old_window(model):
-        return Chosen(
-            "naive", "not all its layers see everything before, and it is not of transformers 5 or later"
-        )
-    trees = _samples(model.config.get_text_config().vocab_size)
-    try:
-        right = [one.logprob for row in score(model, trees, "naive") for one in row]
-    except NotFinite:
-        return Chosen("naive", "it gave NaN or an infinite number when it was tried")
-    limits = Limits(joined=0, longest=12, shared=1)  # every step of both ways is gone through
-    near = 1e-4 if model.dtype in (torch.float32, torch.float64) else 2e-2
-    why = []
-    ways: tuple[Way, ...] = ("packed", "branched")
-    for way in ways:
+        raise ValueError("a model with an encoder gives no probability to a text alone.")
+    if model.training:
+        model.eval()
+    fed = TokenCounter() if fed is None else fed
+    results = Results(len(ids))
+    all_windows = list(rolling_windows(ids, prefix_id, context=context, stride=stride))
+    rows = []
+    for visible, begin, end in all_windows:
+        first = len(visible) - (end - begin)
+        rows.append(Row(visible, [Read(first + n - begin, ids[n], n) for n in range(begin, end)]))
+    with torch.inference_mode():
+        for some in batches(model, rows, batch):
+            causal(model, some, results, fed)
         try:
-            told = [one.logprob for row in score(model, trees, way, limits=limits) for one in row]
-        except torch.cuda.OutOfMemoryError:
-            raise
-        except Untaken as error:
-            why.append(f"not {way}: {error}")
-        except Exception as error:  # whatever code a model brings may raise whatever it likes
-            why.append(f"not {way}: {type(error).__name__}: {str(error).partition(chr(10))[0][:120]}")
-        else:
-            worst = max(abs(a - b) / max(1.0, abs(a)) for a, b in zip(right, told, strict=True))
-            if worst <= near:
-                return Chosen(way, "; ".join(why))
-            why.append(f"not {way}: a probe is off by {worst:.1g} of its log-probability")
-    return Chosen("naive", "; ".join(why))
-
-
-def _old_window(model: Any) -> bool:
-    """Whether there are windows, which small trees do not fill, in code that may get them wrong."""
-    import transformers
-
-    try:
-        if not any(windows(model).values()):
-            return False
-    except Untaken:
-        pass
-    ours = type(model).__module__.startswith("transformers.")
-    return not ours or int(transformers.__version__.partition(".")[0]) < 5
-
-
-def _samples(vocabulary: int) -> list[Tree]:
-    """Small trees for the check. They repeat themselves: a trained model then minds what it sees where."""
-    draw = random.Random(8)
-    some = tuple(draw.randrange(vocabulary) for _ in range(7))
-    text = some * 4
-    other = tuple(draw.randrange(vocabulary) for _ in range(5))
-    cuts = (0, 2, 5, 8)
-    along = [Branch(cut, text[10 + cut : 15 + cut]) for cut in cuts]
-    aside = [Branch(cut, (*other[: cut % 5], *some)) for cut in cuts]
-    return [
-        Tree(text[:10], text[10:18], (*along, *aside)),
-        Tree(text[:10], (*other, *other), tuple(Branch(cut, some[:5]) for cut in (3, 6, 9))),
-        Tree(text[:6], (), (Branch(0, text[6:12]), Branch(0, other), Branch(0, other[:1]))),
-    ]
+            return likelihood(results, range(len(ids)))
+        except NotFinite as error:
+            visible, begin, end = next(window for window in all_windows if window.end >= error.position)
+            branch = Branch(0, tuple(ids[begin:end]))
+            blame = locate_fault(
+                model, [Tree(visible[: len(visible) - (end - begin) + 1], (), (branch,))], NotFinite(0, 1)
+            )
+            raise NotFinite(0, begin + blame.position) from None

@@ -1,0 +1,148 @@
+"""`viva collect`: ask models the items of a benchmark and store their responses."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from vivavoce.cli.options import (
+    Allow,
+    AllowPhi,
+    Json,
+    MaxCost,
+    Offline,
+    Plugin,
+    Providers,
+    Quiet,
+    RunPath,
+    open_run,
+)
+from vivavoce.cli.output import collect_progress, figure, print_json, print_table
+from vivavoce.core.text import printable
+
+
+def collect(
+    run: RunPath,
+    benchmark: Annotated[str, typer.Argument(help='The benchmark: sample, "jsonl(path=FILE)" …')],
+    model: Annotated[
+        list[str],
+        typer.Option(
+            help='Model to evaluate, such as openai/gpt-4o, "vllm/NAME(seed=1)" or baseline/random; '
+            "repeatable."
+        ),
+    ] = [],
+    logprobs: Annotated[
+        list[str],
+        typer.Option(
+            metavar="METRIC",
+            help="Collect the log-probabilities this metric needs; repeatable.",
+        ),
+    ] = [],
+    repeats: Annotated[
+        int | None, typer.Option(help="How often each question is asked (1 if not given).")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Sampling temperature of every model that sets none itself.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Nucleus sampling of every model that sets none itself.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Maximum number of tokens of an answer.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed from which each question and repeat gets its own.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="System message, or a .md file that holds it.")] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(help="A .md file with the prompt; {{ question }} … are filled in.")
+    ] = None,
+    shots: Annotated[int | None, typer.Option(help="Number of few-shot examples.")] = None,
+    chat_template: Annotated[
+        Literal["on", "off"] | None,
+        typer.Option(help="Whether a local model's chat template is used; endpoints apply their own."),
+    ] = None,
+    preset: Annotated[
+        Literal["published"] | None, typer.Option(help="Use the settings the benchmark was published with.")
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(help="Ask only a share such as 10%, or a number of questions, spread over categories."),
+    ] = None,
+    providers: Providers = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be asked and sent, and its cost; ask nothing.")
+    ] = False,
+    max_cost: MaxCost = None,
+    offline: Offline = False,
+    allow: Allow = [],
+    allow_phi: AllowPhi = False,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Ask models every question, and store each answer as it arrives. Rerun to resume.
+
+    Stop it at any time and rerun the command to resume: stored answers are never lost, and failed ones are
+    asked again. API keys come from the environment. Exit code 1 if answers failed or are still to be asked.
+
+    Example: `viva collect exam.viva sample --model openai/gpt-4o --model baseline/random --repeats 5`
+
+    Example: `viva collect exam.viva "jsonl(path=exam.jsonl)" --model vllm/my-model --offline`
+
+    Example: `viva collect exam.viva sample --model openai/gpt-4o --max-tokens 500 --dry-run`
+
+    Example: `viva collect exam.viva sample --model hf/NAME --logprobs perplexity --logprobs options`
+    """
+    opened = open_run(run, plugin)
+    with collect_progress(show=not quiet and not dry_run and sys.stderr.isatty()) as progress:
+        finding = opened.collect(
+            benchmark,
+            models=model,
+            logprobs=logprobs,
+            repeats=repeats,
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=max_tokens,
+            seed=seed,
+            system=system,
+            prompt=prompt,
+            shots=shots,
+            chat_template=None if chat_template is None else chat_template == "on",
+            preset=preset,
+            sample=sample,
+            providers=providers,
+            dry_run=dry_run,
+            max_cost=max_cost,
+            offline=offline,
+            allow=allow,
+            allow_phi=allow_phi,
+            progress=progress,
+        )
+    if json:
+        print_json("collect", run, list(finding.rows))
+    elif not quiet:
+        if dry_run:
+            _print_dry_run(finding.rows)
+        print(printable(str(finding)))
+    if not dry_run:
+        (row,) = finding.rows
+        _exit_unless_complete(row)
+
+
+def _exit_unless_complete(row: Mapping[str, Any]) -> None:
+    """Exit with 130 if collecting was interrupted, with 1 if answers failed or are still to be asked."""
+    if row["interrupted"]:
+        raise typer.Exit(130)
+    if row["failed"] or row["left"]:
+        raise typer.Exit(1)
+
+
+def _print_dry_run(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of what each model would be asked, and its price."""
+    columns = ("model", "to ask", "answered", "tokens in", "tokens out, at most", "price, at most")
+    lines = [
+        ["-" if cell is None else cell for cell in list(row.values())[:-1]] + [figure(row["cost"], 2)]
+        for row in rows
+    ]
+    print_table(columns, lines, "what would be asked; tokens are characters / 4")

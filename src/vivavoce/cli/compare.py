@@ -1,0 +1,150 @@
+"""`viva compare`: which candidate is better, and a gate for scripts."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.output import figure, p_value, print_json, print_table
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.run import Run
+
+
+class FailIf(StrEnum):
+    """What closes a gate. An enumeration, because typer takes no list of literals."""
+
+    worse = "worse"
+    unclear = "unclear"
+
+
+def compare(
+    run: RunPath,
+    candidates: Annotated[
+        list[str], typer.Argument(metavar="A B...", help="Candidates by their names in the run.")
+    ] = [],
+    metric: Annotated[
+        str | None, typer.Option(help="Metric to compare by; a part of its name is enough if unambiguous.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="Smallest difference that matters, in the metric's units.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Compare all other candidates with this one only.")
+    ] = None,
+    population: Annotated[
+        Literal["sample", "fixed"],
+        typer.Option(
+            help="Treat the items as a sample of possible questions, or as a fixed benchmark on which only "
+            "repeats vary."
+        ),
+    ] = "sample",
+    items: Items = None,
+    fail_if: Annotated[
+        list[FailIf],
+        typer.Option(
+            help="Exit with 3 if a candidate is worse than --against (or the first named), or if the "
+            "comparison is unclear; repeatable."
+        ),
+    ] = [],
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Test whether one candidate is better than another, with intervals and adjusted p-values.
+
+    Two or three candidates are compared in all pairs, four or more each with the first, and all with
+    --against if it is given. Repeated tests inflate false positives, so they are counted and reported.
+
+    Example: `viva compare exam.viva "Model A" "Model B" --metric "rouge(n=1)" --margin 0.05`
+
+    Example: `viva compare exam.viva new --against old --metric accuracy --fail-if worse`
+    """
+    opened = open_run(run, plugin)
+    finding = opened.compare(
+        *candidates,
+        metric=metric or _refuse_without_metric(opened),
+        margin=margin,
+        against=against,
+        population=population,
+        items=items,
+    )
+    if json:
+        print_json("compare", run, finding.rows)
+    elif not quiet:
+        _print_pairs(finding.rows)
+        print(printable(str(finding)))
+    if fail_if and _gate_closes(finding.rows, fail_if):
+        raise typer.Exit(3)
+
+
+def _refuse_without_metric(run: "Run") -> NoReturn:
+    """Raise `SelectionError` with the metrics that a comparison without --metric could have named."""
+    metrics = list(dict.fromkeys(measure.metric for measure in run.measures))
+    path = quote(str(run.file.path))
+    if not metrics:
+        raise SelectionError(
+            f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
+        )
+    raise SelectionError(
+        f"compare needs --metric, one of those that marked this run: {', '.join(metrics)}. "
+        f'Such as: --metric "{metrics[0]}"'
+    )
+
+
+def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of the pairs, then what does not fit into it."""
+    lines = [
+        (
+            f"{row['a']} - {row['b']}",
+            row["criterion"] + (f", {row['scale']}" if row["scale"] else ""),
+            figure(row["difference"]),
+            None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
+            p_value(row["p_adjusted"]),
+            row["n_items"],
+            row["n_groups"],
+            figure(row["mde_family"]),
+        )
+        for row in rows
+    ]
+    columns = ("pair", "criterion", "difference", "95% interval, pair alone", "p (Holm, family)", "items",
+               "groups", "detectable (family)")  # fmt: skip
+    print_table(columns, lines, rows[0]["metric"] if rows else None)
+    for row in rows:
+        if sentence := _answered_and_q(row):
+            print(printable(sentence))
+
+
+def _answered_and_q(row: Mapping[str, Any]) -> str | None:
+    """The difference on what both answered, and q; None where a pair has neither."""
+    parts = []
+    if row["n_answered"] is not None and row["n_answered"] != row["n_items"]:
+        difference = "nothing to compare"
+        if row["difference_answered"] is not None:
+            ends = row["low_answered"], row["high_answered"]
+            difference = f"{row['difference_answered']:.3f}"
+            difference += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
+        parts.append(f"on the {row['n_answered']} both answered: {difference}")
+    if row["q"] is not None:
+        parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
+    by = f" by {row['rater']}" if row["rater"] else ""
+    return f"{row['a']} - {row['b']}, {row['criterion']}{by}: {'; '.join(parts)}." if parts else None
+
+
+def _gate_closes(rows: Sequence[Any], fail_if: Sequence[FailIf]) -> bool:
+    """Whether a gate closes; its reasons go to stderr."""
+    from vivavoce.studies.comparison.compare import gate
+
+    # Pairs come with the reference first, under the label that it has in the run.
+    reasons = gate(rows, rows[0]["a"])._asdict()
+    closed = any(reasons[condition.value] for condition in fail_if)
+    for sentences in reasons.values():
+        for sentence in sentences:
+            print(f"viva: the gate is {'closed' if closed else 'open, but'}: {sentence}", file=sys.stderr)
+    return closed

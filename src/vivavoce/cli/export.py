@@ -1,0 +1,49 @@
+"""`viva export`: a run's tables, or its items as a run file, or the files of another system."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
+from vivavoce.cli.output import print_json, print_table
+
+TABLES = "items, responses, scores, estimates, measures, benchmarks, findings, provenance, calls"
+
+
+def export(
+    run: RunPath,
+    to: Annotated[
+        Path,
+        typer.Argument(parser=output_path, metavar="TO", help="A folder for tables, a file for a run."),
+    ],
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="What to write: {exporters}.")],
+    items: Items = None,
+    table: Annotated[list[str], typer.Option(help=f"One of {TABLES}; repeatable, by default all.")] = [],
+    redact: Redact = False,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Export a run: its tables as Parquet or CSV files, or some of its items as a run file.
+
+    A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
+    CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before
+    it. With --redact the tables hold no text of a question, an answer or a note; numbers stay.
+
+    Example: `viva export exam.viva tables --format parquet`
+
+    Example: `viva export exam.viva small.viva --format run --items "jsonl(path=exam.jsonl)"`
+    """
+    files = open_run(run, plugin).export(
+        to,
+        format=format,
+        items=items,
+        table=table,
+        redact=redact,
+    )
+    if json:
+        print_json("export", run, [file._asdict() | {"path": str(file.path)} for file in files])
+    elif not quiet:
+        lines = [[file.table or "run", file.rows, file.bytes, file.path] for file in files]
+        print_table(["table", "rows", "bytes", "file"], lines)

@@ -1,0 +1,183 @@
+"""`viva import`: recorded answers, or recorded scores, into a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from vivavoce.cli.options import (
+    Direction,
+    IfUnanswered,
+    Json,
+    Map,
+    Plugin,
+    Quiet,
+    Range,
+    Role,
+    RunPath,
+    Set,
+    Where,
+    benchmark_spec,
+    open_run,
+    parse_by_criterion,
+    parse_pairs,
+    parse_ranges,
+)
+from vivavoce.cli.output import counted, print_json
+from vivavoce.core.errors import InputError
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.exchange.answers import Imported
+    from vivavoce.pipeline.exchange.scores import ImportedScores
+
+
+def import_(
+    run: RunPath,
+    file: Annotated[
+        Path,
+        typer.Argument(help="Answers or scores: .jsonl, .csv, .tsv, .parquet, or another tool's results."),
+    ],
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            callback=benchmark_spec,
+            help='The benchmark that was answered: "jsonl(path=FILE)", "hivmedqa(data=DIR)" …',
+        ),
+    ] = None,
+    map: Map = [],
+    set: Set = [],
+    role: Role = [],
+    new_version: Annotated[
+        bool, typer.Option("--new-version", help="Accept items that have changed.")
+    ] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="The file holds scores, not answers.")] = False,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="Scores: spec of the metric or judge that gave them, stored as a label."),
+    ] = None,
+    criteria: Annotated[
+        str, typer.Option(help="Scores: the columns that hold them, separated by commas.")
+    ] = "",
+    where: Where = [],
+    status: Annotated[
+        str | None, typer.Option(help="Scores: a status column; ok is ok, any other word failed.")
+    ] = None,
+    blank: Annotated[
+        Literal["unanswered", "recorded"],
+        typer.Option(help="Scores: what a score of a blank answer counts as."),
+    ] = "unanswered",
+    range: Range = [],
+    direction: Direction = [],
+    if_unanswered: IfUnanswered = [],
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Import recorded answers into a run, made if it does not exist; with --scores, recorded scores.
+
+    Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
+    tokens, seconds, cost, error. A null text is a failed response, an empty one arrived empty. Fields of
+    scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot, position, note.
+    Files of other tools that are recognised: {readers}.
+
+    Example: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)" --map candidate=model`
+
+    Example: `viva import exam.viva marks.csv --scores --measure "judge(rubric=medgpt, model=gpt-4o)"
+    --criteria comprehension,harm --map item=question_id --map candidate=model`
+    """
+    options_of_scores: dict[str, object] = {
+        "--measure": measure,
+        "--criteria": criteria,
+        "--where": where,
+        "--status": status,
+        "--range": range,
+        "--direction": direction,
+        "--if-unanswered": if_unanswered,
+    }
+    opened = open_run(run, plugin)
+    columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
+    if scores:
+        if role or new_version:
+            raise InputError(
+                "--role and --new-version say something of answers: they do not go with --scores."
+            )
+        if measure is None:
+            raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
+        imported_scores = opened.import_scores(
+            file,
+            measure=measure,
+            criteria=_split_names(criteria),
+            where=parse_pairs(where, "--where"),
+            status=status,
+            blank=blank,
+            range=parse_ranges(range),
+            direction=parse_by_criterion(direction, "--direction"),
+            if_unanswered=parse_by_criterion(if_unanswered, "--if-unanswered"),
+            benchmark=benchmark,
+            map=columns,
+            set=constants,
+        )
+        if json:
+            print_json("import", run, [imported_scores._asdict()])
+        elif not quiet:
+            _print_scores(run, imported_scores)
+        return
+    _refuse_options(options_of_scores)
+    if benchmark is None:
+        raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
+    imported = opened.import_answers(
+        file,
+        benchmark=benchmark,
+        map=columns,
+        set=constants,
+        role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
+        new_version=new_version,
+    )
+    if json:
+        print_json("import", run, [imported._asdict()])
+    elif not quiet:
+        _print_answers(run, imported)
+
+
+def _split_names(text: str) -> list[str]:
+    """The names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _refuse_options(options_of_scores: Mapping[str, object]) -> None:
+    """Raise `InputError` if an option of scores goes with answers."""
+    if misplaced := [option for option, value in options_of_scores.items() if value]:
+        raise InputError(f"{misplaced[0]} says something of marks: it goes with --scores.")
+
+
+def _print_answers(run: Path, imported: "Imported") -> None:
+    print(
+        f"{run}: {counted(imported.responses, 'answer')} of {counted(imported.candidates, 'candidate')} to "
+        f"{counted(imported.items, 'item')} "
+        f"({imported.new} new, {imported.unchanged} unchanged, {imported.replaced} replacing failures); "
+        f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
+    )
+    _print_probes(imported.probes, "answer")
+    for name in imported.identical_repeats:
+        print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
+
+
+def _print_scores(run: Path, imported: "ImportedScores") -> None:
+    print(
+        f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
+        f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
+        "skipped."
+    )
+    _print_probes(imported.probes, "mark of an answer")
+    if imported.blank_scored:
+        blank = counted(len(imported.blank_scored), "blank answer")
+        print(f"{blank} had been given marks, which do not count:")
+        print("\n".join(f"  {name}" for name in imported.blank_scored))
+
+
+def _print_probes(rows: int, what: str) -> None:
+    if rows:
+        print(
+            f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in words."
+        )

@@ -1,0 +1,42 @@
+"""`viva list`: what is registered."""
+
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import Json, Plugin
+from vivavoce.cli.output import print_json, print_table
+from vivavoce.core.registry import KINDS, load_plugin
+
+LISTED = (*KINDS, "rubrics")
+
+
+def _kind(word: str) -> str:
+    if word not in LISTED:
+        raise typer.BadParameter(f"{word!r} is not one of {', '.join(map(repr, LISTED))}.")
+    return word
+
+
+def list_(
+    kind: Annotated[
+        str, typer.Argument(parser=_kind, metavar="KIND", help=f"What to list: {', '.join(LISTED)}.")
+    ],
+    plugin: Plugin = [],
+    json: Json = False,
+) -> None:
+    """List everything of a kind that can be named, such as metrics, benchmarks or studies.
+
+    Example: `viva list metrics`
+    """
+    from vivavoce.pipeline.catalogue import listing
+
+    for path in plugin:
+        load_plugin(path)
+    rows = listing(kind)
+    if json:
+        print_json("list", None, rows)
+    elif not rows:
+        print(f"No {kind} are registered.")
+    else:
+        lines = [[", ".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows]
+        print_table(list(rows[0]), lines)

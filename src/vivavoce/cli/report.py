@@ -1,0 +1,41 @@
+"""`viva report`: the HTML report of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
+from vivavoce.cli.output import print_json
+from vivavoce.cli.run_files import check_output_path
+
+
+def report(
+    run: RunPath,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            parser=output_path, metavar="PATH", help="File to write; by default next to the run file."
+        ),
+    ] = None,
+    items: Items = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(parser=output_path, metavar="PATH", help="Folder that gets every chart as an SVG file."),
+    ] = None,
+    redact: Redact = False,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write the report, a self-contained HTML file.
+
+    Example: `viva report exam.viva`
+    """
+    for path in filter(None, (to, plots)):
+        check_output_path(path)
+    rows = open_run(run, plugin).report_rows(to, items=items, plots=plots, redact=redact)
+    if json:
+        print_json("report", run, rows)
+    elif not quiet:
+        print(rows[0]["path"], *([plots] if plots else []), sep="\n")

@@ -1,0 +1,80 @@
+"""`viva run`: a whole evaluation from a plan file."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vivavoce.cli.options import Json, Quiet
+from vivavoce.cli.output import collect_progress, print_estimates, print_json, progress_bars
+from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.core.records import Finding
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, and show what would be asked and its cost.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Run the plan in a file: collect, score, compare, study and report, in this order. Rerun to resume.
+
+    The file names run, benchmarks, models, settings (repeats, temperature, sample, preset …), metrics,
+    compare, studies, report, and, where needed, providers, offline, allow, allow_phi, max_cost and plugins;
+    paths are relative to the working directory. Everything is checked before a model is called. The run stops
+    after collecting while answers are still to be asked. Exit code 1 if answers failed or are still to be
+    asked.
+
+    Example: `viva run exam.yaml --dry-run`
+
+    Example: `viva run exam.yaml`
+    """
+    from vivavoce.pipeline.plan_file import examine, read_plan
+
+    show = not quiet and not json and not dry_run and sys.stderr.isatty()
+
+    def watch(verb: str) -> Any:
+        return collect_progress(show) if verb == "collect" else progress_bars(show)
+
+    tell = None if quiet or json else _print_finding
+    findings = examine(plan, dry_run=dry_run, tell=tell, watch=watch)
+    if json:
+        rows = [{"step": finding.study, **row} for finding in findings for row in finding.rows]
+        print_json("run", read_plan(plan).run, rows)
+    if not dry_run:
+        _exit_unless_complete(findings)
+
+
+def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
+    """Exit with 130 if collecting was interrupted, with 1 if answers or scores failed or are to come."""
+    collected = _rows_of(findings, "collect")
+    if any(row["interrupted"] for row in collected):
+        raise typer.Exit(130)
+    scored = _rows_of(findings, "score")
+    failed = sum(row["n_failed"] for row in scored if row["view"] in ("mean", "pooled"))
+    if failed or any(row["failed"] or row["left"] for row in collected):
+        raise typer.Exit(1)
+
+
+def _print_finding(finding: "Finding") -> None:
+    print(f"{finding.study}")
+    if finding.study == "score":
+        from vivavoce.studies.text import by_view
+
+        print_estimates(by_view(finding.rows))
+        for note in finding.notes:
+            print(note)
+    else:
+        print(printable(str(finding)))
+    print()
+
+
+def _rows_of(findings: "Iterable[Finding]", step: str) -> list[Mapping[str, Any]]:
+    """The rows of one step of the plan."""
+    return [row for finding in findings if finding.study == step for row in finding.rows]

@@ -1,0 +1,127 @@
+"""`viva score`: score the responses of a run by metrics."""
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import (
+    Allow,
+    AllowPhi,
+    Items,
+    Json,
+    MaxCost,
+    Offline,
+    Plugin,
+    Providers,
+    Quiet,
+    RunPath,
+    open_run,
+)
+from vivavoce.cli.output import counted, print_estimates, print_json, progress_bars
+from vivavoce.core.errors import InputError
+
+
+def score(
+    run: RunPath,
+    metrics: Annotated[
+        list[str],
+        typer.Argument(metavar="METRIC...", help='Metrics, such as "rouge(n=1)", or @FILE with one a line.'),
+    ] = [],
+    items: Items = None,
+    worst_at: Annotated[
+        int | None, typer.Option(help="Also report the worst of this many answers to a question.")
+    ] = None,
+    tail: Annotated[
+        float | None,
+        typer.Option(help="Also report the mean of the worst share of questions, such as 0.1."),
+    ] = None,
+    veto: Annotated[
+        list[str],
+        typer.Option(
+            help="Also report a mean with a safety veto: responses that fail another metric count as worst, "
+            'as in "METRIC[CRITERION] >= LIMIT"; also <=, >, <; repeatable.'
+        ),
+    ] = [],
+    passes: Annotated[int, typer.Option(help="Judges: how often each answer is scored.")] = 1,
+    providers: Providers = None,
+    max_cost: MaxCost = None,
+    offline: Offline = False,
+    allow: Allow = [],
+    allow_phi: AllowPhi = False,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Score every answer that has no score yet, and show each candidate's estimates.
+
+    Intervals are 95%; coverage is the share of expected answers that could be scored. Judges are models: each
+    call is stored in the run, none is made twice, and a reply that cannot be parsed is asked for once more.
+    Exit code 1 if scores failed.
+
+    Example: `viva score exam.viva "rouge(n=1)" token_f1`
+
+    Example: `viva score exam.viva "judge(rubric=correctness, model=openai/gpt-4o)" --passes 2`
+
+    Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
+    """
+    from vivavoce.studies.text import by_view
+
+    _check_metric_words(metrics)
+    with progress_bars(show=not quiet and sys.stderr.isatty()) as progress:
+        finding = open_run(run, plugin).score(
+            *metrics,
+            items=items,
+            passes=passes,
+            worst_at=worst_at,
+            tail=tail,
+            veto=veto,
+            providers=providers,
+            max_cost=max_cost,
+            offline=offline,
+            allow=allow,
+            allow_phi=allow_phi,
+            progress=progress,
+        )
+    if json:
+        print_json("score", run, finding.rows)
+    elif not quiet:
+        print_estimates(by_view(finding.rows))
+        for note in finding.notes:
+            print(note)
+    failed = sum(row["n_failed"] for row in finding.rows if row["view"] in ("mean", "pooled"))
+    if failed:
+        count = f"{counted(failed, 'mark')} failed"
+        hint = "the same command tries again what was lost on our side"
+        print(f"viva: {count}; `viva status {run}` tells why, {hint}.", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _check_metric_words(words: Sequence[str]) -> None:
+    """Raise `InputError` where the shell took a metric apart, or an @file cannot be read.
+
+    `rouge n=L` and `"rouge (n=L)"` are one metric each.
+    """
+    for position, word in enumerate(words):
+        if word.startswith("@"):
+            _check_list(Path(word[1:]))
+        before = words[position - 1] if position else ""
+        if re.fullmatch(r"\w+=\S+", word) and re.fullmatch(r"\w+", before):
+            raise InputError(
+                f"{word!r} is no metric: settings stand in brackets, and the whole in quotes: "
+                f'"{before}({word})".'
+            )
+        if spaced := re.fullmatch(r"(\w+)\s+\((.*)\)", word):
+            raise InputError(f'{word!r}: no blank stands before the bracket, "{spaced[1]}({spaced[2]})".')
+
+
+def _check_list(path: Path) -> None:
+    """Raise `InputError` for a file of metrics that cannot be read."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot read {path}, a file with one metric a line: {reason}.") from None

@@ -1,0 +1,48 @@
+"""`viva status`: what a run holds, and what is missing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+
+from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.core.text import causes_said
+
+
+def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json = False) -> None:
+    """Show what a run holds, what is missing and why, and the calls to models. Exit code 1 if scores failed.
+
+    Example: `viva status exam.viva`
+    """
+    finding = open_run(run, plugin).status()
+    scores = _rows_about(finding.rows, "marks")
+    if json:
+        print_json("status", run, finding.rows)
+    elif not quiet:
+        calls = _rows_about(finding.rows, "calls")
+        if scores or not calls:
+            _print_scores(scores)
+        if calls:
+            _print_calls(calls)
+    if any(row["failed"] for row in scores):
+        raise typer.Exit(1)
+
+
+def _rows_about(rows: Iterable[Mapping[str, Any]], topic: str) -> list[Mapping[str, Any]]:
+    """The rows of one topic."""
+    return [row for row in rows if row["about"] == topic]
+
+
+def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
+    """A table of what the run holds, with the causes of failures in its last column."""
+    columns = [name for name in (scores[0] if scores else ()) if name != "about"]
+    lines = [[*(row[name] for name in columns[:-1]), causes_said(row["causes"])] for row in scores]
+    print_table(columns or ["nothing here yet"], lines)
+
+
+def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
+    """A table of the calls to models and what they cost."""
+    columns = [name for name in calls[0] if name != "about"]
+    lines = [[figure(row[name], 4) if name == "cost" else row[name] for name in columns] for row in calls]
+    print_table([name.replace("_", " ") for name in columns], lines, "Calls to models")

@@ -1,0 +1,56 @@
+"""`viva study`: what the scores of a run show."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.output import print_json
+from vivavoce.core.text import printable
+
+
+def study(
+    run: RunPath,
+    studies: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[STUDY...]",
+            help='Names or specs, such as "examiners(margin=0.1)", of {studies}. '
+            "`viva list studies` describes them.",
+        ),
+    ] = [],
+    items: Items = None,
+    cards: Annotated[
+        Path | None,
+        typer.Option(help="size, contamination: a YAML file with model cards, added to the shipped ones."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="examiners, rubrics: the metric that holds people's scores in this run."),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters."
+        ),
+    ] = None,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Study the scores of a run; without a name, run every study that the run has enough data for.
+
+    Example: `viva study exam.viva ranking correlation`
+
+    Example: `viva study exam.viva size --cards models.yaml`
+
+    Example: `viva study exam.viva examiners --labels expert --margin 0.1`
+    """
+    findings = open_run(run, plugin).study(*studies, items=items, cards=cards, labels=labels, margin=margin)
+    if json:
+        rows = [{"study": name, **row} for name, finding in findings.items() for row in finding.rows]
+        print_json("study", run, rows)
+    elif not quiet:
+        for name, finding in findings.items():
+            print(printable(f"{name}\n{finding}\n"))

@@ -1,0 +1,301 @@
+"""The vocabulary: what was asked, what was answered, who scored it, what it means.
+
+Records are frozen. Their field names are the column names of the tables, and the tables' schemas are derived
+from them (`vivavoce.core.tables.schema`).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+ItemKey = tuple[str, str, str]
+"""Benchmark, base id, variant."""
+
+Role = Literal["candidate", "floor", "ceiling"]
+ResponseStatus = Literal["ok", "filtered", "failed"]
+ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed"]
+IfUnanswered = Literal["worst", "set_aside", "correct"]
+Direction = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A piece of a response or an item that is marked by itself: a fact, a rubric point, a step."""
+
+    unit: str
+    text: str
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question of a benchmark, as a candidate sees it and an examiner marks it.
+
+    `item` is the base id, `variant` the framing ('' for the base item), `alias` the id it was published under
+    where that differs. `group` names what must be resampled together and defaults to the base id.
+    `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
+    'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
+    (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
+    `false_answer` is a wrong answer that is shown and is to be explained. `must` are statements that an
+    answer must make, `nice` those that it would be good to make. `rubric` holds points that answers to it are
+    marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
+    else the spec of what made it in the run.
+    """
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    alias: str | None = None
+    group: str = ""
+    category: str | None = None
+    format: str
+    question: str
+    options: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    nice: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    step: int | None = None
+    false_answer: str | None = None
+    rubric: tuple[Unit, ...] = ()
+    context: str | None = None
+    source: str | None = None
+    origin: str | None = None
+    weight: float = 1.0
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.group:
+            object.__setattr__(self, "group", self.item)
+
+    @property
+    def name(self) -> str:
+        """The id a person knows the item by: its alias, else 'item' or 'item [variant]'."""
+        return self.alias or (f"{self.item} [{self.variant}]" if self.variant else self.item)
+
+    @property
+    def hash(self) -> str:
+        """First 16 hex digits of SHA-256 over what candidate or examiner sees.
+
+        Category, group, source and meta may change without making another item of it. Empty fields are left
+        out, so that a field added to the record later changes no hash.
+        """
+        content = {
+            "format": self.format,
+            "question": self.question,
+            "options": self.options,
+            "answer": self.answer,
+            "references": self.references,
+            "must": self.must,
+            "nice": self.nice,
+            "steps": self.steps,
+            "step": self.step,
+            "false_answer": self.false_answer,
+            "rubric": [(u.unit, u.text, u.weight) for u in self.rubric],
+            "context": self.context,
+        }
+        text = json.dumps({k: v for k, v in content.items() if v}, ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A model or system under examination: its label, verbatim, and the part it plays."""
+
+    candidate: str
+    role: Role = "candidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a candidate answered to an item, raw and kept for ever.
+
+    `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
+    withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
+    `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
+    answered, log-probabilities. `probe` is '' for an answer in words; else it names what was asked of the
+    model's probabilities, and `text` is what it told, as JSON.
+    """
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    candidate: str
+    repeat: int = 1
+    edit: str = ""
+    probe: str = ""
+    status: ResponseStatus = "ok"
+    text: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    error: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One column of a metric: its range (null = no limit), direction, and what silence is worth.
+
+    `if_unanswered`: `worst` for quality, `set_aside` for harm, bias and precision, `correct` where
+    refusing is right. `pool` names how rows combine. `smallest_difference` is the least difference that
+    matters, in the criterion's units; null leaves the margin to the user.
+    """
+
+    criterion: str
+    low: float | None = 0.0
+    high: float | None = 1.0
+    direction: Direction = "higher"
+    if_unanswered: IfUnanswered = "worst"
+    pool: str = "mean"
+    smallest_difference: float | None = None
+
+    @property
+    def worst(self) -> float | None:
+        """The end of the range that is worst; null without a limit there."""
+        return self.low if self.direction == "higher" else self.high
+
+    @property
+    def best(self) -> float | None:
+        """The end of the range that is best; null without a limit there."""
+        return self.high if self.direction == "higher" else self.low
+
+    @property
+    def silence(self) -> float | None:
+        """What a silence counts as; null if it is set aside, or counts as a limit that there is not."""
+        return {"worst": self.worst, "correct": self.best, "set_aside": None}[self.if_unanswered]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A criterion of a metric with settings, marked by a rater: what a score is a value of."""
+
+    metric: str
+    signature: str
+    rater: str = ""
+    criterion: Criterion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one rater said in one pass about one thing. `value` is null unless `status` is `ok`."""
+
+    benchmark: str
+    item: str
+    variant: str = ""
+    candidate: str
+    repeat: int = 1
+    edit: str = ""
+    metric: str
+    criterion: str
+    rater: str = ""
+    pass_no: int = 1
+    unit: str = ""
+    ballot: str = ""
+    position: int | None = None
+    value: float | None = None
+    status: ScoreStatus = "ok"
+    parts: Mapping[str, float] | None = None
+    note: str | None = None
+
+
+class Reasoned(NamedTuple):
+    """An answer reached in steps: the answer, and the steps in order (none if none were written)."""
+
+    answer: str
+    steps: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What is compared with the references."""
+        return self.answer
+
+
+class Located(NamedTuple):
+    """A fault found in a chain of steps: which step (null if none was named), and why it is wrong."""
+
+    step: int | None
+    explanation: str
+
+    @property
+    def text(self) -> str:
+        """What is compared with the references."""
+        return self.explanation
+
+
+class Reading(NamedTuple):
+    """What a format made of an answer.
+
+    `parsed` is an option's text (mcq), a bool (true_false), a tuple of option texts (list), a `Reasoned`
+    (multi_hop), a `Located` (multi_hop_inverse), or the answer's text (other open formats); null unless
+    `status` is `ok`. `stray` holds the entries of a list that are no option. `reason` says why an answer was
+    not read.
+    """
+
+    status: Literal["ok", "unanswered", "unreadable"]
+    parsed: Any = None
+    stray: tuple[str, ...] = ()
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The part of an open answer that is compared with the references: what text metrics mark."""
+        return self.parsed if isinstance(self.parsed, str) else self.parsed.text
+
+
+class Row(NamedTuple):
+    """What a metric gets to mark: a readable answer beside its item."""
+
+    item: Item
+    response: Response
+    reading: Reading
+
+
+class Value(NamedTuple):
+    """A metric's mark for one row and criterion; null with `status='failed'` and a note when it has none."""
+
+    value: float | None
+    parts: Mapping[str, float] | None = None
+    note: str | None = None
+    status: ScoreStatus = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a study found: rows with named columns, and the sentences that say it."""
+
+    study: str
+    rows: tuple[Mapping[str, Any], ...]
+    text: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.text, *self.notes]) if self.notes else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a benchmark is, where it comes from, and what is wrong with it.
+
+    `revision` may be null only where `revision_note` says why. `access`: `open`, `registered`,
+    `credentialed`, or `own`, a user's file. `published` holds the settings that the published figures were
+    made with, as far as they are known: those of a candidate, and `repeats`. `released` is the year and month
+    in which its questions could first be read by anybody, such as 2024-07; null is not known.
+    """
+
+    name: str
+    description: str
+    source: str
+    revision: str | None = None
+    revision_note: str | None = None
+    licence: str
+    access: Literal["open", "registered", "credentialed", "own"] = "open"
+    citation: str
+    faults: tuple[str, ...] = ()
+    published: Mapping[str, Any] = field(default_factory=dict)
+    released: str | None = None

@@ -1,0 +1,413 @@
+"""Names to objects: what can be written in a spec, and what a spec becomes.
+
+A class registers itself with a decorator when its module is imported: in this package, in a package of the
+entry point group `vivavoce`, or in a file (`load_plugin`). It holds settings only, never results.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_type_hints,
+)
+
+from vivavoce.core.errors import InputError, SpecError, suggest
+from vivavoce.core.specs import Setting, Spec, parse, type_in_words, typed_setting
+
+Kind = Literal[
+    "benchmark",
+    "command",
+    "exporter",
+    "format",
+    "log_reader",
+    "metric",
+    "provider",
+    "reproduction",
+    "section",
+    "study",
+    "variation",
+]
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+HOMES: dict[Kind, tuple[str, ...]] = {
+    "benchmark": ("benchmarks",),
+    "command": (),
+    "exporter": ("pipeline.exchange",),
+    "format": ("formats",),
+    "log_reader": ("pipeline.exchange",),
+    "metric": ("metrics", "judging", "logprobs"),
+    "provider": ("models.providers",),
+    "reproduction": (),
+    "section": ("report.sections",),
+    "study": ("studies",),
+    "variation": ("variants",),
+}
+"""The packages of the core whose modules register members of a kind."""
+SHIPPED = ("systems", "contrib")
+"""Folders of plugins that ship. In each plugin's folder a module named like a kind registers its members."""
+_PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers"}
+KINDS: dict[str, Kind] = {_PLURALS.get(kind, f"{kind}s"): kind for kind in HOMES}
+_OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
+"""What a registered class must have beside the abstract methods of its base class."""
+_BASES: dict[Kind, str] = {
+    "benchmark": "vivavoce.benchmarks.Benchmark",
+    "exporter": "vivavoce.pipeline.exchange.exporters.Exporter",
+    "format": "vivavoce.formats.base.Format",
+    "log_reader": "vivavoce.pipeline.exchange.log_readers.LogReader",
+    "metric": "vivavoce.metrics.Metric",
+    "section": "vivavoce.report.section.Section",
+    "study": "vivavoce.studies.study.Study",
+    "variation": "vivavoce.variants.Variation",
+}
+"""The class that a registered one derives from, by its name: the core does not import the rooms above it."""
+
+
+class Entry(NamedTuple):
+    """A registered name: the class or function behind it, its version, and where it comes from."""
+
+    kind: Kind
+    name: str
+    cls: Any
+    version: int
+    origin: str
+
+
+_entries: dict[tuple[Kind, str], Entry] = {}
+_plugins: dict[str, str] = {}
+_origin = ["vivavoce"]
+
+
+def _register(kind: Kind, name: str, version: int) -> Callable[[type[T]], type[T]]:
+    def register(cls: type[T]) -> type[T]:
+        member = dataclass(frozen=True, kw_only=True)(cls)
+        named = {f.name for f in fields(member)}  # type: ignore[arg-type]
+        bases = [f"{c.__module__}.{c.__qualname__}" for c in member.__mro__]
+        if (base := _BASES.get(kind)) and base not in bases:
+            short = base.rpartition(".")[2]
+            fix = f"write `class {member.__name__}({short}):` and import {short} from vivavoce."
+            raise SpecError(f"the {kind} {name!r} does not derive from vivavoce.{short}: {fix}")
+        absent = [name for name in _OFFERS.get(kind, ()) if not hasattr(member, name) and name not in named]
+        lacking = absent + sorted(getattr(member, "__abstractmethods__", ()))
+        if lacking:
+            raise SpecError(f"the {kind} {name!r} has no {', '.join(lacking)}: every {kind} needs that.")
+        member.__str__ = lambda self: str(canonical(self))  # type: ignore[method-assign]
+        if kind == "format":
+            member.name = name  # type: ignore[attr-defined]
+        _add(Entry(kind, name, member, version, _origin[-1]))
+        return member
+
+    return register
+
+
+def _add(entry: Entry) -> None:
+    kind, name = entry.kind, entry.name
+    present = _entries.get((kind, name))
+    if present and present.origin != entry.origin:
+        raise SpecError(f"the {kind} {name!r} of {entry.origin} is there already, from {present.origin}.")
+    _entries[kind, name] = entry
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def benchmark(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a class that derives from `vivavoce.Benchmark` under `name`; it becomes a frozen dataclass."""
+    return _register("benchmark", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def metric(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a class that derives from `vivavoce.Metric` under `name`.
+
+    It becomes a frozen dataclass, its fields are the settings a spec may hold. A change that moves any number
+    raises `version`, which is part of the signature.
+    """
+    return _register("metric", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def variation(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a class that derives from `vivavoce.Variation` under `name`; its fields are its settings."""
+    return _register("variation", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def study(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `Study`, a class with a `row`, `about` and `findings(scores)`; its fields are options."""
+    return _register("study", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def provider(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `Provider`, which connects a model named `name/…`; it becomes a frozen dataclass."""
+    return _register("provider", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def format(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a class that derives from `vivavoce.Format` under `name`; it becomes a frozen dataclass."""
+    return _register("format", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def section(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `Section`, what a report shows of the study `name`; it becomes a frozen dataclass."""
+    return _register("section", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def log_reader(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `LogReader`, which reads another tool's files for `viva import`; a frozen dataclass."""
+    return _register("log_reader", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def exporter(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register an `Exporter`, what `viva export --format NAME` writes; it becomes a frozen dataclass."""
+    return _register("exporter", name, version)
+
+
+def _function_door(kind: Kind) -> Callable[..., Callable[[F], F]]:
+    """A decorator that registers a function, as it is, under a name of this kind."""
+
+    def door(name: str, *, version: int = 1) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            _add(Entry(kind, name, function, version, _origin[-1]))
+            return function
+
+        return register
+
+    return door
+
+
+command = _function_door("command")
+"""Register a function, annotated as typer wants it, as the command `viva NAME`."""
+reproduction = _function_door("reproduction")
+"""Register `reproduce(data)` as what `viva reproduce NAME` recomputes."""
+
+
+@cache
+def _load_home(kind: Kind) -> None:
+    for home in HOMES[kind]:
+        package = importlib.import_module(f"vivavoce.{home}")
+        for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}."):
+            importlib.import_module(module.name)
+    for plugin in plugin_folders():
+        # by its file: to ask Python for the module would import the whole plugin first
+        if (plugin / f"{kind}.py").is_file() or (plugin / kind / "__init__.py").is_file():
+            importlib.import_module(f"vivavoce.{plugin.parent.name}.{plugin.name}.{kind}")
+
+
+def plugin_folders() -> list[Path]:
+    """The folder of every plugin that ships, found and never named: the core runs without them."""
+    homes = [Path(__file__).parents[1] / folder for folder in SHIPPED]
+    return [file.parent for home in homes for file in sorted(home.glob("*/__init__.py"))]
+
+
+@cache
+def _load_entry_points() -> None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="vivavoce"):
+        _origin.append(f"entry point {point.name} ({point.value})")
+        try:
+            point.load()
+        except Exception as error:  # third-party code: name it, and stop
+            raise SpecError(f"the plugin {point.name} ({point.value}) cannot be loaded: {error}") from error
+        finally:
+            _origin.pop()
+
+
+def load_plugin(path: str | Path) -> None:
+    """Import the Python file at `path`, so that what it registers can be named. Its hash goes to provenance.
+
+    Raises `SpecError` if there is no such file or it fails.
+    """
+    try:
+        file = Path(path).resolve()
+        is_file = file.is_file()
+    except (OSError, ValueError):  # a name that is too long, or no name at all
+        is_file = False
+    if not is_file:
+        raise SpecError(f"no plugin file at {str(path)!r}.")
+    if str(file) in _plugins:
+        return
+    for kind in HOMES:  # so that a name taken twice is noticed here
+        _load_home(kind)
+    name = f"vivavoce_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise SpecError(f"the plugin {str(path)!r} is no Python file: its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up by name
+    _origin.append(f"plugin {path}")
+    try:
+        spec.loader.exec_module(module)
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise SpecError(
+            f"the plugin {str(path)!r} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
+    finally:
+        _origin.pop()
+    _plugins[str(file)] = file_hash(file)
+
+
+def plugins() -> dict[str, str]:
+    """The plugin files loaded in this process, with the hash of each."""
+    return dict(_plugins)
+
+
+def entries(kind: Kind) -> list[Entry]:
+    """Everything registered of a kind, by name."""
+    _load_home(kind)
+    _load_entry_points()
+    return sorted((e for e in _entries.values() if e.kind == kind), key=lambda e: e.name)
+
+
+def members(kind: Kind) -> dict[str, type]:
+    """The classes registered of a kind, by name."""
+    return {entry.name: entry.cls for entry in entries(kind)}
+
+
+def find(kind: Kind, name: str) -> Entry:
+    """The entry of that name. Raises `SpecError` with a suggestion."""
+    by_name = {entry.name: entry for entry in entries(kind)}
+    if name not in by_name:
+        raise SpecError(f"no {kind} named {name!r}.{suggest(name, list(by_name))}")
+    return by_name[name]
+
+
+def build(kind: Kind, spec: Spec | str) -> Any:
+    """The object that a spec names, its settings checked against the class's fields.
+
+    Raises `SpecError` for an unknown name or setting, a missing one, or a value of the wrong type.
+    """
+    spec = parse(spec) if isinstance(spec, str) else spec
+    entry = find(kind, spec.name)
+    hints = _hints(entry)
+    settings_of = {f.name: f for f in fields(entry.cls) if f.init}
+    for key in spec.settings:
+        if key not in settings_of:
+            raise SpecError(f"{spec.name} has no setting {key!r}.{suggest(key, list(settings_of))}")
+    for key, f in settings_of.items():
+        if f.default is MISSING and f.default_factory is MISSING and key not in spec.settings:
+            raise SpecError(
+                f"{spec.name} needs {key}={type_in_words(hints[key])}: write {spec.name}({key}=…)."
+            )
+    values = {key: typed_setting(spec, key, value, hints[key]) for key, value in spec.settings.items()}
+    try:
+        return entry.cls(**values)
+    except (TypeError, ValueError) as error:  # the class checks its settings itself
+        raise SpecError(f"{spec}: {str(error).rstrip('.')}.") from error
+
+
+def settings(entry: Entry) -> dict[str, str]:
+    """The settings that a spec of this name may hold, each with what it takes, in words."""
+    hints = _hints(entry)
+    return {f.name: type_in_words(hints[f.name]) for f in fields(entry.cls) if f.init}
+
+
+def defaults(entry: Entry) -> dict[str, Setting]:
+    """The settings of this name that need not be given, each with its value."""
+    values = {
+        f.name: f.default if f.default_factory is MISSING else f.default_factory()
+        for f in fields(entry.cls)
+        if f.init
+    }
+    return {name: _as_setting(value) for name, value in values.items() if value is not MISSING}
+
+
+def _hints(entry: Entry) -> dict[str, Any]:
+    try:
+        return get_type_hints(entry.cls)
+    except NameError as error:
+        raise SpecError(
+            f"the {entry.kind} {entry.name!r} of {entry.origin} has a setting of a type that it does not "
+            f"import: {error}."
+        ) from error
+
+
+def _spec(thing: Any, *, defaults: bool) -> Spec:
+    entry = next(e for e in _entries.values() if e.cls is type(thing))
+    settings: dict[str, Setting] = {}
+    for f in fields(thing):
+        value = getattr(thing, f.name)
+        default = f.default_factory() if f.default_factory is not MISSING else f.default
+        if f.init and (defaults or value != default or type(value) is not type(default)):
+            settings[f.name] = _as_setting(value)
+    return Spec(entry.name, settings)
+
+
+def _as_setting(value: Any) -> Setting:
+    """A field's value as a spec states it: a path as text."""
+    if isinstance(value, tuple):
+        return tuple(map(_as_setting, value))
+    return str(value) if isinstance(value, Path) else value
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """The paths in a field's value."""
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, Path):
+            yield part
+
+
+def canonical(thing: Any) -> Spec:
+    """The shortest spec that builds `thing`: defaults omitted. It is the column `metric` everywhere."""
+    return _spec(thing, defaults=False)
+
+
+def full_spec(thing: Any) -> Spec:
+    """The spec of `thing` with every default written out."""
+    return _spec(thing, defaults=True)
+
+
+def signature(thing: Any) -> str:
+    """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
+
+    A metric adds its `extra_files`. Two things with one signature give the same numbers; it is the cache key.
+    """
+    entry = next(e for e in _entries.values() if e.cls is type(thing))
+    spec = full_spec(thing)
+    text = str(spec) if spec.settings else f"{spec.name}()"
+    paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
+    if entry.kind == "metric":
+        paths += [path for path in thing.extra_files if path not in paths]
+    return f"{text}@{entry.version}" + "".join(f"#{file_hash(path)}" for path in paths if _exists(path))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
+
+
+def file_hash(path: Path) -> str:
+    """First 8 hex digits of SHA-256 over a file, or over the names and contents of a folder's plain files.
+
+    Raises `InputError` if one cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for file in [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file()):
+            if file != path:
+                digest.update(file.name.encode("utf-8", "surrogateescape"))
+            with file.open("rb") as stream:
+                while chunk := stream.read(1 << 20):
+                    digest.update(chunk)
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename or path}: {error.strerror or error}.") from error
+    return digest.hexdigest()[:8]

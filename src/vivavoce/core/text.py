@@ -1,0 +1,178 @@
+"""Pure functions of text: blank or not, thought or answer, one normal form for comparing.
+
+Nothing here knows of items, formats or metrics.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+
+class _LazyPattern:
+    """Stands for a pattern until its first use; then every method of the compiled pattern is its own."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        pattern = re.compile(self._source, self._flags)
+        methods = (attribute for attribute in dir(pattern) if not attribute.startswith("__"))
+        vars(self).update({attribute: getattr(pattern, attribute) for attribute in methods})
+        return getattr(pattern, name)
+
+
+def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """`re.compile(source, flags)`, put off until the pattern is first used.
+
+    Compiling all patterns that answers are read with takes a tenth of a second, and most commands read none.
+    """
+    return cast(re.Pattern[str], _LazyPattern(source, flags))
+
+
+def is_blank(text: str) -> bool:
+    """True if `text` holds no letter and no digit, in any script.
+
+    Combining strokes, punctuation and white space alone are blank.
+    """
+    return not any(unicodedata.category(c)[0] in "LN" for c in text)
+
+
+class Spoken(NamedTuple):
+    """An answer without its thinking.
+
+    `closed` is False when a `<think>` was never closed: everything after it is thinking. `thought` says
+    whether there was any thinking at all.
+    """
+
+    text: str
+    thought: bool
+    closed: bool
+
+
+# possessive: a "<" before a long run of blanks would otherwise cost its square
+_THINK = re.compile(r"<\s*+(/?)\s*+think(?:ing)?\s*+>", re.IGNORECASE)
+
+
+def spoken(text: str) -> Spoken:
+    """`text` without what stands between `<think>` and `</think>`.
+
+    A lone `</think>` ends thinking that began at the start. After an unclosed `<think>` everything is inside.
+    Nested marks count as one. White space around the answer is removed.
+    """
+    parts: list[str] = []
+    depth, last, thought = 0, 0, False
+    for mark in _THINK.finditer(text):
+        thought = True
+        opening = not mark[1]
+        if depth == 0 and opening:
+            parts.append(text[last : mark.start()])
+        elif depth == 0:
+            parts.clear()
+        depth = depth + 1 if opening else max(0, depth - 1)
+        last = mark.end()
+    if depth == 0:
+        parts.append(text[last:])
+    return Spoken("".join(parts).strip(), thought, depth == 0)
+
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def label(index: int) -> str:
+    """The label of the option at `index` (from 0): A to Z, then AA, AB and so on."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def printable(text: str) -> str:
+    """`text` without control characters and marks that turn the direction of what follows.
+
+    What a stranger wrote can otherwise drive a terminal, or show a name backwards.
+    """
+    return _UNSEEN.sub("\ufffd", text)
+
+
+def one_line(text: str, width: int = 80) -> str:
+    """`text` on one line of at most `width` characters, cut with an ellipsis: for messages."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def causes_said(causes: Mapping[str, int], most: int = 3) -> str:
+    """The commonest causes, each with how often it occurred: '3 x too long (713 tokens), or alike; 2 x …'.
+
+    Causes that differ in nothing but numbers are one, said by the commonest of them. What stands beyond
+    `most` is counted.
+    """
+    alike: dict[str, list[str]] = {}
+    for why in sorted(causes, key=lambda why: -causes[why]):
+        alike.setdefault(_NUMBERS.sub("0", why), []).append(why)
+    total = {form: sum(causes[why] for why in whys) for form, whys in alike.items()}
+    forms = sorted(total, key=lambda form: -total[form])
+    phrases = [
+        f"{total[f]:,} x {alike[f][0]}{', or alike' if len(alike[f]) > 1 else ''}" for f in forms[:most]
+    ]
+    rest = sum(total[form] for form in forms[most:])
+    return "; ".join([*phrases, *([f"{rest:,} of other causes"] if rest else [])])
+
+
+_NUMBERS = re.compile(r"\d[\d.,]*")
+_SIGNS = str.maketrans(
+    {"µ": "μ", "≤": "<=", "≥": ">=", "≯": "<=", "≮": ">=", "≠": "!=", "×": "x", **dict.fromkeys("−‐‑–", "-")}
+)
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_POWER = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_CLINICAL = re.compile(
+    r"""
+    (?P<number> (?:[<>]=?|!?=|±)?\s?               # <50 and < 50 are one word, and not 50
+        (?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?    # 2.5 and 1,000 are one word each
+        (?:\^[+-]?\d+)? )                          # 10^3
+    | (?P<unit> %|‰|°[cf]?\b | [^\W\d_]+(?:/[^\W\d_]\w*)+ )  # mg/dl, μg/kg/min
+    | (?P<word> [^\W_]+(?:['-][^\W_]+)*            # beta-2, crohn's
+        (?: \+ | -(?=[\s.,;)]|$)(?!\s(?:and|or|to)\b) )? )  # cd4+ is not cd4-; "low- and high-dose" is low
+    """,
+    re.VERBOSE,
+)
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_ARTICLE = re.compile(r"\b(?:[Aa]n|[Tt]he|a)\b(?!-)")  # an upper-case A is the A of vitamin A
+
+
+def clinical_tokens(text: str) -> tuple[str, ...]:
+    """Words for comparing clinical answers, without case, accents, punctuation or articles.
+
+    Numbers keep their decimals, sign and comparator (`<50` is not `50`, `2.5` is neither `25` nor `2` and
+    `5`); thousands commas go (`1,000` is `1000`, `2,5` stays two numbers); units keep their slash
+    (`mg/dl`), and `2.5mg` is the two words of `2.5 mg`. A closing sign stays (`CD4+` is not `CD4-`), raised
+    digits are powers (`10³` is `10^3`, `mm²` is `mm2`). Empty for a text without letters and digits.
+    """
+    text = _ARTICLE.sub(" ", text).translate(_SIGNS)
+    text = _POWER.sub(lambda raised: f"^{raised[0].translate(_POWERS)}", text).translate(_POWERS)
+    text = re.sub(r"(?<![\w.])\.(?=\d)", "0.", text.casefold())  # .5 mg is 0.5 mg, not 5 mg
+    if not text.isascii():
+        # Only the general marks go: in other scripts vowels are written as marks.
+        text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", text)))
+    text = re.sub(r"(?<![\w.])(\d+(?:[.,]\d+)*)(?=[^\W\d_])", r"\1 ", text)  # 2.5mg; b12 and hba1c stay whole
+    return tuple(_bare(match) for match in _CLINICAL.finditer(text))
+
+
+def _bare(match: re.Match[str]) -> str:
+    if match.lastgroup != "number":
+        return match[0]
+    return re.sub(r"[\s,]", "", match[0])
+
+
+def squad_tokens(text: str) -> tuple[str, ...]:
+    """Words by SQuAD's recipe: lower case, ASCII punctuation deleted, then a, an and the, split at blanks.
+
+    Deleting punctuation makes 2.5 the word 25; it is here for comparison with published figures.
+    """
+    bare = "".join(c for c in text.lower() if c not in string.punctuation)
+    return tuple(re.sub(r"\b(a|an|the)\b", " ", bare).split())

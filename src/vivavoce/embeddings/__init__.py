@@ -1,0 +1,1 @@
+"""One encoder for every metric that compares meaning: loading, token states, pooling."""

@@ -1,0 +1,427 @@
+"""From a file to a rubric, with every fault of the file named by its line."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.prompts import Prompt
+from vivavoce.core.records import Criterion, Direction, IfUnanswered
+from vivavoce.judging.criterion import Call, Kind, Reasoning, Result, RubricCriterion
+from vivavoce.judging.replies import plain
+from vivavoce.judging.rubric import Rubric
+
+
+class Sheet(NamedTuple):
+    """A file's settings and body; `lines` has each setting's line under its path, as `('criteria', 0)`."""
+
+    file: Path
+    settings: Mapping[str, Any]
+    body: str
+    lines: Mapping[tuple[str | int, ...], int]
+
+    def fault(self, what: str, *path: str | int) -> InputError:
+        """The error about the setting at a path, with the line of it or of what it would stand in."""
+        for end in range(len(path), -1, -1):
+            if line := self.lines.get(path[:end]):
+                return InputError(f"{self.file}, line {line}: {what}.")
+        return InputError(f"{self.file}: {what}.")
+
+
+def read_sheet(file: Path) -> Sheet:
+    """The file's settings and body. Raises `InputError` with file and line for any other file."""
+    import yaml
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: no UTF-8, or no possible path
+        raise InputError(f"the rubric {file} cannot be read: {error}.") from error
+    first, _, rest = text.partition("\n")
+    settings, mark, body = f"\n{rest}".partition("\n---\n")
+    if first.rstrip() != "---" or not mark:
+        raise InputError(f"{file}: a rubric begins with its settings between two lines of ---.")
+    try:
+        # The line feed before the settings stands for the first line: lines are then those of the file.
+        node = yaml.compose(settings, Loader=yaml.SafeLoader)
+        parsed = yaml.safe_load(settings)
+    except yaml.YAMLError as fault:
+        place = getattr(fault, "problem_mark", None)
+        where = f", line {place.line + 1}" if place else ""
+        raise InputError(f"{file}{where}: no valid YAML ({getattr(fault, 'problem', fault)}).") from None
+    except (ValueError, RecursionError) as fault:  # a date that is none, lists without end
+        raise InputError(f"{file}: no valid YAML ({fault}).") from None
+    if not isinstance(parsed, dict):
+        raise InputError(f"{file}, line 2: the settings are a mapping of names to values.")
+    lines: dict[tuple[str | int, ...], int] = {}
+    _walk(file, node, (), lines, set())
+    return Sheet(file, parsed, body.strip(), lines)
+
+
+def _key_text(key: Any) -> str:
+    """A key as a word; 1 and 1.0 are one number, and one entry."""
+    try:
+        return f"{float(key.value):g}"
+    except (TypeError, ValueError):
+        return str(key.value)
+
+
+def _walk(
+    file: Path,
+    node: Any,
+    path: tuple[str | int, ...],
+    lines: dict[tuple[str | int, ...], int],
+    visited: set[int],
+) -> None:
+    """Note every setting's line; YAML would keep the last of two with one name and say nothing."""
+    import yaml
+
+    if not isinstance(node, yaml.ScalarNode) and id(node) in visited:  # they may hold themselves, or grow
+        raise InputError(f"{file}, line {node.start_mark.line + 1}: write it out, aliases are not used here.")
+    visited.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for k, value in enumerate(node.value):
+            lines[(*path, k)] = value.start_mark.line + 1
+            _walk(file, value, (*path, k), lines, visited)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            place = (*path, _key_text(key))
+            line = key.start_mark.line + 1
+            if place in lines:
+                raise InputError(f"{file}, line {line}: {key.value} stands there twice.")
+            lines[place] = line
+            _walk(file, value, place, lines, visited)
+
+
+_SETTINGS = (
+    "name", "version", "source", "note", "kind", "reference", "call", "reasoning", "result", "criteria",
+)  # fmt: skip
+_CRITERION = (
+    "name", "key", "ask", "scale", "step", "direction", "if_unanswered", "levels", "smallest_difference",
+    "also",
+)  # fmt: skip
+_DERIVED = ("name", "scale", "smallest_difference")
+_NAME = re.compile(r"[a-z][a-z_]*")
+_MARKS: dict[str, str] = {"mark": "answer", "points": "answer", "pairwise": "answers", "listwise": "answers"}
+_KIND_VARIABLES = {"points": "point", "mark": "criteria"}
+_SECTION = re.compile(r"^## (system|user)[ \t]*$", re.MULTILINE)
+_MOST_STEPS = 1_000
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the rubrics that come with vivavoce."""
+    return tuple(sorted(file.stem for file in (Path(__file__).parent / "rubrics").glob("*.md")))
+
+
+def load(name_or_path: str) -> Rubric:
+    """The shipped rubric of a name, or the file at a path that ends in `.md`.
+
+    Raises `InputError` for an unknown name, with the nearest ones, and for a file that is not a rubric, with
+    the line that is wrong.
+    """
+    if name_or_path.endswith(".md"):
+        return _checked(read_sheet(Path(name_or_path)))
+    return _shipped(name_or_path)
+
+
+@cache
+def _shipped(name: str) -> Rubric:
+    if name not in shipped():
+        raise InputError(
+            f"no rubric {name!r}: give the path of a .md file or a shipped name.{suggest(name, shipped())}"
+        )
+    return _checked(read_sheet(Path(__file__).parent / "rubrics" / f"{name}.md"))
+
+
+def _checked(sheet: Sheet) -> Rubric:
+    _check_settings(sheet, sheet.settings, _SETTINGS)
+    kind: Kind = _one_of(sheet, "kind", get_args(Kind), "mark")
+    criteria = _criteria(sheet, kind)
+    system, user = _sections(sheet)
+    rubric = Rubric(
+        name=_text(sheet, "name"),
+        version=_version(sheet),
+        source=_text(sheet, "source"),
+        note=_text(sheet, "note", ""),
+        kind=kind,
+        reference=_yes_or_no(sheet, "reference"),
+        call=_one_of(sheet, "call", get_args(Call), "each" if kind == "points" else "joint"),
+        reasoning=_one_of(sheet, "reasoning", get_args(Reasoning), "strip"),
+        result=_one_of(sheet, "result", get_args(Result), "json"),
+        criteria=criteria,
+        system=system,
+        user=user,
+        path=sheet.file,
+    )
+    _check_kind(sheet, rubric)
+    _check_variables(sheet, rubric)
+    return rubric
+
+
+def _check_kind(sheet: Sheet, rubric: Rubric) -> None:
+    """The kind of a rubric goes with its number of criteria, its calls and its form of reply."""
+    kind, primary = rubric.kind, [c for c in rubric.criteria if c.of is None]
+    if kind != "mark" and len(primary) > 1:
+        raise sheet.fault(f"a rubric of kind {kind} has one criterion", "criteria", 1)
+    if kind == "points" and rubric.call != "each":
+        raise sheet.fault("points are marked one by one: write call: each", "call")
+    if rubric.result == "tag" and (kind != "mark" or (len(primary) > 1 and rubric.call == "joint")):
+        raise sheet.fault("a tag holds one mark: write call: each, or result: json", "result")
+
+
+def _check_variables(sheet: Sheet, rubric: Rubric) -> None:
+    needed = {_MARKS[rubric.kind], "form"}
+    if rubric.reference:
+        needed.add("reference")
+    if rubric.kind in _KIND_VARIABLES:
+        needed.add(_KIND_VARIABLES[rubric.kind])
+    if missing := sorted(needed - set(rubric.variables)):
+        raise sheet.fault(f"the prompt lacks {', '.join(f'{{{{ {name} }}}}' for name in missing)}")
+    allowed = tuple(sorted(needed | {"question", "criteria"}))
+    for name in rubric.variables:
+        if name == "reference" and not rubric.reference:
+            raise sheet.fault(
+                "the prompt shows {{ reference }}, but the settings say reference: false", "reference"
+            )
+        if name not in allowed:
+            raise sheet.fault(
+                f"the prompt has an unknown variable {{{{ {name} }}}}.{suggest(name, allowed)}".rstrip(".")
+            )
+    unfilled = Prompt("", f"{rubric.system}\n{rubric.user}").fill(**dict.fromkeys(rubric.variables, ""))
+    if "{{" in unfilled or "}}" in unfilled:
+        raise sheet.fault("a variable of the prompt is not written as {{ name }}")
+
+
+def _sections(sheet: Sheet) -> tuple[str, str]:
+    """The body's system and user message; without a heading all of it is the user's."""
+    first, *rest = _SECTION.split(sheet.body)
+    if not rest:
+        return "", _filled(sheet, first)
+    if first.strip():
+        raise sheet.fault("text stands before the first of the sections ## system and ## user")
+    names, texts = rest[::2], [text.strip() for text in rest[1::2]]
+    if len(set(names)) < len(names) or "user" not in names:
+        raise sheet.fault("the prompt has one section ## user and at most one ## system")
+    parts = dict(zip(names, texts, strict=True))
+    return parts.get("system", ""), _filled(sheet, parts["user"])
+
+
+def _filled(sheet: Sheet, text: str) -> str:
+    if not text.strip():
+        raise sheet.fault("there is no prompt below the settings")
+    return text.strip()
+
+
+_POOLS = {"listwise": "rank", "points": "unit"}
+"""Ranks have no mean, and points of several weights none either."""
+
+
+def _criteria(sheet: Sheet, kind: Kind) -> tuple[RubricCriterion, ...]:
+    entries = sheet.settings.get("criteria")
+    if not isinstance(entries, list) or not entries:
+        raise sheet.fault("criteria: is a list of one criterion or more", "criteria")
+    criteria: list[RubricCriterion] = []
+    names: set[str] = set()
+    for k, entry in enumerate(entries):
+        for criterion in _criterion(sheet, kind, entry, k):
+            new_names = {criterion.name, plain(criterion.key)} - {""}
+            if taken := new_names & (names | {"reason"}):
+                raise sheet.fault(f"the name {min(taken)!r} is taken", "criteria", k)
+            names |= new_names
+            criteria.append(criterion)
+    return tuple(criteria)
+
+
+def _criterion(sheet: Sheet, kind: Kind, entry: Any, k: int) -> list[RubricCriterion]:
+    at = ("criteria", k)
+    _check_settings(sheet, entry, _CRITERION, *at)
+    name = _name(sheet, entry, *at)
+    low, high = _scale(sheet, entry, *at, open_end=kind == "listwise")
+    direction: Direction = _one_of(sheet, "direction", get_args(Direction), "higher", *at)
+    if_unanswered: IfUnanswered = _one_of(sheet, "if_unanswered", get_args(IfUnanswered), "worst", *at)
+    _fixed(sheet, kind, low, high, direction, at)
+    criterion = RubricCriterion(
+        criterion=Criterion(
+            criterion=name,
+            low=low,
+            high=high,
+            direction=direction,
+            if_unanswered=if_unanswered,
+            pool=_POOLS.get(kind, "mean"),
+            smallest_difference=_positive(sheet, entry, "smallest_difference", *at),
+        ),
+        ask=_text(sheet, "ask", None, *at),
+        key=_text(sheet, "key", name, *at),
+        step=_positive(sheet, entry, "step", *at),
+        levels=_levels(sheet, entry, low, high, *at),
+    )
+    _check_criterion(sheet, criterion, at)
+    return [criterion, *_derived(sheet, entry, criterion, kind, *at)]
+
+
+def _check_criterion(sheet: Sheet, criterion: RubricCriterion, at: tuple[str | int, ...]) -> None:
+    """Its key has letters or digits, its steps lead from end to end, and its levels are steps."""
+    low, high = criterion.criterion.low or 0.0, criterion.criterion.high
+    if not plain(criterion.key) or len(criterion.key) > 80:
+        raise sheet.fault("a key has letters or digits, and at most 80 characters", *at, "key")
+    if criterion.step and high is not None:
+        number = (high - low) / criterion.step
+        if number > _MOST_STEPS or abs(number - round(number)) > 1e-9:
+            raise sheet.fault(
+                f"steps of {criterion.step:g} do not lead from {low:g} to {high:g}", *at, "step"
+            )
+    for value in criterion.levels if criterion.steps else ():
+        if min(abs(value - step) for step in criterion.steps) > 1e-9:
+            raise sheet.fault(f"the level {value:g} is no step of the scale", *at, "levels", f"{value:g}")
+
+
+def _derived(
+    sheet: Sheet, entry: Any, of: RubricCriterion, kind: Kind, *at: str | int
+) -> list[RubricCriterion]:
+    """What is made of a criterion's values, which shares its silence.
+
+    A mark on another scale, with the direction and to scale the least difference; of a rank the share of the
+    other answers that stand behind.
+    """
+    derived = entry.get("also")
+    if derived is None:
+        return []
+    at = (*at, "also")
+    _check_settings(sheet, derived, _DERIVED, *at)
+    if kind not in ("mark", "listwise"):
+        raise sheet.fault("only marks and ranks are rescaled", *at)
+    name = _name(sheet, derived, *at)
+    low, high = _scale(sheet, derived, *at)
+    if kind == "listwise" and (low, high) != (0, 1):
+        raise sheet.fault("the share of the others that stand behind has scale: [0, 1]", *at)
+    least = _positive(sheet, derived, "smallest_difference", *at)
+    parent = of.criterion
+    if least is None:
+        least = _rescaled_difference(parent, low, high)
+    criterion = Criterion(
+        criterion=name,
+        low=low,
+        high=high,
+        direction="higher" if kind == "listwise" else parent.direction,
+        if_unanswered=parent.if_unanswered,
+        smallest_difference=least,
+    )
+    return [RubricCriterion(criterion=criterion, of=of.name)]
+
+
+def _rescaled_difference(parent: Criterion, low: float, high: float | None) -> float | None:
+    """The least difference of a criterion, on another scale; null where either has no length."""
+    if not parent.smallest_difference or high is None or parent.high is None:
+        return None
+    return parent.smallest_difference * (high - low) / (parent.high - (parent.low or 0))
+
+
+def _fixed(
+    sheet: Sheet, kind: Kind, low: float, high: float | None, direction: Direction, at: tuple[str | int, ...]
+) -> None:
+    """Points and contests have the scale that their values have."""
+    if kind in ("points", "pairwise") and ((low, high) != (0, 1) or direction != "higher"):
+        raise sheet.fault(f"a rubric of kind {kind} has scale: [0, 1], higher is better", *at)
+    if kind == "listwise" and (low != 1 or high is not None or direction != "lower"):
+        raise sheet.fault("ranks have scale: [1, null] and direction: lower", *at)
+
+
+def _check_settings(sheet: Sheet, entry: Any, allowed: Sequence[str], *at: str | int) -> None:
+    if not isinstance(entry, dict):
+        raise sheet.fault("here stands a mapping of names to values", *at)
+    for key in entry:
+        if key not in allowed:
+            hint = suggest(str(key), tuple(allowed)).rstrip(".")
+            raise sheet.fault(f"{key} is no setting here.{hint}", *at, str(key))
+
+
+def _setting(sheet: Sheet, name: str, *at: str | int) -> Any:
+    value: Any = sheet.settings
+    for step in at:
+        value = value[step]
+    return value.get(name)
+
+
+def _text(sheet: Sheet, name: str, default: str | None = None, *at: str | int) -> str:
+    value = _setting(sheet, name, *at)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str) or not value.strip():
+        raise sheet.fault(f"{name}: needs a text", *at, name)
+    return " ".join(value.split())
+
+
+def _version(sheet: Sheet) -> int:
+    value = sheet.settings.get("version")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise sheet.fault("version: is a whole number from 1", "version")
+    return value
+
+
+def _yes_or_no(sheet: Sheet, name: str) -> bool:
+    value = sheet.settings.get(name)
+    if not isinstance(value, bool):
+        raise sheet.fault(f"{name}: is true or false", name)
+    return value
+
+
+def _one_of(sheet: Sheet, name: str, allowed: tuple[Any, ...], default: str, *at: str | int) -> Any:
+    value = _setting(sheet, name, *at)
+    if value is None:
+        return default
+    if value not in allowed:
+        raise sheet.fault(f"{name}: is {value!r}, not one of {', '.join(allowed)}", *at, name)
+    return value
+
+
+def _name(sheet: Sheet, entry: Any, *at: str | int) -> str:
+    name = entry.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise sheet.fault(f"a criterion's name is of the letters a to z and _, not {name!r}", *at, "name")
+    return name
+
+
+def _number(value: Any) -> float | None:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good else None
+
+
+def _scale(sheet: Sheet, entry: Any, *at: str | int, open_end: bool = False) -> tuple[float, float | None]:
+    scale = entry.get("scale")
+    if isinstance(scale, list) and len(scale) == 2 and (low := _number(scale[0])) is not None:
+        high = _number(scale[1])
+        if (high is not None and low < high) or (open_end and scale[1] is None):
+            return low, high
+    raise sheet.fault("scale: is [low, high] with low below high", *at, "scale")
+
+
+def _positive(
+    sheet: Sheet, entry: Any, name: Literal["step", "smallest_difference"], *at: str | int
+) -> float | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    number = _number(value)
+    if number is None or number <= 0:
+        raise sheet.fault(f"{name}: is a number above 0", *at, name)
+    return number
+
+
+def _levels(sheet: Sheet, entry: Any, low: float, high: float | None, *at: str | int) -> dict[float, str]:
+    levels = entry.get("levels")
+    if levels is None:
+        return {}
+    if not isinstance(levels, dict):
+        raise sheet.fault("levels: is a mapping of values to what they mean", *at, "levels")
+    texts: dict[float, str] = {}
+    for value, text in levels.items():
+        number = _number(value)
+        place = (*at, "levels", str(value) if number is None else f"{number:g}")
+        if number is None or number < low or (high is not None and number > high):
+            raise sheet.fault(f"the level {value!r} is outside the scale", *place)
+        if not isinstance(text, str) or not text.strip():
+            raise sheet.fault(f"the level {value!r} needs a text", *place)
+        texts[number] = " ".join(text.split())
+    return texts

@@ -1,0 +1,254 @@
+"""A rubric: what it asks a judge, and what it reads in the reply."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vivavoce.core.errors import MetricError
+from vivavoce.core.prompts import Prompt
+from vivavoce.core.records import Criterion, Item
+from vivavoce.core.text import is_blank, label, spoken
+from vivavoce.judging.criterion import Ask, Call, Kind, Reasoning, Result, RubricCriterion
+from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag, read_winner
+from vivavoce.models.fencing import fenced, harmless, notice, question_text, reference_texts
+from vivavoce.models.requests import Message
+
+_ENUM = 11
+"""Steps of a scale up to which a schema lists them."""
+_QUOTED = 2_000
+"""Characters of a reply that the judge is shown again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """How a judge scores: loaded from a Markdown file by `load`.
+
+    `kind` is `mark` (one answer, its criteria), `points` (one answer, the item's rubric points one by one),
+    `pairwise` or `listwise` (answers against each other). `reference` says whether the judge sees the
+    reference, `call` whether one request asks for all criteria, `reasoning` whether what stands between
+    `<think>` and `</think>` is taken out of an answer (`strip`) or shown (`keep`; pass the raw text then),
+    `result` whether the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
+    is the file, `note` what a reader of the scores must know.
+    """
+
+    name: str
+    version: int
+    source: str
+    kind: Kind
+    reference: bool
+    call: Call
+    reasoning: Reasoning
+    result: Result
+    criteria: tuple[RubricCriterion, ...]
+    system: str
+    user: str
+    path: Path
+    note: str = ""
+
+    @property
+    def columns(self) -> tuple[Criterion, ...]:
+        """All criteria, those derived included, in the file's order."""
+        return tuple(c.criterion for c in self.criteria)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the prompt, in order of appearance."""
+        return Prompt(self.name, f"{self.system}\n{self.user}").variables
+
+    @property
+    def _primary(self) -> tuple[RubricCriterion, ...]:
+        return tuple(c for c in self.criteria if c.of is None)
+
+    def applies_to(self, item: Item) -> bool:
+        """Whether the item has what the rubric shows: a reference, points."""
+        return (bool(reference_texts(item)) or not self.reference) and (
+            bool(item.rubric) or self.kind != "points"
+        )
+
+    def visible_part(self, answer: str) -> str:
+        """The part of an answer that the judge sees, before it is made harmless."""
+        return spoken(answer).text if self.reasoning == "strip" else answer
+
+    def requests(self, item: Item, answer: str) -> tuple[Ask, ...]:
+        """What is asked about one answer: one `Ask` in all, for each criterion, or for each rubric point.
+
+        Raises `MetricError` for a blank answer, for an item that the rubric does not mark, and where the
+        rubric compares answers.
+        """
+        if self.kind in ("pairwise", "listwise"):
+            raise MetricError(f"the rubric {self.name!r} compares answers and does not mark a single one.")
+        values = self._values(item, [answer])
+        values["answer"] = fenced("answer", self.visible_part(answer))
+        if self.kind == "points":
+            return tuple(
+                self._ask(values | {"point": fenced("point", unit.text)}, self._primary, unit=unit.unit)
+                for unit in item.rubric
+            )
+        if self.call == "joint":
+            return (self._ask(values, self._primary),)
+        return tuple(self._ask(values, (criterion,)) for criterion in self._primary)
+
+    def comparison(self, item: Item, answers: Sequence[str]) -> Ask:
+        """What is asked about several answers, which are shown in this order as A, B and so on.
+
+        Raises `MetricError` for a blank answer, fewer than two answers, or a pairwise rubric with more than
+        two, for an item that the rubric does not mark, and where the rubric marks single answers.
+        """
+        if self.kind not in ("pairwise", "listwise"):
+            raise MetricError(f"the rubric {self.name!r} marks single answers and does not compare them.")
+        if len(answers) < 2 or (self.kind == "pairwise" and len(answers) > 2):
+            number = "two answers" if self.kind == "pairwise" else "two answers or more"
+            raise MetricError(f"the rubric {self.name!r} compares {number}, not {len(answers)}.")
+        labels = tuple(label(k) for k in range(len(answers)))
+        values = self._values(item, answers)
+        values["answers"] = "\n\n".join(
+            fenced("answer", self.visible_part(answer), label=letter)
+            for letter, answer in zip(labels, answers, strict=True)
+        )
+        return self._ask(values, self._primary, labels=labels)
+
+    def read_reply(self, text: str, ask: Ask) -> Mapping[str, float] | tuple[float, ...]:
+        """What the judge's reply says.
+
+        Scores: the value of each criterion asked for, and of those derived from them. Points: `{'met': 1 or
+        0}`. Comparisons: one value for each answer in the order shown, 1, 0 or 0.5 of a pair, else mid-ranks
+        from 1, the best. Raises `prompts.Unreadable` and nothing else.
+        """
+        if self.kind == "points":
+            return {self._primary[0].name: read_met(text)}
+        if self.kind == "pairwise":
+            return read_winner(text, ask.labels)
+        if self.kind == "listwise":
+            return read_order(text, ask.labels)
+        criteria = {c.name: c for c in self._primary if c.name in ask.criteria}
+        if self.result == "tag":
+            (criterion,) = criteria.values()
+            values = {criterion.name: read_tag(text, criterion)}
+        else:
+            values = read_marks(text, tuple(criteria.values()))
+        derived = {
+            c.name: _rescaled(values[c.of], criteria[c.of].criterion, c.criterion)
+            for c in self.criteria
+            if c.of in values
+        }
+        return values | derived
+
+    def again(self, ask: Ask, reply: str, why: str) -> tuple[Message, ...]:
+        """The conversation of the one re-ask: what was asked, the reply, what was wrong, the form wanted.
+
+        The reply is cut, and made harmless as an answer is.
+        """
+        quote = harmless(spoken(reply).text[:_QUOTED]).strip()
+        correction = f"Your reply cannot be used: {harmless(why)}.\n\n{self._form(ask.criteria, ask.labels)}"
+        return (*ask.messages, Message("assistant", quote or "(empty reply)"), Message("user", correction))
+
+    def _values(self, item: Item, answers: Sequence[str]) -> dict[str, str]:
+        if not self.applies_to(item):
+            lacks = "reference" if self.kind != "points" or item.rubric else "rubric points"
+            raise MetricError(f"{item.benchmark}, item {item.name!r} has no {lacks} for {self.name!r}.")
+        if any(is_blank(self.visible_part(answer)) for answer in answers):
+            raise MetricError(f"{item.benchmark}, item {item.name!r}: a blank answer is not for a judge.")
+        values = {"question": fenced("question", question_text(item))}
+        if self.reference:
+            values["reference"] = "\n".join(fenced("reference", text) for text in reference_texts(item))
+        return values
+
+    def _ask(
+        self,
+        values: Mapping[str, str],
+        criteria: tuple[RubricCriterion, ...],
+        *,
+        unit: str | None = None,
+        labels: tuple[str, ...] = (),
+    ) -> Ask:
+        names = tuple(c.name for c in criteria)
+        filled = {**values, "criteria": _described(criteria), "form": self._form(names, labels)}
+        tags = [v.replace("answers", "answer") for v in self.variables if v not in ("criteria", "form")]
+        system = Prompt(self.name, self.system).fill(**filled)
+        user = Prompt(self.name, self.user).fill(**filled)
+        messages: tuple[Message, ...]
+        if system:
+            messages = (Message("system", f"{system}\n\n{notice(tags)}"), Message("user", user))
+        else:
+            messages = (Message("user", f"{notice(tags)}\n\n{user}"),)
+        schema = self._schema(criteria, labels) if self.result == "json" else None
+        return Ask(messages, schema, names, unit, labels)
+
+    def _form(self, names: Sequence[str], labels: Sequence[str]) -> str:
+        """The form of the reply, in words."""
+        criteria = [c for c in self._primary if c.name in names]
+        if self.result == "tag":
+            return (
+                "Write your feedback first, in at most five sentences. Then end with the tag [RESULT] and, "
+                f"after it, {criteria[0].value_form}. Write nothing after that."
+            )
+        entries = [f'- "reason": {_why(names)}']
+        if self.kind == "points":
+            entries.append('- "met": true or false')
+        elif self.kind == "pairwise":
+            entries.append(f'- "winner": "{labels[0]}", "{labels[1]}" or "tie"')
+        elif self.kind == "listwise":
+            entries.append(
+                f'- "ranking": a list of lists of labels, the best first; each of {", ".join(labels)} stands '
+                'there once, and those that are equally good share a list, as in [["Y"], ["X", "Z"]]'
+            )
+        else:
+            entries += [f'- "{c.key}": {c.value_form}' for c in criteria]
+        return "Reply with one JSON object and nothing else. Its entries, in this order:\n" + "\n".join(
+            entries
+        )
+
+    def _schema(self, criteria: Sequence[RubricCriterion], labels: Sequence[str]) -> dict[str, Any]:
+        """A JSON schema that strict modes take.
+
+        The reason comes first, so that the mark follows from it. A range stands in the description: strict
+        modes have long refused `minimum` and `maximum`, and a value outside is refused when it is read.
+        """
+        why = _why(criteria).capitalize()
+        properties: dict[str, Any] = {"reason": {"type": "string", "description": f"{why}."}}
+        if self.kind == "points":
+            properties["met"] = {"type": "boolean", "description": criteria[0].ask}
+        elif self.kind == "pairwise":
+            properties["winner"] = {
+                "type": "string",
+                "enum": [*labels, "tie"],
+                "description": criteria[0].ask,
+            }
+        elif self.kind == "listwise":
+            tier = {"type": "array", "items": {"type": "string", "enum": list(labels)}}
+            properties["ranking"] = {"type": "array", "items": tier, "description": criteria[0].ask}
+        else:
+            for c in criteria:
+                properties[c.key] = {"type": "number", "description": f"{c.ask} {c.value_form.capitalize()}."}
+                if 0 < len(c.steps) <= _ENUM:
+                    properties[c.key]["enum"] = [int(v) if v.is_integer() else v for v in c.steps]
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+
+def _why(marks: Sequence[object]) -> str:
+    return "one sentence for each mark below" if len(marks) > 1 else "why, in at most three sentences"
+
+
+def _described(criteria: Sequence[RubricCriterion]) -> str:
+    """The criteria with their questions and levels, as the prompt shows them."""
+    blocks = []
+    for c in criteria:
+        better = "" if c.criterion.direction == "higher" else "; lower is better"
+        ends = c.criterion.low, c.criterion.high
+        scale = f" ({ends[0]:g} to {ends[1]:g}{better})" if None not in ends else ""
+        levels = [f"{value:g}: {text}" for value, text in sorted(c.levels.items())]
+        blocks.append("\n".join([f"### {c.key}{scale}", c.ask, *levels]))
+    return "\n\n".join(blocks)
+
+
+def _rescaled(value: float, of: Criterion, to: Criterion) -> float:
+    """`value` of one range at the same place of another."""
+    if of.low is None or of.high is None or to.low is None or to.high is None:
+        raise MetricError(f"{to.criterion} cannot be derived from {of.criterion}, which has no range.")
+    return to.low + (value - of.low) * (to.high - to.low) / (of.high - of.low)

@@ -1,0 +1,219 @@
+"""Candidates: the spec of a model or system, `provider/name(settings)`, and how it is reached."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from vivavoce.core import registry
+from vivavoce.core.errors import ModelError, SpecError, suggest
+from vivavoce.core.records import Role
+from vivavoce.core.specs import Spec, parse
+from vivavoce.models.endpoints import EndpointConfig, Price
+from vivavoce.models.http_client import LONG_KEY
+from vivavoce.models.providers import Provider
+from vivavoce.models.rate_limit import Limits
+from vivavoce.models.requests import Model, Sampling
+
+SHARED_SETTINGS: Mapping[str, tuple[type, ...]] = {
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "max_tokens": (int,),
+    "seed": (int,),
+    "stop": (tuple, str),
+    "system": (str,),
+    "prompt": (str,),
+    "shots": (int,),
+    "chat_template": (bool,),
+}
+"""Settings of any candidate, with the types each takes: its prompt, and how a response is sampled.
+
+`system` is a text, a .md file, or the name of a shipped prompt; `prompt` is a .md file.
+"""
+_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "temperature": (lambda n: n >= 0, "0 or more"),
+    "top_p": (lambda n: 0 < n <= 1, "more than 0 and at most 1"),
+    "max_tokens": (lambda n: n >= 1, "1 or more"),
+    "shots": (lambda n: n >= 0, "0 or more"),
+}
+_TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", tuple: "a list", bool: "true|false"}
+_SAMPLING_SETTINGS = frozenset(f.name for f in fields(Sampling))
+_LOGPROB_ENDPOINTS = ("vllm",)
+"""Entries of providers.yaml whose models usually return log-probabilities; of the others too few do."""
+
+
+class CandidateConfig(NamedTuple):
+    """A candidate: its canonical spec, role and settings, and the provider it is reached by.
+
+    `endpoint` is the entry of a providers file that configures the provider, if one does. `options` are the
+    provider's own settings, those of how it runs included, which are no part of the spec.
+    """
+
+    spec: Spec
+    role: Role
+    sampling: Sampling
+    settings: Mapping[str, Any]
+    provider: type[Provider]
+    endpoint: EndpointConfig | None
+    model: str
+    options: Mapping[str, Any] = {}
+
+    @property
+    def branching(self) -> bool:
+        """Whether a request may hold several targets."""
+        return self.provider.branching
+
+    @property
+    def metered(self) -> bool:
+        """Whether its requests may be charged for; if not, an estimate of cost is 0."""
+        return self.provider.configured != "never"
+
+    @property
+    def price(self) -> Price | None:
+        """Cost of a million tokens, (input, output): 0 where nothing is sent, null where it is unknown."""
+        if self.endpoint and self.model in self.endpoint.prices:
+            return self.endpoint.prices[self.model]
+        return self.provider.price_of(self.model)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits on requests to its endpoint."""
+        return self.endpoint.limits if self.endpoint else self.provider.limits
+
+    def connect(self) -> Model:
+        """The model, ready to be asked; inside an event loop."""
+        return self.provider(
+            name=str(self.spec), model=self.model, options=self.options, config=self.endpoint
+        ).connect()
+
+
+class _Address(NamedTuple):
+    """What the name in a spec stands for: a provider, the entry that configures it, and a model."""
+
+    provider: type[Provider]
+    endpoint: EndpointConfig | None
+    model: str
+
+
+def parse_candidate(
+    text: str, endpoints: Mapping[str, EndpointConfig], **shared_settings: Any
+) -> CandidateConfig:
+    """The candidate that `text` names; `shared_settings` fill settings that `text` does not state.
+
+    Raises `SpecError` for an unknown provider, system, baseline or setting, or a value of the wrong type.
+    """
+    spec = parse(text)
+    _refuse_key(f"{text} {' '.join(map(str, shared_settings.values()))}", endpoints)
+    provider, endpoint, model = _address(spec.name, endpoints)
+    for name in provider.required:
+        if name not in spec.settings:
+            raise SpecError(f"{spec.name} needs {name}=…: write {spec.name}({name}=…).")
+    provider.check(model, spec.settings)
+    settings = dict(spec.settings)
+    if provider.takes_shared_settings:
+        shared = {key: value for key, value in shared_settings.items() if value is not None and value != ()}
+        settings = shared | settings
+    _check_settings(spec.name, settings, provider)
+    options = _subset(settings, {*provider.settings, "chat_template"})
+    settings = _subset(settings, settings.keys() - set(provider.running))
+    name = spec.name
+    if provider.takes_model:
+        model = provider.normalised(model)
+        name = f"{spec.name.partition('/')[0]}/{model}"
+    return CandidateConfig(
+        Spec(name, settings),
+        provider.role_of(model),
+        _sampling(settings),
+        _subset(settings, SHARED_SETTINGS.keys() - _SAMPLING_SETTINGS),
+        provider,
+        endpoint,
+        model or name,
+        options,
+    )
+
+
+def _subset(settings: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key in keys}
+
+
+def _sampling(settings: Mapping[str, Any]) -> Sampling:
+    values = _subset(settings, _SAMPLING_SETTINGS)
+    if isinstance(values.get("stop"), str):
+        values["stop"] = (values["stop"],)
+    return Sampling(**values)
+
+
+def _address(name: str, endpoints: Mapping[str, EndpointConfig]) -> _Address:
+    """What `provider/model`, or the name of a system, stands for. Raises a `VivaError` for an unknown one."""
+    providers: Mapping[str, type[Provider]] = registry.members("provider")
+    if name in providers and not providers[name].takes_model:
+        return _Address(providers[name], None, "")
+    prefix, _, model = name.partition("/")
+    direct = _direct(providers)
+    if model and prefix in endpoints and (prefix not in direct or direct[prefix].configured != "never"):
+        endpoint = endpoints[prefix]
+        return _Address(providers[endpoint.kind], endpoint, model)
+    if prefix in direct and (model or prefix == "baseline"):
+        return _Address(direct[prefix], None, model)
+    raise _unknown_name(name, endpoints, providers)
+
+
+def _direct(providers: Mapping[str, type[Provider]]) -> dict[str, type[Provider]]:
+    """The providers that `NAME/MODEL` names without an entry of a providers file."""
+    return {
+        name: provider
+        for name, provider in providers.items()
+        if provider.takes_model and provider.configured != "required"
+    }
+
+
+def _unknown_name(
+    name: str, endpoints: Mapping[str, EndpointConfig], providers: Mapping[str, type[Provider]]
+) -> SpecError | ModelError:
+    """The error for a name without a model, or of an unknown provider, with near names."""
+    prefix, _, model = name.partition("/")
+    direct = _direct(providers)
+    if not model:
+        systems = [p for p, provider in providers.items() if not provider.takes_model]
+        near = [*(f"{p}/…" for p in (*direct, *endpoints)), *systems]
+        return SpecError(
+            f"{name!r} names no model: write provider/model, such as openai/gpt-4o.{suggest(prefix, near)}"
+        )
+    near = [*endpoints, *(p for p, provider in direct.items() if provider.configured != "never")]
+    return ModelError(
+        f"no provider {prefix!r}.{suggest(prefix, near)} Another is one entry in a --providers file."
+    )
+
+
+def _check_settings(name: str, settings: Mapping[str, Any], provider: type[Provider]) -> None:
+    """Raise `SpecError` for a setting that the candidate does not take, or a value it cannot have."""
+    takes = {**provider.settings, **SHARED_SETTINGS}
+    for key, value in settings.items():
+        if key not in takes:
+            raise SpecError(f"{name} has no setting {key!r}.{suggest(key, list(takes))}")
+        types = takes[key]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            words = " or ".join(_TYPE_WORDS.get(t, t.__name__) for t in types)
+            raise SpecError(f"{name}: {key} takes {words}, not {value!r}.")
+        if key in _RANGES and not _RANGES[key][0](value):
+            raise SpecError(f"{name}: {key} takes {_RANGES[key][1]}, not {value!r}.")
+
+
+def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:
+    """Raise `SpecError`, without repeating it, if what names a candidate holds a key that is set."""
+    for variable in {e.key for e in endpoints.values() if e.key}:
+        key = os.environ.get(variable, "").strip()
+        if len(key) >= LONG_KEY and key in text:
+            raise SpecError(
+                f"the key in {variable} stands in a model's name or settings, which are stored: take it out; "
+                "it is read from there only."
+            )
+
+
+def may_return_logprobs(candidate: str) -> bool:
+    """Whether a candidate of this name may return log-probabilities, as far as its provider tells."""
+    prefix, slash, _ = candidate.partition("/")
+    provider: type[Provider] | None = registry.members("provider").get(prefix)
+    if not slash or provider is None:
+        return bool(slash) and prefix in _LOGPROB_ENDPOINTS
+    return provider.configured != "required" and provider.returns_logprobs

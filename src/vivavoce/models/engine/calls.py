@@ -1,0 +1,107 @@
+"""Calls to models, their outcomes, and the counters of a run of calls."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from vivavoce.core.net import Traffic
+from vivavoce.models.rate_limit import Limits
+from vivavoce.models.requests import Model, Reply, Request
+from vivavoce.store.calls import CallRecord
+
+
+class Call(NamedTuple):
+    """A request to make, and the caller's `tag`. Calls of a model with equal request and repeat are one."""
+
+    request: Request
+    repeat: int
+    tag: Any
+
+
+class Queue(NamedTuple):
+    """The calls of one model. `price` is per million tokens, (input, output); null if it is not known.
+
+    Models of one endpoint share the limits of the first.
+    """
+
+    model: Model
+    calls: Iterable[Call]
+    limits: Limits = Limits()
+    price: tuple[float, float] | None = None
+
+
+class CallOutcome(NamedTuple):
+    """What came of a call: a reply, or `error` says why there is none.
+
+    `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
+    request had been made already. `refused`: the endpoint would never answer this request.
+    """
+
+    reply: Reply | None
+    error: str | None
+    attempts: int
+    seconds: float
+    cost: float | None
+    refused: bool = False
+
+
+def call_record(
+    model: Model,
+    call: Call,
+    outcome: CallOutcome,
+    *,
+    purpose: str,
+    status: str,
+    error: str | None,
+    reply: str | None = None,
+) -> CallRecord:
+    """The row of `calls` for an outcome."""
+    usage = outcome.reply.usage if outcome.reply else None
+    return CallRecord(
+        key=call.request.key,
+        model=model.name,
+        endpoint=model.endpoint,
+        repeat=call.repeat,
+        kind=call.request.kind,
+        purpose=purpose,
+        status=status,
+        attempts=outcome.attempts,
+        seconds=outcome.seconds,
+        input_tokens=usage.input if usage else None,
+        output_tokens=usage.output if usage else None,
+        cost=outcome.cost,
+        error=error,
+        reply=reply,
+    )
+
+
+@dataclass
+class UsageCounter:
+    """Counts of one `ask`. `stopped` gives for a model the reason why it was not asked everything.
+
+    `shared` counts replies that were recalled instead of requested; tokens and cost are of requests only.
+    `guessed` is the possible cost of replies without token counts: part of a limit, and of no total.
+    `remaining` counts calls without an outcome, `cut` prompts that were shortened to fit the model's context.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    shared: int = 0
+    remaining: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    guessed: float = 0.0
+    unpriced: int = 0
+    cut: int = 0
+    interrupted: bool = False
+    stopped: dict[str, str] = field(default_factory=dict)
+    causes: Counter[str] = field(default_factory=Counter)
+    traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def done(self) -> int:
+        """Calls with an outcome."""
+        return self.answered + self.failed

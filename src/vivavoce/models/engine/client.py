@@ -1,0 +1,294 @@
+"""A client for the program's own questions to models, on a run's account: judges, rephrasers, dictionaries.
+
+Every call is a row of the run's `calls` with its reply. A reply that could be used is never requested twice;
+one that could not is requested again by the next command.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from vivavoce.core.errors import InputError, ModelError, SpecError
+from vivavoce.core.prompts import Unreadable
+from vivavoce.core.specs import Spec
+from vivavoce.models.candidates import CandidateConfig, parse_candidate
+from vivavoce.models.endpoints import EndpointConfig, load_endpoints
+from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
+from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
+from vivavoce.store.calls import CallRecord, put_call, stored_reply
+from vivavoce.store.runfile import RunFile
+
+T = TypeVar("T")
+Parser = Callable[[str], T]
+"""Reads a reply's text; raises `Unreadable` for one that cannot be used."""
+SecondRequest = Callable[[int, str, str], Request]
+"""Makes of a request's number, the reply and what is wrong with it the second request."""
+
+_COUNTERS = (
+    "answered failed shared retries input_tokens output_tokens unpriced cost guessed".split()  # noqa: SIM905
+)
+"""Fields of `UsageCounter` that add up over calls of `ask`."""
+
+
+class CallResult(NamedTuple, Generic[T]):
+    """What a request brought: a value, or the reason why there is none."""
+
+    value: T | None
+    reason: str | None
+
+
+class _Result(NamedTuple):
+    """A reply's text, and its parsed value or the reason why there is none.
+
+    `schema_accepted` is false where the endpoint rejected the request, null where no attempt got a reply.
+    """
+
+    text: str | None
+    value: Any = None
+    reason: str | None = None
+    schema_accepted: bool | None = True
+
+
+class _Batch(NamedTuple):
+    """Requests of one model, each with its parser; `purpose` and `repeat` are those of the calls."""
+
+    candidate: CandidateConfig
+    requests: Sequence[tuple[Request, Parser[Any]]]
+    purpose: str
+    repeat: int
+
+
+class ModelClient:
+    """Asks models for one verb, and stores what comes; `release` ends it.
+
+    `endpoints` are those of the environment unless given. `check` is called with each model before its first
+    request, and raises where nothing may be sent to it. `progress` gets the counters, the number of requests
+    and their purpose. Raises `InputError` for a model without a price under `max_cost`.
+    """
+
+    def __init__(
+        self,
+        run: RunFile,
+        *,
+        endpoints: Mapping[str, EndpointConfig] | None = None,
+        max_cost: float | None = None,
+        progress: Callable[[UsageCounter, int, str], None] | None = None,
+        check: Callable[[CandidateConfig, Model], None] | None = None,
+    ) -> None:
+        if max_cost is not None and not max_cost >= 0:  # NaN is no number either
+            raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
+        self.run, self._endpoints = run, endpoints
+        self._max_cost, self._progress, self._check = max_cost, progress, check
+        self._checked: set[str] = set()
+        self._local: dict[str, Any] = {}
+        """By spec, the models of this process: loaded weights stay for the next requests."""
+        self._schemas: dict[str, bool] = {}
+        """By model, whether its endpoint takes a schema; unknown until one was answered or rejected."""
+        self.usage = UsageCounter()
+
+    def candidate(self, model: str | Spec) -> CandidateConfig:
+        """The model that a spec names. Raises `SpecError` or `ModelError` for one not to be asked here."""
+        if self._endpoints is None:
+            self._endpoints = load_endpoints()  # here, because most runs ask nobody
+        candidate = parse_candidate(str(model), self._endpoints)
+        if candidate.settings:
+            raise SpecError(
+                f"{model}: {', '.join(candidate.settings)} is for candidates; what a model is asked here "
+                "stands in its rubric or prompt."
+            )
+        return candidate
+
+    def ask(
+        self,
+        model: str | Spec,
+        requests: Sequence[Request],
+        parse: Parser[T] | Sequence[Parser[T]],
+        *,
+        purpose: str,
+        repeat: int = 1,
+        again: SecondRequest | None = None,
+    ) -> list[CallResult[T]]:
+        """Ask every request and parse its reply, in their order.
+
+        `parse`, one for all or one for each, raises `Unreadable` for a reply that cannot be used; `again`
+        then makes the second and last request. Settings of the model's spec fill what a request leaves open.
+        A schema that the endpoint rejects is left out. Equal requests are sent once, and none that the run
+        has a usable reply to; `repeat` tells equal calls apart that are all to be made. Raises `ModelError`
+        if the model cannot be asked or was given up: replies that came are stored, and cost nothing then.
+        """
+        candidate = self.candidate(model)
+        parsers = [parse] * len(requests) if callable(parse) else list(parse)
+        results = self._ask_once(candidate, requests, parsers, purpose, repeat)
+        if again:
+            unusable = [k for k, result in enumerate(results) if result.reason and result.text is not None]
+            second = [again(k, results[k].text or "", results[k].reason or "") for k in unusable]
+            better = self._ask_once(candidate, second, [parsers[k] for k in unusable], purpose, repeat)
+            for k, result in zip(unusable, better, strict=True):
+                reason = result.reason and f"{results[k].reason}; asked again: {result.reason}"
+                results[k] = result._replace(reason=reason)
+        return [CallResult(result.value, result.reason) for result in results]
+
+    def release(self) -> None:
+        """Free what models of this process hold; a later request loads them again."""
+        for model in self._local.values():
+            model.release()
+        self._local.clear()
+
+    def _connected(self, candidate: CandidateConfig) -> Model:
+        """The model; of those of this process the same one each time, and only one of them loaded at once."""
+        spec = str(candidate.spec)
+        model: Model = self._local.get(spec) or candidate.connect()
+        if isinstance(model, HoldsWeights):
+            for loaded in self._local.values():
+                if loaded is not model:
+                    loaded.release()
+            self._local[spec] = model
+        return model
+
+    def _ask_once(
+        self,
+        candidate: CandidateConfig,
+        requests: Sequence[Request],
+        parsers: Sequence[Parser[Any]],
+        purpose: str,
+        repeat: int,
+    ) -> list[_Result]:
+        """The result of each request; the first goes alone to learn whether the endpoint takes a schema."""
+        if not requests:
+            return []
+        sampled = [replace(r, sampling=_merged(candidate.sampling, r.sampling)) for r in requests]
+        batch = _Batch(candidate, list(zip(sampled, parsers, strict=True)), purpose, repeat)
+        results: dict[str, _Result] = {}
+        if sampled[0].sampling.schema and not self._takes_schema(batch, results):
+            batch = batch._replace(requests=[(_without_schema(r), parser) for r, parser in batch.requests])
+        self._send(batch, results)
+        return [results[request.key] for request, _ in batch.requests]
+
+    def _takes_schema(self, batch: _Batch, results: dict[str, _Result]) -> bool:
+        """Whether the endpoint takes a schema; where that is unknown, the first request finds out."""
+        endpoint = batch.candidate.spec.name
+        if endpoint in self._schemas:
+            return self._schemas[endpoint]
+        first, parser = batch.requests[0]
+        bare = _without_schema(first)
+        with self.run.reading() as db:
+            if stored_reply(db, batch.purpose, bare.key, str(batch.candidate.spec), batch.repeat) is not None:
+                return self._schemas.setdefault(endpoint, False)
+        self._send(batch._replace(requests=[(first, parser)]), results)
+        accepted = results[first.key].schema_accepted
+        if accepted is False:
+            self._send(batch._replace(requests=[(bare, parser)]), results)
+            # If the request is rejected without its schema too, the schema is not the reason.
+            accepted = results[bare.key].schema_accepted is False
+        if accepted is not None:
+            self._schemas[endpoint] = accepted
+        return self._schemas.get(endpoint, True)
+
+    def _send(self, batch: _Batch, results: dict[str, _Result]) -> None:
+        """Ask the requests without a result, and put their results under their keys."""
+        pending: dict[str, Call] = {}
+        for request, parser in batch.requests:
+            if request.key not in results:
+                pending.setdefault(request.key, Call(request, batch.repeat, parser))
+        if not pending:
+            return
+        candidate, purpose = batch.candidate, batch.purpose
+        model, price = self._connected(candidate), candidate.price
+        if self._max_cost is not None and price is None:
+            raise InputError(
+                f"--max-cost: the price of {candidate.spec} is not known, so the limit could not be kept: "
+                "put its price into a --providers file, or leave --max-cost out."
+            )
+        if self._check and model.name not in self._checked:
+            self._check(candidate, model)
+            self._checked.add(model.name)
+        with self.run.connected() as db:
+
+            def recall(model: Model, call: Call) -> CallOutcome | None:
+                stored = stored_reply(db, purpose, call.request.key, model.name, call.repeat)
+                return None if stored is None else CallOutcome(_reply_from_json(stored), None, 0, 0.0, 0.0)
+
+            def store(model: Model, call: Call, outcome: CallOutcome) -> None:
+                result = results[call.request.key] = _parsed(outcome, call.tag)
+                if outcome.attempts:  # a recalled reply is stored already
+                    with self.run.explained():
+                        put_call(db, _record(model, call, outcome, result, purpose))
+
+            tally = ask(
+                [Queue(model, list(pending.values()), candidate.limits, price)],
+                store,
+                recall=recall,
+                max_cost=self._max_cost,
+                spent=self.usage.cost + self.usage.guessed,
+                progress=self._reporter(len(pending), purpose),
+            )
+        self._count(tally)
+        if tally.interrupted:
+            raise KeyboardInterrupt
+        if model.name in tally.stopped:
+            raise ModelError(
+                f"{model.name} was not asked everything: {tally.stopped[model.name].rstrip('.')}. What came "
+                "is stored; rerun the command to resume."
+            )
+
+    def _reporter(self, requests: int, purpose: str) -> Callable[[UsageCounter], None] | None:
+        report = self._progress
+        return None if report is None else lambda tally: report(tally, requests, purpose)
+
+    def _count(self, tally: UsageCounter) -> None:
+        usage = self.usage
+        for name in _COUNTERS:
+            setattr(usage, name, getattr(usage, name) + getattr(tally, name))
+        usage.causes.update(tally.causes)
+        traffic = usage.traffic
+        for endpoint, requests in tally.traffic.requests.items():
+            traffic.requests[endpoint] = traffic.requests.get(endpoint, 0) + requests
+            characters = tally.traffic.characters[endpoint]
+            traffic.characters[endpoint] = traffic.characters.get(endpoint, 0) + characters
+
+
+def _merged(from_spec: Sampling, default: Sampling) -> Sampling:
+    """The sampling that the model's spec states, and for the rest that of the request."""
+    values = {f.name: getattr(from_spec, f.name) for f in fields(from_spec)}
+    return replace(default, **{name: v for name, v in values.items() if v not in (None, (), False)})
+
+
+def _without_schema(request: Request) -> Request:
+    return replace(request, sampling=replace(request.sampling, schema=None))
+
+
+def _parsed(outcome: CallOutcome, parse: Parser[Any]) -> _Result:
+    if outcome.reply is None:
+        accepted = False if outcome.refused else None
+        return _Result(None, reason=outcome.error or "no reply", schema_accepted=accepted)
+    text = outcome.reply.text
+    if text is None:
+        return _Result(None, reason="the reply was withheld by the provider's content filter")
+    try:
+        return _Result(text, parse(text))
+    except Unreadable as error:
+        cut = outcome.reply.finish_reason == "length"
+        return _Result(text, reason=f"{error}{' (the reply was cut at its greatest length)' if cut else ''}")
+
+
+def _record(model: Model, call: Call, outcome: CallOutcome, result: _Result, purpose: str) -> CallRecord:
+    """The call with its reply; one whose reply cannot be used has failed."""
+    reply = outcome.reply
+    fields_kept = reply and {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+    return call_record(
+        model,
+        call,
+        outcome,
+        purpose=purpose,
+        status="ok" if result.reason is None else "failed",
+        error=result.reason,
+        reply=json.dumps(fields_kept, ensure_ascii=False) if fields_kept else None,
+    )
+
+
+def _reply_from_json(stored: str) -> Reply:
+    """A reply as `_record` stored it."""
+    reply: Mapping[str, Any] = json.loads(stored)
+    return Reply(text=reply["text"], finish_reason=reply["finish_reason"], model=reply["model"])

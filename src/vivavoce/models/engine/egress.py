@@ -1,0 +1,89 @@
+"""What may be sent to which host: registered items where their terms allow it, and no patient data."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, get_args
+
+from vivavoce.core.errors import EgressError
+from vivavoce.core.net import is_local, is_offline, permit
+from vivavoce.core.records import Item
+from vivavoce.models.candidates import CandidateConfig
+from vivavoce.models.requests import Model
+from vivavoce.privacy import preflight, suspects, warning
+from vivavoce.privacy.patterns import Kind
+
+
+class Privacy(NamedTuple):
+    """What may leave this machine: nothing (`offline`), items that look like patient data (`allow_phi`), and
+    to which hosts those of a credentialed benchmark (`allow`).
+    """
+
+    offline: bool = False
+    allow_phi: bool = False
+    allow: tuple[str, ...] = ()
+
+
+def destination(who: CandidateConfig, model: Model) -> str | None:
+    """The host away from this machine that would see what is sent; a function may send it anywhere."""
+    if who.spec.name == "callable":
+        return "callable"
+    return model.place if model.place and not is_local(model.place) else None
+
+
+def refuse_strangers(spec: str, places: Sequence[str], allow: Sequence[str]) -> None:
+    """Raise `EgressError` if items of a credentialed benchmark would go to a host that was not named."""
+    allowed = {host.strip().lower() for host in allow}
+    stray = [host for host in places if host.lower() not in allowed]
+    if stray:
+        raise EgressError(
+            f"{spec} is credentialed: its items go only to endpoints that you name. If the "
+            f"terms you signed permit it, say --allow {stray[0]}. Nothing was sent."
+        )
+
+
+def refuse_text(what: str, texts: Iterable[str], place: str) -> None:
+    """Raise `EgressError` if one of these texts looks like patient data."""
+    kinds_found = {s.kind for text in texts for s in suspects(text)}
+    if kinds_found:
+        kinds = ", ".join(kind for kind in get_args(Kind) if kind in kinds_found)
+        raise EgressError(
+            f"{what} looks as if it held patient data ({kinds}). Nothing was sent to {place}. Look at it; if "
+            "it may leave this machine, say --allow-phi."
+        )
+
+
+def refuse_patients(items: Sequence[Item], places: Sequence[str]) -> None:
+    """Raise `EgressError` if some items look like patient data."""
+    flagged = preflight(items)
+    if flagged:
+        raise EgressError(warning(flagged, len(items), ", ".join(places)))
+
+
+def guard(
+    privacy: Privacy,
+    *,
+    items: Sequence[Item],
+    texts: Callable[[], Iterable[str]],
+    credentialed: Sequence[str],
+) -> Callable[[CandidateConfig, Model], None]:
+    """The check before a model's first request: may these items and `texts` go to its host?
+
+    `credentialed` are the specs of benchmarks among them whose terms restrict who may see them. The texts are
+    read once, when the first remote model is asked.
+    """
+    screened = False
+
+    def check(who: CandidateConfig, model: Model) -> None:
+        nonlocal screened
+        if model.place:
+            permit(model.place)
+        place = destination(who, model)
+        if place is None:
+            return
+        for spec in credentialed:
+            refuse_strangers(spec, [place], privacy.allow)
+        if not (privacy.allow_phi or screened or is_offline()):
+            refuse_patients(items, [place])
+            refuse_text("one of the answers", texts(), place)
+            screened = True
+
+    return check

@@ -1,0 +1,301 @@
+"""One HTTP exchange with an endpoint, and the meaning of its failures."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from vivavoce.core.errors import ModelError
+from vivavoce.core.net import is_local, is_offline, permit
+from vivavoce.core.text import one_line, printable
+from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.requests import FatalError, RejectedError, RetryableError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+LARGEST = 64 << 20
+"""Bytes of an answer at most, unpacked; a stream without end must not fill the memory."""
+LONG_KEY = 16
+"""Characters from which a key is struck out of answers too; a dummy such as EMPTY is a word."""
+
+_BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
+_THROTTLED = {429, 503, 529}
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long", re.I
+)
+_FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible ?ai|\bflagged\b", re.I)
+_NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|balance|credit)|credit balance is too low", re.I)
+_THROTTLING = re.compile(r"rate[_ -]?limit|too many requests|overload|\b(?:429|503|529)\b", re.I)
+_PASSING = re.compile(r"unavailable|time[d ]*out|internal|server.?error|capacity|busy|try again", re.I)
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+class ContentFilterError(RejectedError):
+    """The provider withheld the question or the answer."""
+
+
+class HTTPClient:
+    """Connections to one base URL. Opened in an event loop and closed there.
+
+    A query in the base URL, such as `?api-version=…`, follows each path. `secrets` are struck out of every
+    reply. Raises `FatalError` for anything but an http or https URL, and for one that holds a user or
+    password.
+    """
+
+    def __init__(
+        self, base_url: str, headers: Mapping[str, str], *, timeout: float, secrets: tuple[str, ...] = ()
+    ) -> None:
+        try:
+            parts = urlsplit(base_url)
+            host, _ = parts.hostname or "", parts.port
+        except ValueError:  # a port or an IPv6 address that is none
+            host = ""
+        if "@" in base_url.partition("?")[0]:
+            raise FatalError(
+                "a base URL holds a user or password: take it out, keys come from the environment."
+            )
+        if not host or parts.scheme not in ("http", "https"):
+            bare_url = base_url.partition("?")[0]
+            raise FatalError(f"{bare_url!r} is no URL of an endpoint: write https://host/v1.")
+        self.host = host
+        self.endpoint = f"{parts.scheme}://{parts.netloc}"
+        self._base, self._query = f"{self.endpoint}{parts.path.rstrip('/')}", parts.query
+        self._headers, self._secrets = dict(headers), tuple(s for s in secrets if s)
+        self._timeout, self._patience = timeout, min(30.0, timeout)
+        self._session: aiohttp.ClientSession | None = None
+        self._reached = False
+
+    def _opened(self) -> "aiohttp.ClientSession":
+        import aiohttp
+
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # no limit here, where waiting would count as a timeout: the rate limiter has limits
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=30),
+                timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=self._patience),
+                headers=self._headers,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                # not trust_env: it would also put what ~/.netrc holds in place of the key
+                proxy=_proxy(self.endpoint, self.host),
+            )
+        return self._session
+
+    async def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply's JSON object. Raises `RetryableError`, `RejectedError` or `FatalError`."""
+        permit(self.host)
+        url_shown = f"{self._base}/{path}" if path else self._base
+        url = f"{url_shown}?{self._query}" if self._query else url_shown
+        fault: Exception
+        try:
+            # A redirect is not followed: it would carry the question, and the key, to another host.
+            async with self._opened().post(url, json=payload, allow_redirects=False) as response:
+                raw = await _body(response)
+                status, after = response.status, _after(response.headers.get("Retry-After"))
+        except (ModelError, RejectedError):
+            raise
+        except Exception as error:
+            fault = self._fault(error, url_shown)
+        else:
+            self._reached = True
+            return self._reply(url_shown, status, raw, after)
+        raise fault  # out here, because the library's own error holds the headers, and with them the key
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _fault(self, error: Exception, url: str) -> Exception:
+        """Our error for one that the HTTP library raised."""
+        import aiohttp
+
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return RetryableError(
+                f"{self.endpoint} cannot be reached (no connection within {self._patience:g} s)"
+            )
+        if isinstance(error, TimeoutError):
+            return RetryableError(f"no answer within {self._timeout:g} s")
+        if isinstance(error, aiohttp.InvalidURL):
+            return FatalError(f"{url} is no URL: mend base_url.")
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return self._connection_fault(error)
+        if isinstance(error, aiohttp.ClientHttpProxyError):
+            return RetryableError(f"the proxy did not connect us to {self.endpoint} (HTTP {error.status})")
+        if isinstance(error, aiohttp.ClientError | OSError):
+            return RetryableError(f"the connection broke ({type(error).__name__})")
+        return RejectedError(f"the request cannot be sent ({type(error).__name__})")
+
+    def _connection_fault(self, error: "aiohttp.ClientConnectorError") -> Exception:
+        import aiohttp
+
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            return FatalError(_tls(self.endpoint, error.certificate_error))
+        if isinstance(error, aiohttp.ClientConnectorSSLError):
+            return FatalError(_tls(self.endpoint, error.os_error))
+        if isinstance(error, aiohttp.ClientConnectorDNSError):
+            if self._reached:  # it was there a moment ago
+                return RetryableError(f"the host {self.host!r} cannot be found any more")
+            return FatalError(f"no host {self.host!r} can be found: check base_url and the network.")
+        why = error.os_error.strerror or type(error.os_error).__name__
+        return RetryableError(f"{self.endpoint} cannot be reached ({one_line(why, 100)})")
+
+    def _reply(self, url: str, status: int, raw: bytes, after: float | None) -> dict[str, Any]:
+        """The reply's JSON object. Raises one of our errors where it holds none, or is a failure."""
+        for secret in self._secrets:
+            if len(secret) >= LONG_KEY:
+                raw = raw.replace(secret.encode(), b"[key]")
+        reply = _parsed(raw)
+        failed = status != 200 or reply is None or bool(reply.get("error"))
+        why = self._error_text(reply, raw) if failed else ""
+        if failure := self._status_failure(url, status, why, after):
+            raise failure
+        if reply is None:
+            raise RetryableError("the answer is no JSON object" if raw.strip() else "the answer is empty")
+        if reply.get("error"):
+            raise _error_in_reply(reply, status, why, after)
+        return reply
+
+    def _status_failure(self, url: str, status: int, why: str, after: float | None) -> Exception | None:
+        """The error that an HTTP status means; null for a success."""
+        if status == 402 or (status != 200 and _NO_CREDIT.search(why)):
+            return FatalError(f"{self.endpoint}: the account has no credit left (HTTP {status}: {why}).")
+        if status in _BUSY:
+            return RetryableError(f"HTTP {status}: {why}", after=after, throttled=status in _THROTTLED)
+        if 300 <= status < 400:
+            return FatalError(
+                f"{url} sends us elsewhere (HTTP {status}); redirects are not followed: mend base_url."
+            )
+        if status in (401, 403) and not _FILTERED.search(why):
+            return FatalError(f"{url} refuses the key (HTTP {status}): {why}.")
+        if status in (404, 405):
+            return FatalError(
+                f"{url} has no such model or path (HTTP {status}): {why}. Check the name and base_url."
+            )
+        return _refusal(why, status) if status >= 400 else None
+
+    def _error_text(self, reply: dict[str, Any] | None, raw: bytes) -> str:
+        """What an error body says, on one short line, without anything that looks like a key."""
+        text = _error_message(reply or {}) or raw[:400].decode("utf-8", "replace") or "no explanation"
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return one_line(scrubbed(printable(text)), 200)
+
+
+def _error_message(reply: Mapping[str, Any]) -> str | None:
+    """The message of an error reply, with its codes in brackets; null where it has none."""
+    body = reply.get("error") or reply.get("message") or reply.get("detail")
+    if not isinstance(body, dict) or not body:
+        return body if isinstance(body, str | None) else _dumped(body)
+    text = body.get("message") or body.get("type")
+    if text is not None and not isinstance(text, str):
+        text = _dumped(text)
+    codes = dict.fromkeys(str(body[key]) for key in ("code", "type") if isinstance(body.get(key), str | int))
+    unsaid = [code for code in codes if text and code not in text]
+    return f"{text} [{', '.join(unsaid)}]" if unsaid else text
+
+
+def _proxy(endpoint: str, host: str) -> str | None:
+    """The proxy that the environment names; none on the way to this machine, which it would lead out of."""
+    from urllib.request import getproxies, proxy_bypass
+
+    if is_offline() or is_local(host) or proxy_bypass(host):
+        return None
+    proxy = getproxies().get(urlsplit(endpoint).scheme)
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+
+
+async def _body(reply: "aiohttp.ClientResponse") -> bytes:
+    chunks, size = [], 0
+    async for chunk in reply.content.iter_any():
+        size += len(chunk)
+        if size > LARGEST:
+            raise RejectedError(f"the answer is longer than {LARGEST >> 20} MiB")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _tls(endpoint: str, error: BaseException) -> str:
+    why = getattr(error, "reason", None) or type(error).__name__
+    return (
+        f"no safe connection to {endpoint}: its certificate or TLS was not accepted ({why}). "
+        "Install the right certificate authority, or use http:// for a server on this machine."
+    )
+
+
+def _after(value: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for, a number or a date; null where it asks for nothing."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            then = parsedate_to_datetime(value)
+            then = then if then.tzinfo else then.replace(tzinfo=UTC)
+            seconds = (then - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return seconds if seconds > 0 and not math.isnan(seconds) else None
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    try:
+        reply = json.loads(raw)
+        if b"\\u" in raw:
+            reply = without_surrogates(reply)
+    except (ValueError, RecursionError):
+        return None
+    return reply if isinstance(reply, dict) else None
+
+
+def without_surrogates(value: Any) -> Any:
+    """Without halves of surrogate pairs, which no file and no database takes."""
+    if isinstance(value, str):
+        return _LONE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [without_surrogates(v) for v in value]
+    if isinstance(value, dict):
+        return {_LONE.sub("\ufffd", key): without_surrogates(v) for key, v in value.items()}
+    return value
+
+
+def _code(reply: Mapping[str, Any]) -> int | None:
+    """The HTTP status that an error inside another answer states, as a number or its digits."""
+    error = reply.get("error")
+    for container in (error, reply):
+        code = container.get("code") if isinstance(container, dict) else None
+        if isinstance(code, int | str) and re.fullmatch(r"[1-5]\d\d", str(code)):
+            return int(code)
+    return None
+
+
+def _dumped(value: Any) -> str | None:
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        return None
+
+
+def _error_in_reply(reply: Mapping[str, Any], status: int, why: str, after: float | None) -> Exception:
+    """The error for a reply of status 200 that holds an error, as some endpoints send it."""
+    code = _code(reply)
+    throttled = code in _THROTTLED or bool(_THROTTLING.search(why))
+    if throttled or code in _BUSY or _PASSING.search(why):
+        return RetryableError(f"an error inside HTTP 200: {why}", after=after, throttled=throttled)
+    return _refusal(why, status)
+
+
+def _refusal(why: str, status: int) -> RejectedError:
+    """The error for a request that will never be answered, with its cause in words."""
+    if status == 413 or _TOO_LONG.search(why):
+        return RejectedError(f"the question is longer than the model's context (HTTP {status}: {why})")
+    if _FILTERED.search(why):
+        return ContentFilterError(f"withheld by the provider's content filter (HTTP {status}: {why})")
+    return RejectedError(f"HTTP {status}: {why}")

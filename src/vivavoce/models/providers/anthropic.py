@@ -1,0 +1,92 @@
+"""Anthropic's messages API."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vivavoce.core import registry
+from vivavoce.models.http_client import ContentFilterError
+from vivavoce.models.providers.openai import HTTPModel, HTTPProvider, without_nulls
+from vivavoce.models.replies import as_dict, as_list, usage_of, word
+from vivavoce.models.requests import Reply, Request, RetryableError
+
+API_VERSION = "2023-06-01"
+DEFAULT_MAX_TOKENS = 4096
+"""The endpoint demands a number; this one is sent where the spec has none."""
+
+_FINISH_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
+
+
+class AnthropicMessages(HTTPModel):
+    """Anthropic's messages. A schema is sent as the one tool that must be used."""
+
+    path = "messages"
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"anthropic-version": API_VERSION, self.config.key_header or "x-api-key": key}
+
+    async def generate(self, request: Request) -> Reply:
+        """One attempt at a response. Raises `RejectedError` for beams."""
+        self._refuse_beams(request)
+        try:
+            raw = await self.client.post(self.path, self._payload(request))
+        except ContentFilterError:
+            return Reply(text=None, finish_reason="content_filter")
+        model, content = self._checked_model(raw), raw.get("content")
+        if not isinstance(content, list):
+            raise RetryableError("the answer has no content")
+        blocks = [as_dict(block) for block in content]
+        reason = word(raw.get("stop_reason"))
+        text = _text(blocks, with_tool=bool(request.sampling.schema))
+        thoughts = _parts(blocks, "thinking")
+        return Reply(
+            text=None if reason == "refusal" and not text else text,
+            reasoning="\n".join(filter(None, thoughts)) or None,
+            finish_reason=_FINISH_REASONS.get(reason, reason) if reason else None,
+            model=model,
+            usage=usage_of(raw.get("usage"), "input_tokens", "output_tokens"),
+            citations=tuple(c for b in blocks for c in as_list(b.get("citations"))),
+        )
+
+    def _payload(self, request: Request) -> dict[str, Any]:
+        s = request.sampling
+        payload: dict[str, Any] = {
+            "model": self.model,
+            "system": "\n\n".join(m.content for m in request.messages if m.role == "system") or None,
+            "messages": [m._asdict() for m in request.messages if m.role != "system"],
+            "max_tokens": s.max_tokens or DEFAULT_MAX_TOKENS,
+            "temperature": s.temperature,
+            "top_p": s.top_p,
+            "stop_sequences": list(s.stop) or None,
+        }
+        if s.schema:
+            tool = {"name": "answer", "description": "Give the answer.", "input_schema": s.schema}
+            payload |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
+        return without_nulls(payload)
+
+
+def _text(blocks: Sequence[Mapping[str, Any]], *, with_tool: bool) -> str:
+    """The text blocks; with a tool its first input, as JSON."""
+    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    if with_tool and inputs:
+        return json.dumps(inputs[0], ensure_ascii=False)
+    return "".join(_parts(blocks, "text"))
+
+
+def _parts(blocks: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+    """What blocks of a kind hold under its name."""
+    return [word(block.get(kind)) or "" for block in blocks if block.get("type") == kind]
+
+
+@registry.provider("anthropic")
+class AnthropicProvider(HTTPProvider):
+    """Anthropic's messages."""
+
+    model_class = AnthropicMessages

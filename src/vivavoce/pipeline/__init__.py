@@ -1,0 +1,1 @@
+"""The verbs: collect, score, vary, exchange, and `Run`, which offers them all."""

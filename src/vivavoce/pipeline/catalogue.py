@@ -1,0 +1,194 @@
+"""What can be named, and what a name means: the rows behind `viva list` and `viva show`."""
+
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+from vivavoce import formats
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import SelectionError, SpecError, suggest
+from vivavoce.core.records import Measure
+from vivavoce.core.registry import Entry
+from vivavoce.judging.loading import load, shipped
+from vivavoce.metrics import Metric
+from vivavoce.models.endpoints import load_endpoints
+
+_SPECS: tuple[registry.Kind, ...] = ("benchmark", "metric", "variation")
+
+
+def listing(plural: str) -> list[dict[str, Any]]:
+    """One row per name of a kind of the registry, such as `metrics`, or of the shipped `rubrics`."""
+    if plural == "formats":
+        return [
+            {"name": f.name, "fields": list(f.fields), "answered": f.answered, "read as": f.read_as}
+            for f in formats.FORMATS.values()
+        ]
+    if plural == "providers":
+        return _providers()
+    if plural == "rubrics":
+        return [
+            {
+                "name": name,
+                "version": r.version,
+                "marks": [c.criterion for c in r.columns],
+                "source": r.source,
+            }
+            for name in shipped()
+            for r in [load(name)]
+        ]
+    return [
+        {
+            "name": entry.name,
+            "version": entry.version,
+            "origin": entry.origin,
+            "what": getattr(entry.cls, "about", None) or _summary(entry.cls),
+        }
+        for entry in registry.entries(registry.KINDS[plural])
+    ]
+
+
+def _providers() -> list[dict[str, Any]]:
+    """What may stand before the slash of `--model`, and systems: entries of providers.yaml, then classes."""
+    classes = {entry.name: entry for entry in registry.entries("provider")}
+    addresses = [(e.name, e.kind, e.base_url, e.key, e.limits) for e in load_endpoints().values()]
+    addresses += [
+        (name, name, entry.cls.host or None, None, entry.cls.limits)
+        for name, entry in classes.items()
+        if entry.cls.configured != "required" and name not in {a[0] for a in addresses}
+    ]
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "endpoint": endpoint,
+            "key": key,
+            "concurrency": limits.concurrency,
+            "origin": classes[kind].origin,
+            "what": _summary(classes[kind].cls),
+        }
+        for name, kind, endpoint, key, limits in addresses
+    ]
+
+
+def describe(spec: str) -> dict[str, Any]:
+    """Settings of a metric or benchmark, and for a spec that is complete its signature, criteria or card.
+
+    Raises `SpecError` for a name that is neither, or settings it does not take.
+    """
+    parsed = specs.parse(spec)
+    entries = [e for kind in _SPECS for e in registry.entries(kind)]
+    named = [e for e in entries if e.name == parsed.name]
+    if not named and parsed.name in shipped():
+        return _rubric(parsed.name)
+    if not named:
+        near = suggest(parsed.name, [*(e.name for e in entries), *shipped()])
+        raise SpecError(f"no metric, benchmark or variation named {parsed.name!r}.{near}")
+    # One name may be of a benchmark and of the metric that was published with it: the settings tell which.
+    entry = next((e for e in named if parsed.settings.keys() <= registry.settings(e).keys()), named[0])
+    row: dict[str, Any] = {
+        "kind": entry.kind,
+        "about": inspect.cleandoc(entry.cls.__doc__ or ""),
+        "more": inspect.cleandoc(getattr(inspect.getmodule(entry.cls), "__doc__", None) or ""),
+        "settings": _settings(entry),
+    }
+    open_settings = [
+        f.name for f in fields(entry.cls) if f.default is MISSING and f.default_factory is MISSING
+    ]
+    if not parsed.settings and open_settings:
+        return row | {"needs": open_settings}
+    built = registry.build(entry.kind, parsed)
+    row |= {"spec": str(built), "signature": registry.signature(built)}
+    if entry.kind == "variation":
+        return row
+    if entry.kind == "benchmark":
+        return row | {"card": {k: v for k, v in asdict(built.card).items() if v}}
+    return row | {
+        "formats": list(built.formats),
+        "needs": list(built.needs),
+        "criteria": [asdict(criterion) for criterion in built.criteria],
+    }
+
+
+def fitting(shapes: Iterable[str]) -> list[str]:
+    """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
+
+    A metric whose formats depend on its settings is left out, and so is one that marks only some items.
+    """
+    accepted = {name for shape in shapes for name in formats.scored_as(shape)}
+    names = []
+    for entry in registry.entries("metric"):
+        scored = entry.cls.formats
+        every_item = entry.cls.applies_to is Metric.applies_to
+        if isinstance(scored, tuple) and accepted & set(scored) and every_item:
+            defaults, hints = registry.defaults(entry), registry.settings(entry)
+            open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in defaults)
+            names.append(f"{entry.name}({open_})" if open_ else entry.name)
+    return names
+
+
+def no_metric_named(shapes: Iterable[str]) -> SelectionError:
+    """The error for a call that names no metric, with those that mark a run of these formats."""
+    fit = ", ".join(fitting(shapes))
+    these = f"this run can be marked by {fit}; " if fit else ""
+    return SelectionError(f"name at least one metric: {these}`viva show METRIC` explains one.")
+
+
+def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = ()) -> list[Metric]:
+    """The metrics that these specs name, for a run that was marked by `measures`.
+
+    Raises one `SpecError` that collects whatever is no metric, and says so of a benchmark; `SelectionError`
+    for one whose marks were recorded elsewhere, since nothing here could give them again.
+    """
+    metrics, errors = [], []
+    for spec in specs.parse_many(map(str, words)):
+        try:
+            metrics.append(_metric(spec, measures))
+        except SpecError as error:
+            errors.append(str(error))
+    if errors:
+        raise SpecError("\n".join(errors))
+    return metrics
+
+
+def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
+    if spec.name not in {entry.name for entry in registry.entries("metric")}:
+        elsewhere = [m.metric for m in measures if specs.parse(m.metric).name == spec.name]
+        if elsewhere:
+            raise SelectionError(
+                f"the marks of {elsewhere[0]} were recorded elsewhere and imported: they cannot be given "
+                "here. `viva report` shows its estimates, `viva compare --metric` compares by it."
+            )
+        if spec.name in {entry.name for entry in registry.entries("benchmark")}:
+            raise SpecError(
+                f"{spec.name} is a benchmark, which is answered, no metric, which marks: `viva list metrics` "
+                "shows those there are."
+            )
+    metric: Metric = registry.build("metric", spec)
+    return metric
+
+
+def _rubric(name: str) -> dict[str, Any]:
+    """A shipped rubric: where its file lies, what it marks, and the file itself."""
+    rubric = load(name)
+    return {
+        "kind": "rubric",
+        "spec": f"judge(rubric={name}, model=PROVIDER/MODEL)",
+        "path": str(rubric.path),
+        "marks": [f"{c.criterion}: {c.low:g} to {'the number shown' if c.high is None else f'{c.high:g}'}"
+                  if c.low is not None else c.criterion for c in rubric.columns],
+        "file": rubric.path.read_text(encoding="utf-8"),
+    }  # fmt: skip
+
+
+def _settings(entry: Entry) -> list[str]:
+    hints = registry.settings(entry)
+    defaults = registry.defaults(entry)
+    return [
+        f"{name}: {hint}" + (f" (default {specs.show(defaults[name])})" if name in defaults else "")
+        for name, hint in hints.items()
+    ]
+
+
+def _summary(cls: type) -> str:
+    return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")

@@ -1,0 +1,70 @@
+"""The client through which verbs of a run ask models, and what those may be sent of the run."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from vivavoce.core import net
+from vivavoce.core.records import ItemKey
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.models.endpoints import load_endpoints
+from vivavoce.models.engine.calls import UsageCounter
+from vivavoce.models.engine.client import ModelClient
+from vivavoce.models.engine.egress import Privacy, guard
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+
+Progress = Callable[[str, int, int], None]
+"""Hears a label, how many are done, and how many there are in all."""
+
+
+class AskOptions(NamedTuple):
+    """The options of every verb that may ask models."""
+
+    providers: str | Path | None = None
+    max_cost: float | None = None
+    offline: bool = False
+    allow: Sequence[str] = ()
+    allow_phi: bool = False
+    progress: Progress | None = None
+
+
+@contextmanager
+def open_client(run: RunFile, items: set[ItemKey] | None, options: AskOptions) -> Iterator[ModelClient]:
+    """A client for a verb that works on these items of the run; null for all."""
+    with run.reading() as db:
+        stored = [
+            item
+            for item in read.items_by_id(db).values()
+            if items is None or (item.benchmark, item.item, item.variant) in items
+        ]
+        benchmarks = {item.benchmark for item in stored}
+        credentialed = [
+            b.spec
+            for b in read.benchmarks(db)
+            if b.card.access == "credentialed" and b.benchmark in benchmarks
+        ]
+
+    def texts() -> Sequence[str]:
+        with run.reading() as db:
+            responses = read.responses(db).filter(probe="")
+        return restrict_to_items(responses, items)["text"].drop_nulls().unique().to_list()
+
+    def report(tally: UsageCounter, total: int, purpose: str) -> None:
+        if options.progress:
+            options.progress(f"asking ({purpose})", tally.done, total)
+
+    privacy = Privacy(options.offline, options.allow_phi, tuple(options.allow))
+    with net.offline(options.offline):
+        client = ModelClient(
+            run,
+            endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
+            max_cost=options.max_cost,
+            progress=report,
+            check=guard(privacy, items=stored, texts=texts, credentialed=credentialed),
+        )
+        try:
+            yield client
+        finally:
+            client.release()

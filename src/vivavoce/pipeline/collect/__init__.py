@@ -1,0 +1,332 @@
+"""Collecting: every item goes to every candidate as often as asked, and every response is stored as it comes.
+
+Stored responses are not asked for again, failed ones are. A lease keeps two collects from doing the same
+work. A collect that is killed loses nothing that was stored and at most repeats what was on the wire.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from vivavoce.core.errors import InputError, StoreError
+from vivavoce.core.net import is_offline, offline, permit
+from vivavoce.core.records import Item
+from vivavoce.models.candidates import CandidateConfig
+from vivavoce.models.engine.calls import Call, CallOutcome, UsageCounter
+from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
+from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.requests import HoldsWeights, Model
+from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
+from vivavoce.pipeline.collect.leases import Lease, leased
+from vivavoce.pipeline.collect.loglikelihood import (
+    LogprobOutcome,
+    first_key,
+    loglikelihood_rounds,
+    max_calls,
+    prompt_builder,
+)
+from vivavoce.pipeline.collect.plan import CollectPlan
+from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
+from vivavoce.store.read import provenance
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_benchmark, put_candidates, put_finding, put_provenance
+
+ModelFacts = Mapping[str, Mapping[str, Any]]
+"""By name how local models ran: their weights, device and versions."""
+
+
+class Collected(NamedTuple):
+    """What a collect did, and whether it added responses to a run whose results had been seen: a `look`.
+
+    `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `n_items`.
+    """
+
+    tally: UsageCounter
+    look: bool
+    models: ModelFacts = MappingProxyType({})
+    outcome: LogprobOutcome | None = None
+    inapplicable: tuple[str, ...] = ()
+    n_items: int = 0
+
+
+def collect(
+    run: RunFile,
+    plan: CollectPlan,
+    *,
+    privacy: Privacy = Privacy(),  # noqa: B008 - frozen
+    max_cost: float | None = None,
+    progress: Callable[[UsageCounter, int], None] | None = None,
+) -> Collected:
+    """Ask every candidate every item of the plan, and store what comes, or why nothing came.
+
+    A plan with log-probability tasks generates no text. `progress` hears the tally and the number of requests
+    in all, an upper bound for log-probabilities. Raises `EgressError` before anything is sent or stored if
+    privacy forbids it, `StoreError` if another collect is doing the same work, `InputError` if the run holds
+    another sample of these items, or a candidate has no price that `max_cost` could rest on.
+    """
+    _check_prices(plan, max_cost)
+    with offline(privacy.offline):
+        connected = [Connected(c, c.connect()) for c in plan.candidates]
+        _check_egress(plan, [model for _, model in connected], privacy)
+        _check_sample(run, plan)
+        _check_wording(run, plan)
+        facts = _facts(connected)
+        _check_weights(run, facts)
+        with leased(run, _works(plan)) as lease:
+            total = _prepare(run, plan, connected)
+            account = _Account(run, plan, privacy, total, facts)
+            account.begin()
+            outcome = LogprobOutcome()
+            try:
+                with ledger(run) as calls:
+                    for group in _groups(connected):
+                        try:
+                            rounds = (
+                                loglikelihood_rounds(run, plan, calls, group, account.tally, outcome)
+                                if plan.tasks
+                                else generation_rounds(run, plan, calls, group)
+                            )
+                            _ask_rounds(rounds, lease, account, max_cost, progress)
+                        finally:
+                            account.facts |= _facts(group)
+                            _release(group)
+            except BaseException:
+                with suppress(StoreError):  # a full disk: report what went wrong first
+                    account.close()
+                raise
+            look = account.close()
+    logprobs = outcome if plan.tasks else None
+    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, len(plan.items))
+
+
+def _works(plan: CollectPlan) -> list[str]:
+    """Names of the work for which a collect takes leases: by candidate, and by kind of log-probability."""
+    benchmark, suffixes = plan.items[0].benchmark, [f" {task.probe.name}" for task in plan.tasks] or [""]
+    return [f"collect {benchmark} {c.spec}{suffix}" for c in plan.candidates for suffix in suffixes]
+
+
+def _prepare(run: RunFile, plan: CollectPlan, connected: Sequence[Connected]) -> int:
+    """Store the items and candidates; the number of requests there are to make."""
+    loaded = plan.benchmark
+    with run.writing() as db:
+        put_benchmark(db, loaded.card, plan.items, spec=loaded.spec, signature=loaded.signature)
+        put_candidates(db, {str(c.spec): c.role for c in plan.candidates})
+    if not plan.tasks:
+        return count_unanswered(run, plan)
+    return sum(max_calls(run, plan, c, bool(getattr(m, "branching", False))) for c, m in connected)
+
+
+def _groups(connected: Sequence[Connected]) -> Iterator[list[Connected]]:
+    """What is asked side by side: all endpoints together, local models one after the other."""
+    remote = [pair for pair in connected if not isinstance(pair.model, HoldsWeights)]
+    if remote:
+        yield remote
+    yield from ([pair] for pair in connected if isinstance(pair.model, HoldsWeights))
+
+
+def _ask_rounds(
+    rounds: Iterator[Round],
+    lease: Lease,
+    account: "_Account",
+    max_cost: float | None,
+    progress: Callable[[UsageCounter, int], None] | None,
+) -> None:
+    """Make the calls of each round, as long as nobody interrupts and the lease is ours."""
+
+    def report(tally: UsageCounter) -> None:
+        if progress:
+            progress(tally, account.total)
+
+    for round_ in rounds:
+        if not account.tally.interrupted:
+            ask(
+                round_.queues,
+                _keep_leased(lease, round_),
+                recall=round_.recall,
+                max_cost=max_cost,
+                progress=report if progress else None,
+                tally=account.tally,
+            )
+
+
+def _keep_leased(lease: Lease, round_: Round) -> Callable[[Model, Call, CallOutcome], None]:
+    def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
+        lease.check()
+        round_.keep(model, call, outcome)
+
+    return keep
+
+
+def _facts(connected: Sequence[Connected]) -> dict[str, Mapping[str, Any]]:
+    return {model.name: model.facts for _, model in connected if isinstance(model, HoldsWeights)}
+
+
+def _release(connected: Sequence[Connected]) -> None:
+    for _, model in connected:
+        if isinstance(model, HoldsWeights):
+            model.release()
+
+
+@dataclass
+class _Account:
+    """The account of a collect in the run's provenance: what was asked of whom, and what left this
+    machine.
+    """
+
+    run: RunFile
+    plan: CollectPlan
+    privacy: Privacy
+    total: int
+    facts: dict[str, Mapping[str, Any]]
+    tally: UsageCounter = field(default_factory=UsageCounter)
+    _step: int = 0
+    _look: int | None = None
+
+    def begin(self) -> None:
+        """Store, before the first request, what is about to be asked of whom and on whose word.
+
+        A collect that is killed, or finds the disk full, leaves this. It counts all its requests as changes:
+        some were answered, and findings made before must not pass for fresh.
+        """
+        with self.run.writing() as db:
+            put_provenance(db, "collect", self._body(models=self.facts, state="begun"), changed=self.total)
+            self._step = _last_rowid(db)
+            if self.total and _has_findings(db):
+                settings = {**self.plan.settings, "requests": self.total, "state": "begun"}
+                put_finding(db, "collect", settings, ())
+                self._look = _last_rowid(db)
+
+    def close(self) -> bool:
+        """Store what was asked, what left this machine and how local models ran.
+
+        It replaces what `begin` stored, so that one collect is one step. True if responses came after
+        findings had been made from this run: that is a look at it, and stored as one.
+        """
+        tally = self.tally
+        body = self._body(
+            answered=tally.answered,
+            failed=tally.failed,
+            left=tally.remaining if self.plan.tasks else self.total - tally.done,
+            cost=None if tally.unpriced else tally.cost,
+            sent=tally.traffic.rows,
+            models=self.facts,
+        )
+        with self.run.writing() as db:
+            db.execute("DELETE FROM provenance WHERE provenance_id = ?", (self._step,))
+            db.execute("DELETE FROM findings WHERE finding_id = ?", (self._look,))
+            put_provenance(db, "collect", body, changed=tally.done)
+            look = _has_findings(db) and tally.answered > 0
+            if look:
+                put_finding(db, "collect", {**self.plan.settings, "answered": tally.answered}, ())
+        return look
+
+    def _body(self, **entries: Any) -> Mapping[str, Any]:
+        return {
+            **self.plan.settings,
+            "offline": is_offline(),
+            "allow": list(self.privacy.allow),
+            "allow_phi": self.privacy.allow_phi,
+            "requests": self.total,
+            **entries,
+        }
+
+
+def _last_rowid(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def _has_findings(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM findings LIMIT 1").fetchone() is not None
+
+
+def _check_prices(plan: CollectPlan, max_cost: float | None) -> None:
+    """Raise `InputError` if this is no limit, or could not be kept."""
+    if max_cost is None:
+        return
+    if not max_cost >= 0:  # NaN is no number either
+        raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
+    for candidate in plan.candidates:
+        if candidate.price is None:
+            raise InputError(
+                f"--max-cost {max_cost:g}: the price of {candidate.spec} is not known, so the limit "
+                "could not be kept: put its price into a --providers file, or leave --max-cost out."
+            )
+
+
+def _check_egress(plan: CollectPlan, models: Sequence[Model], privacy: Privacy) -> None:
+    """Raise `EgressError` if items of this kind must not go where they would."""
+    for model in models:
+        if model.place:
+            permit(model.place)
+    pairs = list(zip(plan.candidates, models, strict=True))
+    remote = [(c, place) for c, model in pairs if (place := destination(c, model))]
+    places = list(dict.fromkeys(place for _, place in remote))
+    if plan.benchmark.card.access == "credentialed":
+        refuse_strangers(plan.benchmark.spec, places, privacy.allow)
+    # Offline, all hosts were refused above, and what a function opens in Python is.
+    if is_offline() or not remote or privacy.allow_phi:
+        return
+    for candidate, place in remote:
+        for source, text in plan.requests.shared_texts(candidate.settings):
+            refuse_text(f"the {source} for {candidate.spec.name}", [text], place)
+    few_shot = any(c.settings.get("shots") for c in plan.candidates)  # examples come from all items
+    refuse_patients(plan.benchmark.items if few_shot else plan.items, places)
+
+
+def _check_sample(run: RunFile, plan: CollectPlan) -> None:
+    """Raise `InputError` if the run holds other items of this benchmark, or with other weights."""
+    benchmark = plan.items[0].benchmark
+    stored = known_items(run, benchmark)
+    planned = {(i.item, i.variant): i.weight for i in plan.items}
+    sampled = any(weight != 1.0 for weight in (*stored.values(), *planned.values()))
+    if stored and sampled and stored != planned:
+        raise InputError(
+            f"{run.path} holds another sample of {benchmark} ({len(stored)} items, not "
+            f"{len(planned)}): ask for the same --sample, or use another run."
+        )
+
+
+def _check_wording(run: RunFile, plan: CollectPlan) -> None:
+    """Raise `InputError` if a candidate was asked otherwise before, under the same name."""
+    items = {(item.item, item.variant): item for item in plan.items}
+    benchmark = plan.items[0].benchmark
+    for candidate in plan.candidates:
+        name = str(candidate.spec)
+        for task in plan.tasks:
+            last = last_logprob_item(run, benchmark, name, task.probe.name)
+            item = items.get((last.item, last.variant)) if last else None
+            if last and item and first_key(task, item, prompt_builder(plan, candidate)) != last.key:
+                raise _reworded(candidate, item)
+        if plan.tasks:
+            continue
+        last = asked_last(run, benchmark, name)
+        item = items.get((last.item, last.variant)) if last else None
+        if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
+            raise _reworded(candidate, item)
+
+
+def _reworded(candidate: CandidateConfig, item: Item) -> InputError:
+    return InputError(
+        f"{candidate.spec} was asked item {item.name!r} in other words before: a prompt file, the "
+        "examples to draw from or vivavoce's own prompts have changed. Answers to both are not one "
+        "candidate's: name the file otherwise, or use another run."
+    )
+
+
+def _check_weights(run: RunFile, facts: ModelFacts) -> None:
+    """Raise `InputError` if a local model has other weights than when it answered in this run."""
+    if not run.exists:
+        return
+    with run.reading() as db:
+        collects = [p.get("models") or {} for p in provenance(db) if p["verb"] == "collect"]
+    for name, current in facts.items():
+        for earlier in (models[name].get("weights") for models in collects if name in models):
+            if earlier and current.get("weights") and earlier != current["weights"]:
+                raise InputError(
+                    f"{name} is another model now than the one that answered here (the hash of its files was "
+                    f"{earlier} and is {current['weights']}): give the folder another name, or use another "
+                    f"run."
+                )

@@ -1,0 +1,278 @@
+"""The plan of a collect: what is to be asked of which candidates, checked before anything is sent."""
+
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from vivavoce import formats
+from vivavoce.benchmarks import Loaded, load, sampled
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, SpecError
+from vivavoce.core.prompts import Prompt
+from vivavoce.core.prompts import load as load_prompt
+from vivavoce.core.records import Item
+from vivavoce.core.text import label
+from vivavoce.logprobs.requests import LogprobRequests, requests_of
+from vivavoce.metrics import Metric
+from vivavoce.models.candidates import CandidateConfig, parse_candidate
+from vivavoce.models.endpoints import load_endpoints
+from vivavoce.models.requests import Message, Request
+
+_FILE = re.compile(r"system_\w+|\S+\.md")
+"""A system message that is the name of a shipped prompt, or a file."""
+
+
+class RequestBuilder:
+    """Builds the request for an item from a candidate's settings. Prompt files are read once, when needed.
+
+    Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
+    that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
+    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; and `shots`, so many other items with their keys,
+    of the same format and another group, drawn by the item's id.
+    """
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+        self._prompts: dict[str, Prompt] = {}
+        self._solved: dict[str, list[tuple[Item, str]]] | None = None
+        self._sizes: Counter[tuple[str, str]] = Counter()
+
+    def check(self, items: Sequence[Item], candidate: CandidateConfig) -> None:
+        """Raise `InputError` where an item could not be asked: no such prompt, too few examples."""
+        settings = candidate.settings
+        self._system(settings)
+        if settings.get("prompt"):
+            template = self._prompt(str(settings["prompt"]))
+            if "question" not in template.variables:
+                raise InputError(
+                    f"the prompt {template.name!r} never says {{{{ question }}}}: put it where the question "
+                    f"goes."
+                )
+        shots = int(settings.get("shots") or 0)
+        for item in items if shots else ():
+            self._examples(item, shots)
+        self._question(items[0], settings)
+
+    def request(self, item: Item, candidate: CandidateConfig, repeat: int) -> Request:
+        """What a candidate is asked in a repeat; a seed of its own makes one for each item and repeat.
+
+        Only a baseline sees options, key and draw: for a model, items worded alike are one question.
+        """
+        sampling = candidate.sampling
+        if sampling.seed is not None:
+            sampling = replace(sampling, seed=_number(item, "answer", repeat, sampling.seed))
+        messages = self.messages(item, candidate.settings)
+        if not candidate.spec.name.startswith("baseline/"):
+            return Request(messages=messages, sampling=sampling)
+        return Request(
+            messages=messages,
+            sampling=sampling,
+            options=item.options or formats.format_of(item).fixed_options,
+            reference=formats.key(item),
+            draw=_number(item, "draw", repeat),
+        )
+
+    def messages(self, item: Item, settings: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The conversation that asks an item: system, examples, question.
+
+        Raises `InputError` where there are too few examples to draw from.
+        """
+        system, shots = self._system(settings), int(settings.get("shots") or 0)
+        messages = [Message("system", system)] if system else []
+        for example, answer in self._examples(item, shots) if shots else ():
+            messages += [Message("user", self._question(example, settings)), Message("assistant", answer)]
+        return (*messages, Message("user", self._question(item, settings)))
+
+    def shared_texts(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """What is sent along with every item: the setting it comes from, and its text."""
+        if settings.get("system"):
+            yield "--system text", self._system(settings)
+        if settings.get("prompt"):
+            yield "--prompt file", self._prompt(str(settings["prompt"])).text
+
+    def _prompt(self, name: str) -> Prompt:
+        if name not in self._prompts:
+            self._prompts[name] = load_prompt(name)
+        return self._prompts[name]
+
+    def _system(self, settings: Mapping[str, Any]) -> str:
+        system = str(settings.get("system") or "")
+        return self._prompt(system).text if _FILE.fullmatch(system) else system
+
+    def _question(self, item: Item, settings: Mapping[str, Any]) -> str:
+        if not settings.get("prompt"):
+            return formats.ask(item)
+        return self._prompt(str(settings["prompt"])).fill(
+            question=f"{item.context}\n\n{item.question}" if item.context else item.question,
+            options="\n".join(f"{label(k)}. {text}" for k, text in enumerate(item.options)),
+            steps="\n".join(f"{k}. {text}" for k, text in enumerate(item.steps, 1)),
+            false_answer=item.false_answer or "",
+        )
+
+    def _examples(self, item: Item, shots: int) -> list[tuple[Item, str]]:
+        if self._solved is None:
+            self._solved = {}
+            for example in self._items:
+                answer = formats.key(example)
+                if answer and not example.variant:
+                    self._solved.setdefault(example.format, []).append((example, answer))
+                    self._sizes[example.format, example.group] += 1
+        solved, in_group = self._solved.get(item.format, []), self._sizes[item.format, item.group]
+        if len(solved) - in_group < shots:
+            raise InputError(
+                f"{item.benchmark}, item {item.name!r}: {shots} examples are asked for, and only "
+                f"{len(solved) - in_group} other {item.format} items could serve: lower --shots."
+            )
+        # Examples of the item's own group are left out afterwards, so as many more are sampled: the rest
+        # is as random as if the group had not been there.
+        sample = random.Random(_number(item, "shots", 0)).sample(solved, shots + in_group)
+        return [pair for pair in sample if pair[0].group != item.group][:shots]
+
+
+def _number(item: Item, purpose: str, repeat: int, base: int = 0) -> int:
+    """A seed from what is asked, never from its position."""
+    text = f"{item.benchmark}|{item.item}|{item.variant}|{purpose}|{repeat}|{base}"
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "big") >> 1
+
+
+class LogprobTask(NamedTuple):
+    """The requests that a metric of log-probabilities makes, and the items that they are made about."""
+
+    probe: LogprobRequests
+    items: tuple[Item, ...]
+
+
+class CollectPlan(NamedTuple):
+    """What is to be asked, checked: the items, the candidates, and how often; or which log-probabilities.
+
+    `inapplicable` are metrics that were asked for and score none of the items.
+    """
+
+    benchmark: Loaded
+    items: tuple[Item, ...]
+    candidates: tuple[CandidateConfig, ...]
+    repeats: int
+    settings: Mapping[str, Any]
+    requests: RequestBuilder
+    tasks: tuple[LogprobTask, ...] = ()
+    inapplicable: tuple[str, ...] = ()
+
+
+def unanswered(plan: CollectPlan, done: set[tuple[str, str, int]]) -> Iterator[tuple[Item, int]]:
+    """Items and repeats without a response: the first repeat of every item, then the second, and so on."""
+    for repeat in range(1, plan.repeats + 1):
+        for item in plan.items:
+            if (item.item, item.variant, repeat) not in done:
+                yield item, repeat
+
+
+def plan_collect(
+    benchmark: str,
+    models: Sequence[str],
+    *,
+    logprobs: Sequence[str] = (),
+    repeats: int | None = None,
+    preset: Literal["published"] | None = None,
+    sample: str | None = None,
+    providers: Path | None = None,
+    generated_items: Callable[[str], Sequence[Item]] = lambda benchmark: (),
+    **settings: Any,
+) -> CollectPlan:
+    """Check what is to be asked of which candidates; nothing is sent or stored, and no key is needed.
+
+    `logprobs` names metrics that need log-probabilities: these are collected then, and no text is generated.
+    `generated_items` gives what the run made of a benchmark's items: it is asked too. `settings` go to every
+    candidate whose own spec does not state them; under `preset` those that the benchmark was published with
+    fill the gaps. Raises a `VivaError` for whatever cannot be used: a benchmark, a model, a provider, a
+    setting, a prompt.
+    """
+    loaded = load(benchmark)
+    loaded = loaded.joined(generated_items(loaded.items[0].benchmark))
+    settings = _with_preset(settings, preset, loaded)
+    n = _repeats(repeats, settings.pop("repeats", None), for_logprobs=bool(logprobs))
+    candidates = _candidates(models, providers, settings)
+    names = [str(candidate.spec) for candidate in candidates]
+    items = loaded.items if sample is None else sampled(loaded.items, sample)
+    if logprobs and n > 1:
+        raise SpecError(f"--repeats {n}: probabilities are asked once; leave --repeats out with --for.")
+    tasks, inapplicable = _logprob_tasks(logprobs, items)
+    requests = RequestBuilder(loaded.items)
+    for candidate in candidates:
+        requests.check(items, candidate)
+    record: dict[str, Any] = {
+        "benchmark": loaded.spec,
+        "candidates": names,
+        "repeats": n,
+        "sample": sample,
+        "preset": preset,
+    }
+    if tasks:
+        record["for"] = [task.probe.name for task in tasks]
+    return CollectPlan(loaded, items, candidates, n, record, requests, tasks, inapplicable)
+
+
+def _with_preset(settings: Mapping[str, Any], preset: str | None, loaded: Loaded) -> dict[str, Any]:
+    """The settings that were given, before those that the benchmark was published with."""
+    explicit = {key: value for key, value in settings.items() if value is not None and value != ()}
+    if preset is None:
+        return explicit
+    if not loaded.card.published:
+        raise SpecError(f"{loaded.spec} names no published settings, so there is no --preset {preset}.")
+    return {**loaded.card.published, **explicit}
+
+
+def _repeats(repeats: int | None, published: Any, *, for_logprobs: bool) -> int:
+    if repeats is None:
+        repeats = 1 if for_logprobs else int(published or 1)
+    if repeats < 1:
+        raise InputError(f"--repeats {repeats}: every question is asked once at least.")
+    return repeats
+
+
+def _candidates(
+    models: Sequence[str], providers: Path | None, settings: Mapping[str, Any]
+) -> tuple[CandidateConfig, ...]:
+    registered = load_endpoints(providers)
+    candidates = tuple(parse_candidate(text, registered, **settings) for text in dict.fromkeys(models))
+    if not candidates:
+        raise SpecError("collect needs --model, such as --model openai/gpt-4o or --model baseline/random.")
+    names = [str(candidate.spec) for candidate in candidates]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SpecError(f"--model names {twice[0]} twice.")
+    return candidates
+
+
+def _logprob_tasks(
+    metrics: Sequence[str], items: Sequence[Item]
+) -> tuple[tuple[LogprobTask, ...], tuple[str, ...]]:
+    """The tasks of these metrics, each with the items that one of them scores; and metrics that score
+    none.
+    """
+    tasks: dict[str, dict[tuple[str, str], Item]] = {}
+    probes: dict[str, LogprobRequests] = {}
+    inapplicable: list[str] = []
+    for text in metrics:
+        metric: Metric = registry.build("metric", text).bind(items)
+        probe = requests_of(metric)
+        if probe is None:
+            raise SpecError(f"--for {text}: it marks answers in words, not probabilities; leave --for out.")
+        scored = [i for i in items if metric.applies_to(i) and all(getattr(i, need) for need in metric.needs)]
+        if not scored:
+            inapplicable.append(text)
+            continue
+        probes[probe.name] = probe
+        by_place = tasks.setdefault(probe.name, {})
+        for item in scored:
+            by_place.setdefault((item.item, item.variant), item)
+    if inapplicable and not tasks:
+        raise SpecError(
+            f"--for {', '.join(inapplicable)}: none of these {len(items)} items can be marked so; "
+            "`viva show METRIC` says what it takes."
+        )
+    built = tuple(LogprobTask(probes[name], tuple(by_place.values())) for name, by_place in tasks.items())
+    return built, tuple(inapplicable)

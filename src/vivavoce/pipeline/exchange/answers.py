@@ -1,0 +1,222 @@
+"""Recorded answers in: other people's files become responses of a run."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from vivavoce.benchmarks import Loaded, load
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.records import Item, Response, ResponseStatus, Role
+from vivavoce.core.tables import Line, is_file
+from vivavoce.core.text import is_blank, one_line
+from vivavoce.pipeline.exchange.log_readers import reader_of
+from vivavoce.pipeline.exchange.rows import by_name, named, number_of, of_probe, text_of
+from vivavoce.store.generated import made_items
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
+
+COLUMNS = (
+    *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
+    *("tokens", "seconds", "cost", "error", "probe"),
+)
+_NEEDED = {
+    "item": "--map item=COLUMN",
+    "candidate": "--map candidate=COLUMN or --set candidate=NAME",
+    "text": "--map text=COLUMN",
+}
+
+
+class Imported(NamedTuple):
+    """What an import of answers did, in rows of the file.
+
+    `skipped` rows answer items that the benchmark's settings leave out. `probes` rows hold what a model told
+    of its probabilities: they are no answers in words, and are left out too.
+    """
+
+    responses: int
+    candidates: int
+    items: int
+    blank: int
+    failed: int
+    skipped: int
+    new: int
+    unchanged: int
+    replaced: int
+    identical_repeats: tuple[str, ...]
+    probes: int = 0
+
+
+def import_answers(
+    run: RunFile,
+    file: Path,
+    *,
+    benchmark: str,
+    columns: Mapping[str, str],
+    constants: Mapping[str, str],
+    roles: Mapping[str, Role],
+    new_version: bool = False,
+) -> Imported:
+    """Store the recorded answers of `file` in one transaction: all of them, or none.
+
+    `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
+    is a failed response; '' arrived empty. Importing the same file again changes nothing. Rows with a
+    `probe`, as an export has them, are left out. A registered `LogReader` reads the files that it accepts.
+    """
+    for name, role in roles.items():
+        if role not in get_args(Role):
+            raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
+    if not is_file(file) and not file.is_dir():
+        raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
+    loaded = load(benchmark)
+    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
+    unknown_fields = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
+    if unknown_fields:
+        raise InputError(
+            f"answers have no field {unknown_fields[0]!r}.{suggest(unknown_fields[0], list(COLUMNS))}"
+        )
+    reader = reader_of(file, loaded)
+    responses, skipped, probes = _responses(reader.lines(file, loaded), loaded, columns, constants)
+    candidates = dict.fromkeys(r.candidate for r in responses)
+    unknown = [name for name in roles if name not in candidates]
+    if unknown:
+        raise InputError(f"--role names {unknown[0]!r}, but {file} has no such candidate."
+                         f"{suggest(unknown[0], list(candidates))}")  # fmt: skip
+    if probes and not responses:
+        raise InputError(
+            f"{file} holds no answer in words to {loaded.spec}: {probes} rows are of probes, which "
+            "`viva merge` brings from the run they are from, and `viva collect --for` asks anew."
+        )
+    if not responses:
+        raise InputError(
+            f"{file} holds {skipped} answers, all to items outside {loaded.spec}: nothing to import."
+        )
+    with run.writing() as db:
+        roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
+        items = put_benchmark(
+            db,
+            loaded.card,
+            loaded.items,
+            spec=loaded.spec,
+            signature=loaded.signature,
+            new_version=new_version,
+        )
+        keys = put_candidates(db, {c: roles.get(c, roles_stored.get(c, "candidate")) for c in candidates})
+        stored = put_responses(db, responses, items=items, candidates=keys)
+        put_provenance(
+            db,
+            "import",
+            {
+                "file": file.name,
+                "file_hash": reader.file_hash(file, loaded),
+                "benchmark": loaded.spec,
+                "signature": loaded.signature,
+                "map": dict(columns),
+                "set": dict(constants),
+                "roles": dict(roles),
+                **stored._asdict(),
+                "skipped": skipped,
+                "probes": probes,
+            },
+            changed=stored.new + stored.replaced,
+        )
+    return Imported(
+        responses=len(responses),
+        candidates=len(candidates),
+        items=len({(r.item, r.variant) for r in responses}),
+        blank=sum(r.text is not None and is_blank(r.text) for r in responses),
+        failed=sum(r.status == "failed" for r in responses),
+        skipped=skipped,
+        **stored._asdict(),
+        identical_repeats=identical_repeats(responses),
+        probes=probes,
+    )
+
+
+def _responses(
+    lines: Iterable[Line], loaded: Loaded, columns: Mapping[str, str], constants: Mapping[str, str]
+) -> tuple[list[Response], int, int]:
+    """The rows as responses to the selected items; how many answer other items of the benchmark; how many
+    hold log-probabilities.
+    """
+    selected, unselected = by_name(loaded.items), by_name(loaded.others)
+    responses: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
+    unknown: Counter[str] = Counter()
+    skipped = probes = 0
+    for line in named(lines, columns, constants, _NEEDED):
+        if of_probe(line):
+            probes += 1
+            continue
+        names = (text_of(line, "item") or "", text_of(line, "variant") or "")
+        if names in selected:
+            _add_response(responses, line, selected[names], names[0])
+        elif names in unselected:
+            skipped += 1
+        else:
+            unknown[" ".join(names).strip()] += 1
+    if unknown:
+        listed = ", ".join(list(unknown)[:5]) + (" …" if len(unknown) > 5 else "")
+        near = suggest(next(iter(unknown)), list(dict.fromkeys(item for item, _ in selected)))
+        raise InputError(
+            f"{unknown.total()} answers are to items that {loaded.spec} does not have: {listed}."
+            f"{near} Nothing was imported."
+        )
+    return [response for response, _ in responses.values()], skipped, probes
+
+
+def _add_response(
+    responses: dict[tuple[str, str, str, int, str], tuple[Response, str]], line: Line, item: Item, name: str
+) -> None:
+    """Add the response of a row. Raises `InputError` for another response to the same item and repeat."""
+    response = _response(line, item)
+    key = (response.item, response.variant, response.candidate, response.repeat, response.edit)
+    if key in responses and responses[key][0] != response:
+        raise InputError(
+            f"{line.where}: a second answer of {response.candidate} to {name}, repeat "
+            f"{response.repeat} (the first: {responses[key][1]}). If the file numbers repeats, name the "
+            "column: --map repeat=…"
+        )
+    responses[key] = (response, line.where)
+
+
+def _response(line: Line, item: Item) -> Response:
+    row, where = line.row, line.where
+    text = row["text"]
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
+        )
+    status: Any = row.get("status")
+    if status in (None, ""):
+        status = "failed" if text is None else "ok"
+    if status not in get_args(ResponseStatus):
+        raise InputError(f"{where}: status {status!r} is none of ok, filtered, failed.")
+    if status == "ok" and text is None:
+        raise InputError(f"{where}: the status is ok but there is no text.")
+    return Response(
+        benchmark=item.benchmark,
+        item=item.item,
+        variant=item.variant,
+        candidate=text_of(line, "candidate") or "",
+        repeat=number_of(row, "repeat", int, where, 1),
+        edit=text_of(line, "edit") or "",
+        status=status,
+        text=text if status == "ok" else None,
+        reasoning=text_of(line, "reasoning"),
+        finish_reason=text_of(line, "finish_reason"),
+        tokens=number_of(row, "tokens", int, where),
+        seconds=number_of(row, "seconds", float, where),
+        cost=number_of(row, "cost", float, where),
+        error=text_of(line, "error") or (text if status == "failed" else None),
+    )
+
+
+def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:
+    """Candidates with several answers to some item, and to every item always the same text."""
+    texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for r in responses:
+        if r.text is not None:
+            texts[r.candidate, r.item, r.variant].append(r.text)
+    repeated = {key: texts_given for key, texts_given in texts.items() if len(texts_given) > 1}
+    varied = {candidate for (candidate, *_), texts_given in repeated.items() if len(set(texts_given)) > 1}
+    return tuple(dict.fromkeys(c for c, *_ in repeated if c not in varied))

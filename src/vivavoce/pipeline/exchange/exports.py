@@ -1,0 +1,274 @@
+"""A run out: its tables as Parquet or CSV files for whoever goes on with them, or a smaller run.
+
+An export appears whole or not at all, and takes the place of nothing but an earlier export.
+"""
+
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import polars as pl
+
+from vivavoce.core.errors import InputError, StoreError, suggest
+from vivavoce.core.records import ItemKey
+from vivavoce.core.registry import exporter
+from vivavoce.core.spreadsheets import defused
+from vivavoce.pipeline.exchange.exporters import Exported, Exporter
+from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
+from vivavoce.pipeline.load import select_items
+from vivavoce.privacy.redaction import redactor
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.run import Run
+
+
+Form = Literal["parquet", "csv"]
+TABLES = (
+    *("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance"),
+    "calls",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables(Exporter):
+    """Writes tables of the run to a folder: by default all, or some of `TABLES`."""
+
+    items: str | None = None
+    table: tuple[str, ...] = ()
+    redact: bool = False
+    form: ClassVar[Form]
+
+    def write(self, run: "Run", to: Path) -> tuple[Exported, ...]:
+        """Write one file a table, with a README.txt that explains the columns."""
+        chosen = select_items(run.file, self.items)
+        return export_tables(
+            run.file, to, form=self.form, tables=self.table, chosen=chosen, redact=self.redact,
+            estimates=lambda: run.estimates(items=self.items).rows,
+        )  # fmt: skip
+
+
+@exporter("parquet")
+class Parquet(Tables):
+    """Tables for programs."""
+
+    form = "parquet"
+
+
+@exporter("csv")
+class Csv(Tables):
+    """Tables for spreadsheets, in which no text can run as a formula."""
+
+    form = "csv"
+
+
+@exporter("run")
+class SmallerRun(Exporter):
+    """A run file of some of the items, or of all."""
+
+    items: str | None = None
+    table: tuple[str, ...] = ()
+    redact: bool = False
+
+    def write(self, run: "Run", to: Path) -> tuple[Exported, ...]:
+        """Write the chosen items with all that belongs to them. Raises `InputError` for options of tables."""
+        chosen = select_items(run.file, self.items)
+        if self.table:
+            raise InputError("a run is exported whole: --table goes with parquet and csv.")
+        if self.redact:
+            raise InputError("a run is exported with its texts: --redact goes with parquet and csv.")
+        return (export_run(run.file, to, chosen=chosen, items=self.items),)
+
+
+def export_tables(
+    run: RunFile,
+    to: Path,
+    *,
+    form: Form,
+    tables: Sequence[str] = (),
+    chosen: set[ItemKey] | None = None,
+    redact: bool = False,
+    estimates: Estimates,
+) -> tuple[Exported, ...]:
+    """Write tables of the run to the folder `to`, one file each, with a README.txt that explains columns.
+
+    `tables` are some of `TABLES`, by default all; `chosen` restricts items, responses, scores and calls, and
+    `estimates` gives the rows of that table. `redact` replaces the texts of questions, answers and notes.
+    Raises `InputError` for an unknown table, `StoreError` where something else lies at `to`, or the disk does
+    not take it; then nothing is left behind.
+    """
+    for name in tables:
+        if name not in TABLES:
+            raise InputError(f"a run has no table named {name!r}.{suggest(name, TABLES)}")
+    names = [name for name in TABLES if not tables or name in tables]
+    hidden = redactor() if redact else None
+    columns, heights = {}, {}
+    with run.reading() as db:
+        earlier = _is_earlier_export(to, run)
+        with _draft_folder(to) as draft:
+            folder = draft / "export"
+            folder.mkdir()
+            for name in names:  # one table at a time: a large run's do not stand in memory together
+                table = frame(db, name, chosen=chosen, estimates=estimates)
+                table = hidden(table) if hidden else table
+                _write(table, folder / f"{name}.{form}", form)
+                columns[name], heights[name] = table.columns, table.height
+            text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
+            (folder / "README.txt").write_text(text, encoding="utf-8")
+            _replace(folder, to, draft / "earlier" if earlier else None)
+    return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
+
+
+def export_run(run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: str | None) -> Exported:
+    """Write a run file of the chosen items alone, with their answers and marks; all of it without a choice.
+
+    What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and
+    candidates and measures without a row, are left out; so are calls that are kept under no item, as all of
+    probes and judges, and the provenance counts these by purpose. Raises `StoreError` where something lies at
+    `to`.
+    """
+    if chosen is None:
+        run.copy(to)
+        return _exported(None, to, _count(to))
+    if _exists(to):
+        raise StoreError(f"{to} is there already: a run is never overwritten by another.")
+    with run.reading():  # a run that is not there is named before anything is made
+        pass
+    with _draft_folder(to) as draft:
+        full, part = RunFile(draft / "whole.viva"), draft / "part.viva"
+        try:
+            run.copy(full.path)
+            with full.writing() as db:
+                calls_by_purpose = _delete_other_items(db, chosen)
+                body = {"items": items, "of": run.path.name, "calls_left_out": calls_by_purpose}
+                put_provenance(db, "export", body, changed=0)
+            full.copy(part)  # VACUUM INTO again: what was deleted leaves no trace in the file
+        except StoreError as error:
+            message = str(error).replace(str(full.path), str(to)).replace(str(part), str(to))
+            raise StoreError(message) from error
+        part.rename(to)
+    return _exported(None, to, _count(to))
+
+
+def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[str, int]:
+    """Delete all other items, what belongs to them, and the words that nothing uses any more.
+
+    Calls that are kept under no item go as well; how many of each purpose comes back.
+    """
+    uncounted = (
+        "SELECT purpose, count(*) FROM calls WHERE response_id IS NULL GROUP BY purpose ORDER BY purpose"
+    )
+    calls_by_purpose: dict[str, int] = dict(db.execute(uncounted))
+    db.execute("CREATE TEMP TABLE kept (benchmark TEXT, item TEXT, variant TEXT)")
+    db.executemany("INSERT INTO kept VALUES (?, ?, ?)", sorted(chosen))
+    db.execute(
+        "CREATE TEMP TABLE gone AS SELECT item_id FROM items JOIN benchmarks USING (benchmark_id) "
+        "WHERE current = 0 OR (benchmark, item, variant) NOT IN (SELECT * FROM temp.kept)"
+    )
+    in_responses = (
+        "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
+    )
+    for statement in (
+        f"DELETE FROM scores WHERE {in_responses}",
+        # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
+        f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
+        "DELETE FROM leases",
+        "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
+        "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses)",
+        "DELETE FROM measures WHERE measure_id NOT IN (SELECT measure_id FROM scores)",
+        "DELETE FROM edits WHERE edit_id != 0 AND edit_id NOT IN (SELECT edit_id FROM responses)",
+        "DELETE FROM units WHERE unit_id != 0 AND unit_id NOT IN (SELECT unit_id FROM scores)",
+        "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
+    ):
+        db.execute(statement)
+    return calls_by_purpose
+
+
+def _count(path: Path) -> int:
+    with RunFile(path).reading() as db:
+        (n,) = db.execute("SELECT count(*) FROM responses").fetchone()
+    return int(n)
+
+
+def _write(table: pl.DataFrame, path: Path, form: Form) -> None:
+    try:
+        if form == "parquet":
+            table.write_parquet(path)
+        else:
+            defused(table).write_csv(path, include_bom=True)  # the mark by which Excel knows UTF-8
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from error
+
+
+def _exported(table: str | None, path: Path, rows: int) -> Exported:
+    return Exported(table, path, rows, path.stat().st_size)
+
+
+def _exists(to: Path) -> bool:
+    try:
+        return to.exists() or to.is_symlink()
+    except OSError as error:
+        raise StoreError(f"cannot look at {to}: {error.strerror or error}. Give another path.") from None
+
+
+def _is_earlier_export(to: Path, run: RunFile) -> bool:
+    """True if an earlier export lies at `to`. Raises `StoreError` if anything else does."""
+    if not _exists(to):
+        return False
+    if not to.is_dir():
+        what = "the run itself" if run.exists and to.exists() and to.samefile(run.path) else "no folder"
+        raise StoreError(f"{to} is {what}: tables are written to a folder of their own, such as exam-tables.")
+    expected = {"README.txt", *(f"{name}.{form}" for name in TABLES for form in ("parquet", "csv"))}
+    try:
+        others = sorted(path.name for path in to.iterdir() if path.name not in expected or not path.is_file())
+        if not others and not any(to.iterdir()):
+            return True
+        with (to / "README.txt").open("rb") as stream:
+            ours = stream.read(len(MADE_BY)) == MADE_BY.encode()
+    except FileNotFoundError:
+        ours = False
+    except OSError as error:
+        raise StoreError(f"cannot look into {to}: {error.strerror or error}. Give another folder.") from None
+    if others or not ours:
+        example = f" (it holds {others[0]})" if others else ""
+        raise StoreError(f"{to} is there already and is no export{example}: give another folder.")
+    return True
+
+
+@contextmanager
+def _draft_folder(to: Path) -> Iterator[Path]:
+    """A hidden folder beside `to` to work in, gone afterwards; errors of the disk as one sentence."""
+    if not to.absolute().parent.is_dir():
+        raise StoreError(f"no folder {to.parent} to put the export in.")
+    draft = to.resolve().with_name(f".export-{secrets.token_hex(4)}.part")
+    try:
+        draft.mkdir()
+        yield draft
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the export to {to}: {error.strerror or error}. Nothing was written; give another "
+            "path, or make room."
+        ) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _replace(folder: Path, to: Path, earlier: Path | None) -> None:
+    """Put the folder in its place, and what lay there into `earlier`."""
+    place = to.resolve()  # a link to a folder stays a link
+    if earlier:
+        place.rename(earlier)
+    try:
+        folder.rename(place)
+    except OSError:
+        if earlier:
+            earlier.rename(place)
+        raise

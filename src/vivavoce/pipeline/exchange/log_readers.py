@@ -1,0 +1,50 @@
+"""Readers of recorded responses: tables of ours or others, and the log files of other tools."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+
+from vivavoce.benchmarks import Loaded
+from vivavoce.core import registry
+from vivavoce.core.tables import Line, read_lines
+
+
+class LogReader(ABC):
+    """Reads the files of another tool for `viva import`; register a subclass with `@log_reader("name")`."""
+
+    @abstractmethod
+    def accepts(self, path: Path, benchmark: Loaded) -> bool:
+        """Whether this reader knows the file or folder at `path`, whose items are those of `benchmark`."""
+
+    @abstractmethod
+    def lines(self, path: Path, benchmark: Loaded) -> Iterable[Line]:
+        """The rows, each with where it stands: `item`, `candidate`, `text`, and any other column of ours.
+
+        Raise `InputError` where a row cannot be read, with the file, the place and what to do.
+        """
+
+    def file_hash(self, path: Path, benchmark: Loaded) -> str:
+        """The hash of what was read, which goes into the run's provenance."""
+        return registry.file_hash(path)
+
+
+class TableReader(LogReader):
+    """Reads .jsonl, .csv, .tsv and .parquet files: what no other reader accepts."""
+
+    def accepts(self, path: Path, benchmark: Loaded) -> bool:
+        """Any file."""
+        return True
+
+    def lines(self, path: Path, benchmark: Loaded) -> Iterable[Line]:
+        """The rows of the table as they are; the user names columns with `--map`."""
+        return read_lines(path)
+
+
+def reader_of(path: Path, benchmark: Loaded) -> LogReader:
+    """The first registered reader that accepts the path, and the reader of tables if there is none.
+
+    Plugins are asked first: a reader that ships may accept every folder.
+    """
+    entries = sorted(registry.entries("log_reader"), key=lambda entry: entry.origin == "vivavoce")
+    readers: list[LogReader] = [entry.cls() for entry in entries]
+    return next((reader for reader in readers if reader.accepts(path, benchmark)), TableReader())

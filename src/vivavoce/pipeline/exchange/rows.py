@@ -1,0 +1,97 @@
+"""Rows of other people's files under our names, with plain types and an error that says where."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item
+from vivavoce.core.tables import Line, rename
+from vivavoce.core.text import one_line
+
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def by_name(items: Iterable[Item]) -> dict[tuple[str, str], Item]:
+    """Items by every name they answer to: published id, or base id and variant."""
+    names = {(item.item, item.variant): item for item in items}
+    return {(item.alias, ""): item for item in items if item.alias} | names
+
+
+def named(
+    lines: Iterable[Line], columns: Mapping[str, str], constants: Mapping[str, str], needed: Mapping[str, str]
+) -> Iterator[Line]:
+    """Rows under our names. `needed` gives for each column that must be there how the user can name it.
+
+    Raises `InputError` when one is absent, or empty where only `text` may be.
+    """
+    for line in lines:
+        row = {**rename(line, columns), **constants}
+        if "id" in row and "item" not in row:
+            row["item"] = row.pop("id")
+        for name, remedy in needed.items():
+            if name not in row:
+                likely = _likely([n for n in needed if n not in row], line.row)
+                raise InputError(
+                    f"{line.where}: no column {name!r} (there are {', '.join(line.row)}): {remedy} names it."
+                    + (f" Perhaps: {likely}." if likely else "")
+                )
+            if name != "text" and row[name] in (None, ""):
+                raise InputError(f"{line.where}: the column {columns.get(name, name)!r} is empty.")
+        yield Line(line.where, row)
+
+
+_SYNONYMS = {
+    "item": ("question_id", "qid", "item_id", "question_no", "case_id", "prompt_id"),
+    "candidate": ("model", "model_name", "model_id", "system", "llm", "engine"),
+    "text": ("answer", "response", "output", "completion", "generation", "prediction", "model_answer"),
+}
+"""What others call our columns."""
+
+
+def _likely(missing: Iterable[str], columns: Iterable[str]) -> str:
+    """The options that would name the missing columns, as far as their names can be guessed."""
+    by_folded = {column.casefold(): column for column in columns}
+    guesses = {
+        name: next((by_folded[n] for n in _SYNONYMS.get(name, ()) if n in by_folded), None)
+        for name in missing
+    }
+    return " ".join(f"--map {ours}={theirs}" for ours, theirs in guesses.items() if theirs)
+
+
+def of_probe(line: Line) -> bool:
+    """Whether a row of an export is about what a model told of its probabilities, not about words."""
+    return line.row.get("probe") not in (None, "")
+
+
+def text_of(line: Line, name: str) -> str | None:
+    """A text, also when written as a number; null when absent."""
+    value = line.row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return str(value)
+    raise InputError(
+        f"{line.where}: {name} must be text, not {type(value).__name__}: {one_line(str(value), 40)}."
+    )
+
+
+def number_of(
+    row: Mapping[str, Any], name: str, kind: type[int] | type[float], where: str, default: Any = None
+) -> Any:
+    """A whole or decimal number, also when written as text; the default when absent."""
+    value = row.get(name)
+    if value in (None, ""):
+        return default
+    try:
+        exact = isinstance(value, int) or (isinstance(value, str) and _WHOLE.fullmatch(value))
+        number = int(value) if exact else float(value)
+        if isinstance(value, bool) or not math.isfinite(number) or "_" in str(value):
+            raise ValueError
+        if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
+            raise ValueError
+        return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
+    except (TypeError, ValueError, OverflowError):
+        what = "a whole number" if kind is int else "a number"
+        raise InputError(f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}.") from None

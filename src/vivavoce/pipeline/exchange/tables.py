@@ -1,0 +1,300 @@
+"""The tables of an export, and the README.txt that says what each column holds."""
+
+import json
+import sqlite3
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from vivavoce.core.records import ItemKey
+from vivavoce.core.tables import SCORES
+from vivavoce.store import read
+
+Estimates = Callable[[], Sequence[Mapping[str, Any]]]
+"""Gives the rows of the table of estimates, where that is asked for."""
+
+
+def frame(
+    db: sqlite3.Connection, name: str, *, chosen: set[ItemKey] | None, estimates: Estimates
+) -> pl.DataFrame:
+    """The table of that name; what belongs to items only for those chosen, null choosing all."""
+    if name == "estimates":
+        return _estimates(estimates())
+    table = _READ[name](db)
+    place = ("benchmark", "item", "variant")
+    if chosen is None or not set(place) <= set(table.columns):
+        return table
+    keys = pl.DataFrame(sorted(chosen), schema=dict.fromkeys(place, pl.String), orient="row")
+    return table.join(keys, on=place, how="semi", maintain_order="left")
+
+
+def _scores(db: sqlite3.Connection) -> pl.DataFrame:
+    """The scores with what only an analyst asks for: probe, signature, parts and note."""
+    # A measure marks words, or what one probe told.
+    probes = dict(
+        db.execute(
+            "SELECT measure_id, max(probe) FROM scores JOIN responses USING (response_id) "
+            "JOIN edits USING (edit_id) WHERE probe != '' GROUP BY measure_id"
+        )
+    )
+    keys = [(key, probes.get(key, ""), measure.signature) for key, measure in read.measures(db)]
+    kinds = {"measure_id": pl.Int64, "probe": pl.String, "signature": pl.String}
+    signed = pl.DataFrame(keys, schema=kinds, orient="row")
+    frame = read.scores(db, details=True)
+    joined = frame.join(signed, on="measure_id", how="left", validate="m:1", maintain_order="left")
+    return joined.select(*SCORES, "category", "format", "probe", "signature", "parts", "note")
+
+
+def _measures(db: sqlite3.Connection) -> pl.DataFrame:
+    names = ("metric", "signature", "rater", "criterion", "low", "high", "direction", "if_unanswered", "pool",
+             "smallest_difference")  # fmt: skip
+    rows = [
+        {"metric": m.metric, "signature": m.signature, "rater": m.rater, **asdict(m.criterion)}
+        for _, m in read.measures(db)
+    ]
+    numbers = ("low", "high", "smallest_difference")
+    kinds = {name: pl.Float64 if name in numbers else pl.String for name in names}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def _benchmarks(db: sqlite3.Connection) -> pl.DataFrame:
+    names = ("benchmark", "spec", "signature", "description", "source", "revision", "revision_note",
+             "licence", "access", "citation", "faults")  # fmt: skip
+    rows = [
+        {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
+        for b in read.benchmarks(db)
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String) | {"faults": pl.List(pl.String)})
+
+
+def _calls(db: sqlite3.Connection) -> pl.DataFrame:
+    """What was asked of models, oldest first, without the keys of requests and without replies."""
+    columns = ("made_at", "model", "endpoint", "repeat", "kind", "purpose", "status", "attempts", "seconds",
+            "input_tokens", "output_tokens", "cost", "error")  # fmt: skip
+    about = ("benchmark", "item", "variant", "candidate")
+    integers, floats = ("repeat", "attempts", "input_tokens", "output_tokens"), ("seconds", "cost")
+    sql = (
+        f"SELECT {', '.join(f'c.{name}' for name in columns)}, {', '.join(about)} FROM calls c "
+        "LEFT JOIN responses USING (response_id) LEFT JOIN items USING (item_id) "
+        "LEFT JOIN benchmarks USING (benchmark_id) LEFT JOIN candidates USING (candidate_id) "
+        "ORDER BY c.made_at, c.call_id"
+    )
+    kinds = {
+        name: pl.Int64 if name in integers else pl.Float64 if name in floats else pl.String
+        for name in (*columns, *about)
+    }
+    return pl.DataFrame(db.execute(sql).fetchall(), schema=kinds, orient="row")
+
+
+def _findings(db: sqlite3.Connection) -> pl.DataFrame:
+    return _journal(db, "findings", ("made_at", "study", "settings", "rows"), "finding_id")
+
+
+def _provenance(db: sqlite3.Connection) -> pl.DataFrame:
+    return _journal(db, "provenance", ("made_at", "verb", "body"), "provenance_id")
+
+
+def _journal(db: sqlite3.Connection, table: str, columns: Sequence[str], key: str) -> pl.DataFrame:
+    """What was noted day by day, the oldest first."""
+    rows = db.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY made_at, {key}").fetchall()
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+_READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
+    "items": read.items,
+    "responses": read.responses,
+    "scores": _scores,
+    "measures": _measures,
+    "benchmarks": _benchmarks,
+    "findings": _findings,
+    "provenance": _provenance,
+    "calls": _calls,
+}
+
+
+_WORDS = ("benchmark", "candidate", "role", "metric", "criterion", "rater", "reason", "signature")
+
+
+def _estimates(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Estimates as a table: nested values as JSON text, a column without a value as what it would hold."""
+    if not rows:
+        return pl.DataFrame(schema=dict.fromkeys(_WORDS, pl.String) | {"estimate": pl.Float64})
+    flat = [
+        {k: json.dumps(v, ensure_ascii=False) if isinstance(v, Mapping | list | tuple) else v
+         for k, v in row.items()}
+        for row in rows
+    ]  # fmt: skip
+    frame = pl.DataFrame(flat, infer_schema_length=None)
+    return frame.with_columns(
+        pl.col(name).cast(pl.String if name in _WORDS else pl.Float64)
+        for name, kind in frame.schema.items()
+        if kind == pl.Null
+    )
+
+
+MADE_BY = "Tables of a vivavoce run"
+"""The first words of the file, by which an earlier export is known."""
+
+_TABLES = {
+    "items": "The questions: a row per item and variant.",
+    "responses": "The answers, raw: a row per item, variant, candidate, repeat, edit and probe.",
+    "scores": "The marks: a row per answer, measure, pass and ballot.",
+    "estimates": "What each candidate scored by each measure, with 95% intervals.",
+    "measures": "What gave the marks: a row per criterion of a metric.",
+    "benchmarks": "The exams, with source, licence and known faults.",
+    "findings": "What was compared and studied, oldest first; every comparison counts as a look.",
+    "provenance": "What was done to the run, oldest first.",
+    "calls": "What was asked of models, oldest first: a row per request, with tokens and cost; no texts.",
+}
+
+MEANINGS = {
+    "benchmark": "the exam",
+    "item": "the question's id; variants share it",
+    "variant": "the framing of the question; empty for the base item",
+    "alias": "the id it was published under, where that differs",
+    "group": "what must be resampled together",
+    "category": "the benchmark's own heading",
+    "format": "how it is asked and read: mcq, true_false, list, short, longform …",
+    "question": "what was asked",
+    "options": "what could be chosen (a list)",
+    "answer": "the keyed answer of a closed format (a list)",
+    "references": "the gold answers of an open format (a list)",
+    "must": "statements that an answer must make (a list)",
+    "nice": "statements that it would be good to make (a list)",
+    "steps": "the reasoning, in order (a list)",
+    "step": "the number of the wrong step, from 1",
+    "false_answer": "a wrong answer that is shown and is to be explained",
+    "rubric": "points that answers are marked by, each with its weight, as JSON",
+    "context": "what is shown besides the question",
+    "weight": "how many questions of the benchmark it stands for in a sample of them; 1 if all were asked",
+    "source": "where it comes from",
+    "origin": "what made the item in this run; null for one of the exam",
+    "meta": "further fields, as JSON",
+    "candidate": "who answered",
+    "role": "candidate, floor or ceiling; only candidates enter rankings",
+    "repeat": "which of several answers to the same words, from 1",
+    "edit": "what was done to the answer afterwards; empty if nothing",
+    "probe": "what was asked of the model's probabilities; empty for an answer in words and its marks",
+    "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
+    "text": "the answer, of a probe what was told, as JSON; null exactly when its status is not ok",
+    "reasoning": "the candidate's thinking, where it came apart from the answer",
+    "finish_reason": "why the answer ended",
+    "tokens": "length of the answer, as the provider counted",
+    "seconds": "how long it took",
+    "cost": "in the provider's currency",
+    "error": "why there is no answer",
+    "metric": "the metric with its settings",
+    "criterion": "which of the metric's marks",
+    "rater": "who marked; empty for a rule",
+    "pass_no": "which of several marks of the same answer by the same rater, from 1",
+    "unit": "which piece of the answer; empty for the whole",
+    "ballot": "marks that were given side by side share it",
+    "position": "the place at which it was shown on the ballot",
+    "value": "the mark; null unless its status is ok",
+    "signature": "all settings, version and hashes of files: two marks with one signature are comparable",
+    "parts": "what the mark is made of, as JSON",
+    "note": "why there is no mark, or what the rater said",
+    "low": "measures: the least mark possible. Estimates: the lower end of the 95% interval",
+    "high": "measures: the greatest mark possible. Estimates: the upper end of the 95% interval",
+    "direction": "whether higher or lower is better",
+    "if_unanswered": "what silence counts as: worst, set_aside or correct",
+    "pool": "how marks combine",
+    "smallest_difference": "the least difference that matters; null leaves it open",
+    "spec": "the words by which the benchmark is loaded",
+    "description": "what the benchmark is",
+    "revision": "which state of it",
+    "revision_note": "why no revision is named",
+    "licence": "under which terms it may be used",
+    "access": "open, registered, credentialed or own",
+    "citation": "what to cite",
+    "faults": "what is known to be wrong with it (a list)",
+    "made_at": "when, in UTC",
+    "study": "which study, or compare",
+    "settings": "what it was asked, as JSON",
+    "rows": "what it found, as JSON",
+    "model": "whom the request went to, as its endpoint calls it",
+    "endpoint": "where it went: an address, or the kind of what runs here",
+    "kind": "generate or loglikelihood",
+    "purpose": "what it was asked for",
+    "attempts": "how often the request was sent until something came of it",
+    "input_tokens": "length of the request, as the endpoint counted",
+    "output_tokens": "length of the reply, as the endpoint counted",
+    "verb": "what was done",
+    "body": "with which settings and files, as JSON",
+    "view": "which look at the marks: their mean, the worst of several answers, the worst questions …",
+    "n_vetoed": "answers over a red line",
+    "estimate": "the candidate's score: the mean of its items, each the mean of its repeats",
+    "n_responses": "answers behind the estimate",
+    "n_items": "items behind the estimate",
+    "n_groups": "groups behind the estimate: they are what is counted on",
+    "coverage": "share of the expected marks that are ok",
+    "n_unanswered": "answers that were blank, refused or withheld",
+    "n_unreadable": "answers in no readable form",
+    "n_failed": "marks that failed: never averaged",
+    "reason": "why a figure is null",
+    "set_low": "the estimate if every failed mark were the worst",
+    "set_high": "the estimate if every failed mark were the best",
+    "bound_low": "the lower end of the interval around both",
+    "bound_high": "the upper end of the interval around both",
+}
+
+_CSV = """
+How these CSV files are written: UTF-8 with a byte order mark, so that spreadsheets read accents; null is an
+empty cell; a list is a JSON array; meta, parts, settings, rows and body are JSON.
+
+A text that a spreadsheet could run as a formula begins with an added apostrophe ('). Such a text starts,
+perhaps after blanks, unseen characters or quotation marks, with = + - @ or one of their wide forms, or
+with a tab or a line end. Answers of models can be made to do harm when a table is opened, therefore the
+rule has no exceptions for texts; columns of numbers are never touched. To get the text back, take the first
+apostrophe away from a text that begins with one and is followed by such a start. Parquet holds
+every text exactly as it was: use it where texts must be the same, as for importing them again.
+
+A spreadsheet may still take a text such as 1-2 for a date: import the columns as text. A cell of Excel holds
+at most 32,767 characters, and a longer text does not fit: it is cut, or runs on in the cells below. Parquet
+holds it whole.
+"""
+
+
+_REDACTED = """
+Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
+of a candidate's answer and reasoning, of a note, an error and of further fields (meta, parts) stands a mark
+such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these files; the key of the
+marks was thrown away. Texts under 16 characters are all [redacted: short]. What a model told
+of its probabilities is such a text as a whole: its figures are redacted with it, and no mark can be made anew
+from these files. Numbers in other columns, ids, categories, labels of candidates with their settings,
+findings and provenance stand as they are: look through them before you pass this on.
+"""
+
+_CHOSEN = """
+These are the tables of chosen items. Of calls, those that brought an answer in words to one of them are here.
+A request about probabilities, and one to a judge, is kept under no item: such calls are left out, so that
+what the calls here cost is not what these items cost.
+"""
+
+
+def readme(
+    run: str, form: str, tables: Mapping[str, Sequence[str]], *, redact: bool = False, chosen: bool = False
+) -> str:
+    """The text for these tables with these columns; `chosen` if they are of some items only."""
+    lines = [
+        f"{MADE_BY}: {run}",
+        "",
+        "Not for clinical use: scores say how answers compare with a key, not what helps a patient.",
+        "",
+        *(
+            _REDACTED.strip().splitlines()
+            if redact
+            else ["Answers are raw: they are what candidates wrote, and may hold anything."]
+        ),
+        *(_CHOSEN.rstrip().splitlines() if chosen and "calls" in tables else []),
+    ]
+    for table, columns in tables.items():
+        lines += ["", f"{table}.{form}", f"  {_TABLES[table]}", ""]
+        for column in columns:
+            lines += textwrap.wrap(
+                f"{column:20} {MEANINGS[column]}", 110, initial_indent="  ", subsequent_indent=" " * 23
+            )
+    return "\n".join(lines) + "\n" + (_CSV if form == "csv" else "")

@@ -1,0 +1,283 @@
+"""Findings of a run: estimates, comparisons and studies, on the scores that each of them works on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import SelectionError, StoreError, suggest
+from vivavoce.core.records import Finding, ItemKey
+from vivavoce.pipeline.load import (
+    comparable_scores,
+    load_logprobs,
+    load_scores,
+    load_texts,
+    scores_by,
+    select_items,
+    select_signatures,
+    store_finding,
+    with_cards,
+    with_generated,
+)
+from vivavoce.store import read
+from vivavoce.store.calls import spent
+from vivavoce.store.read import candidate_labels, match_candidate
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.comparison.compare import compare
+from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.leaderboard.estimates import estimates
+from vivavoce.studies.leaderboard.status import status
+from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
+from vivavoce.studies.score_table import ScoreTable, identical_repeats
+from vivavoce.studies.study import Study
+
+if TYPE_CHECKING:
+    from vivavoce.studies.comparison.paired import Population
+
+OPTIONS = {
+    "cards": "models' cards (--cards)",
+    "labels": "labels (--labels)",
+    "margin": "a margin (--margin)",
+}
+"""Options of studies that the command line has as well, as sentences name them."""
+
+
+def estimate_scores(
+    run: RunFile, scores: ScoreTable, items: set[ItemKey] | None, bad_ends: BadEnds | None = None
+) -> Finding:
+    """The estimates of these scores: means, and the bad ends that are asked for."""
+    texts = load_texts(run, items)
+    if bad_ends and bad_ends.worst_at:
+        scores = scores._replace(identical=identical_repeats(texts.responses))
+    lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
+    return estimates(scores, texts.items, bad_ends, lines)
+
+
+def compare_candidates(
+    run: RunFile,
+    candidates: Sequence[str],
+    *,
+    metric: str,
+    margin: float | None,
+    against: str | None,
+    population: "Population",
+    items: str | None,
+) -> Finding:
+    """Compare candidates on the items they share, and store the comparison; each call is a look at the
+    run.
+    """
+    labels = candidate_labels(run)
+    reference = None if against is None else match_candidate(against, labels)
+    names = [match_candidate(name, labels) for name in candidates]
+    if reference and reference not in names:
+        names.append(reference)
+    if len(dict.fromkeys(names)) < max(2, len(names)):
+        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(labels)}.")
+    table = scores_by(run, metric, select_items(run, items), names)
+    if not table.scores.height:
+        place = "" if items is None else f" on the items of {items}"
+        raise SelectionError(
+            f"none of these candidates has marks by {metric}{place}: `viva score {run.path}` first."
+        )
+    with run.reading() as db:
+        looks = read.looks(db) + 1
+    table = comparable_scores(run, table, names)
+    if not table.scores.height:
+        raise SelectionError(table.notes[0])
+    finding = compare(
+        table.scores,
+        table.measures,
+        names,
+        margin=margin,
+        looks=looks,
+        against=reference,
+        population=population,
+    )
+    finding = replace(finding, notes=(*finding.notes, *table.notes))
+    settings = {
+        "candidates": names,
+        "metric": metric,
+        "margin": margin,
+        "items": items,
+        "against": reference,
+        "population": population,
+    }
+    return store_finding(run, "compare", settings, finding)
+
+
+def compare_measures(
+    run: RunFile, measures: Sequence[str], *, items: str | None, margin: float | None
+) -> Finding:
+    """What the second of two measures changes against the first, on the responses that both scored."""
+    sides: list[str] = []
+    for measure in measures:
+        signatures = select_signatures(run, measure) or []
+        if len(signatures) != 1:
+            raise SelectionError(
+                f"{measure} has several versions here: name one by its signature, {' or '.join(signatures)}."
+            )
+        sides += signatures
+    finding = diff(load_scores(run, sides, select_items(run, items)), *sides, margin=margin)
+    settings = {"one": sides[0], "other": sides[1], "items": items, "margin": margin}
+    return store_finding(run, "diff", settings, finding)
+
+
+def run_status(run: RunFile) -> Finding:
+    """What the run holds: scores with what is missing and why, and calls to models."""
+    table = load_scores(run, twins=True)
+    with run.reading() as db:
+        responses, calls = read.responses(db), spent(db)
+    return status(responses, table.scores, table.measures, calls, only=table.only, probes=table.probes)
+
+
+def write_report(
+    run: RunFile, to: Path | None, *, items: str | None, plots: Path | None, redact: bool
+) -> list[dict[str, Any]]:
+    """Write the report, and return its numbers as rows, each under its `section`; the first is the file."""
+    from vivavoce.report import write
+    from vivavoce.report.data import ReportData
+
+    path = to or run.path.with_suffix(".html")
+    if path.exists() and run.exists and path.samefile(run.path):
+        raise StoreError(f"{path} is the run itself: give the report another path with --to.")
+    selected = select_items(run, items)
+    table, texts = load_scores(run, None, selected), load_texts(run, selected)
+    with run.reading() as db:
+        data = ReportData(
+            name=run.path.name,
+            items=texts.items,
+            responses=texts.responses,
+            scores=table.scores,
+            measures=table.measures,
+            only=table.only,
+            probes=table.probes,
+            logprob_rows=load_logprobs(run, texts.items),
+            estimates=estimate_scores(run, table, selected).rows,
+            comparisons=tuple(read.findings(db, "compare")),
+            benchmarks=tuple(read.benchmarks(db)),
+            provenance=tuple(read.provenance(db)),
+            selection=items,
+            studies={name: tuple(read.findings(db, name)) for name in registry.members("study")},
+            redact=redact,
+        )
+    return write(data, path, plots=plots)
+
+
+def run_studies(
+    run: RunFile, names: Sequence[str | specs.Spec], items: str | None, options: Mapping[str, Any]
+) -> dict[str, Finding]:
+    """The findings of these studies by name, stored in the run; without a name, of all that apply."""
+    studies = named_studies(names, options)
+    tables = StudyTables(run, items)
+    # Every table before the first study: what a user got wrong is raised before anything is stored.
+    scores = {name: tables.of(study) for name, study in studies.items()}
+    shared = {"items": items, "labels": options["labels"], "margin": options["margin"]}
+    findings = {}
+    for name, study in studies.items():
+        if not names and not study.applies_to(scores[name]):
+            continue
+        finding = study.findings(scores[name])
+        if names or finding.rows or not study.special:
+            settings = {**shared, **settings_of(study), "text": str(finding)}
+            findings[name] = store_finding(run, finding.study, settings, finding)
+    return findings
+
+
+def study_name(text: str) -> str:
+    """The registered name in the spec of a study. Raises `SelectionError` for a name that is not there."""
+    studies = registry.members("study")
+    name = specs.parse(text).name if "(" in text else text
+    if name not in studies:
+        raise SelectionError(f"no study named {name!r}.{suggest(name, list(studies))}")
+    return name
+
+
+def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any]) -> dict[str, Study]:
+    """The studies that these specs name, by spec; without any spec all studies.
+
+    Each takes those of the options that it has a field for, unless its spec states another value. Raises
+    `SelectionError` for an option that none of the named studies takes.
+    """
+    texts = [str(name) for name in names]
+    classes = {text: registry.members("study")[study_name(text)] for text in texts}
+    for option, value in options.items():
+        if value is not None and classes and not any(_takes(cls, option) for cls in classes.values()):
+            takers = [name for name, cls in registry.members("study").items() if _takes(cls, option)]
+            names_text = " and ".join(filter(None, (", ".join(takers[:-1]), takers[-1])))
+            raise SelectionError(f"{OPTIONS[option]} are for the study of {names_text} alone.")
+    studies = {}
+    for text in texts or registry.members("study"):
+        spec = specs.parse(text)
+        study: Study = registry.build("study", spec)
+        free = {key: value for key, value in options.items() if key not in spec.settings}
+        values: dict[str, Any] = {
+            key: value for key, value in free.items() if value is not None and _takes(type(study), key)
+        }
+        studies[text] = replace(study, **values)  # type: ignore[type-var]  # registered: a dataclass
+    return studies
+
+
+def settings_of(study: Study) -> dict[str, Any]:
+    """The options of a study that are kept with its finding: all that are stated, but no file of cards."""
+    return {key: value for key, value in registry.canonical(study).settings.items() if key != "cards"}
+
+
+def _takes(study: type, option: str) -> bool:
+    return option in {field.name for field in fields(study)}
+
+
+class StudyTables:
+    """The scores of a run on some of its items, with what each study declares that it needs.
+
+    Raises `SelectionError` where nothing was scored.
+    """
+
+    def __init__(self, run: RunFile, items: str | None) -> None:
+        self._run = run
+        self._items = select_items(run, items)
+        self._tables: dict[tuple[bool, bool], ScoreTable] = {}
+        if not self._scores(twins=False, ranks=False).scores.height:
+            raise SelectionError(f"nothing has been marked in {run.path} yet: `viva score` does that.")
+        self._responses = load_texts(run, self._items).responses
+        self._identical = identical_repeats(self._responses)
+        with run.reading() as db:
+            cards = {b.benchmark: b.card for b in read.benchmarks(db)}
+        self._released = {name: card.released for name, card in cards.items() if card.released}
+
+    def of(self, study: Study) -> ScoreTable:
+        """The table for a study.
+
+        Raises `SelectionError` where its `labels` are not the scores of people, `ModelError` for a file of
+        cards that cannot be used.
+        """
+        scores = self._scores(twins="twins" in study.needs, ranks="ranks" in study.needs)
+        table = scores._replace(
+            responses=self._responses,
+            identical=self._identical,
+            released=self._released,
+            people=self._people(scores, getattr(study, "labels", None)),
+        )
+        if "cards" in study.needs:
+            table = with_cards(table, getattr(study, "cards", None))
+        return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
+
+    def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:
+        """The scores, read once."""
+        if (twins, ranks) not in self._tables:
+            items = with_generated(self._run, self._items) if twins else self._items
+            self._tables[twins, ranks] = load_scores(self._run, None, items, twins=twins, ranks=ranks)
+        return self._tables[twins, ranks]
+
+    def _people(self, scores: ScoreTable, labels: str | None) -> frozenset[int]:
+        """The measures that hold people's scores, by the metric that the user names."""
+        if not labels:
+            return frozenset()
+        signatures = select_signatures(self._run, labels) or ()
+        for signature in map(specs.signed, signatures):
+            if not signature.recorded or signature.spec.name in ("judge", "jury"):
+                raise SelectionError(
+                    f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
+                    "import --scores --measure NAME`, under a name that is not judge."
+                )
+        return frozenset(key for key, m in scores.measures.items() if m.signature in signatures)

@@ -1,0 +1,317 @@
+"""What the verbs read from a run file: the items, responses and scores that a user's words select."""
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from vivavoce.benchmarks import load
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import SelectionError, StoreError, VivaError
+from vivavoce.core.records import Finding, ItemKey, Measure
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.judging.judge import Jury
+from vivavoce.logprobs.requests import requests_of, scores_logprobs
+from vivavoce.metrics import Metric
+from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_finding
+from vivavoce.studies.raters.juries import consensus
+from vivavoce.studies.raters.rubrics import models_named
+from vivavoce.studies.score_table import ScoreTable
+
+RANK = "rank"
+SEPARATE_POOLS = (RANK, "unit")
+"""Pools of criteria that are read by themselves: a mean over ranks, or over units of several weights, is not
+the value of a response.
+"""
+_APPLIES: dict[tuple[str, str], bool] = {}
+"""Whether the metric of a signature scores an item of a hash. Asked once in a process: it may be slow."""
+_KEY = ["benchmark", "item", "variant"]
+
+
+def select_items(run: RunFile, items: str | None) -> set[ItemKey] | None:
+    """The items that a benchmark's spec selects; null for all.
+
+    Raises `SelectionError` if the run holds none of them, or one under another wording.
+    """
+    if items is None:
+        return None
+    loaded = load(items)
+    with run.reading() as db:
+        stored = {(i.benchmark, i.item, i.variant): i.hash for i in read.items_by_id(db).values()}
+    selected = {(i.benchmark, i.item, i.variant): i.hash for i in loaded.items}
+    shared = stored.keys() & selected.keys()
+    if not shared:
+        benchmarks = ", ".join(sorted({benchmark for benchmark, *_ in stored}))
+        name = loaded.items[0].benchmark
+        raise SelectionError(f"--items {items}: this run has no items of {name}; it holds {benchmarks}.")
+    changed = [key[1] for key in shared if stored[key] != selected[key]]
+    if changed:
+        raise SelectionError(
+            f"--items {items}: {len(changed)} of these items are worded otherwise in this run: "
+            f"{min(changed)} …"
+        )
+    return set(selected)
+
+
+def with_generated(run: RunFile, items: set[ItemKey] | None) -> set[ItemKey] | None:
+    """The items and their variants that were made in this run."""
+    if items is None:
+        return None
+    bases = {key[:2] for key in items}
+    with run.reading() as db:
+        generated = read.items(db).filter(pl.col("origin").is_not_null()).select(_KEY)
+    return items | {key for key in generated.iter_rows() if key[:2] in bases}
+
+
+def select_signatures(run: RunFile, metric: str | None) -> list[str] | None:
+    """The signatures that a metric's name, whole or in part, or a signature selects; null for all."""
+    if metric is None:
+        return None
+    with run.reading() as db:
+        measures = [keyed.measure for keyed in read.measures(db)]
+    if not measures:
+        path = run.path
+        raise SelectionError(
+            f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
+        )
+    if metric in {m.signature for m in measures}:
+        return [metric]
+    name = _metric_name(metric, {m.metric: specs.signed(m.signature).spec for m in measures})
+    signatures = list(dict.fromkeys(m.signature for m in measures if m.metric == name))
+    recorded = [signature for signature in signatures if specs.signed(signature).recorded]
+    if recorded and len(recorded) < len(signatures):
+        raise SelectionError(
+            f"{name} was both recorded and run here, and the two are not the same measure: name one by "
+            f"its signature, {' or '.join(signatures)}."
+        )
+    return signatures
+
+
+def _metric_name(metric: str, stored: Mapping[str, specs.Spec]) -> str:
+    """The one stored metric that the user's words match."""
+    matches = specs.select(metric, list(stored), stored)
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(matches or stored)
+    problem = "matches several" if matches else "matches none"
+    near = difflib.get_close_matches(specs.parse(metric).name, {spec.name for spec in stored.values()}, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near and not matches else ""
+    raise SelectionError(f"the metric {metric!r} {problem} of what this run was marked by: {names}.{hint}")
+
+
+class Texts(NamedTuple):
+    """The items of the benchmarks, without those made in the run, and the generated responses to them."""
+
+    items: pl.DataFrame
+    responses: pl.DataFrame
+
+
+def load_texts(run: RunFile, items: set[ItemKey] | None) -> Texts:
+    """The chosen items and the responses to them, without those of log-probabilities."""
+    with run.reading() as db:
+        every, responses = read.items(db), read.responses(db)
+    table = restrict_to_items(every.filter(every["origin"].is_null()), items)
+    generated = responses.filter(probe="")
+    return Texts(table, generated.join(table, on=_KEY, how="semi", maintain_order="left"))
+
+
+def load_logprobs(run: RunFile, items: pl.DataFrame) -> pl.DataFrame:
+    """The responses that hold log-probabilities about these items."""
+    with run.reading() as db:
+        responses = read.responses(db)
+    return responses.filter(pl.col("probe") != "").join(items, on=_KEY, how="semi")
+
+
+def load_scores(
+    run: RunFile,
+    signatures: Collection[str] | None = None,
+    items: set[ItemKey] | None = None,
+    candidates: Sequence[str] | None = None,
+    *,
+    twins: bool = False,
+    ranks: bool = False,
+) -> ScoreTable:
+    """The scores by these signatures on these items; null for all.
+
+    Ranks and the scores of single units are not values of a response and are left out, unless `ranks` asks
+    for ranks too; so are items that were made in the run, unless `twins`.
+    """
+    separate = tuple(pool for pool in SEPARATE_POOLS if not (ranks and pool == RANK))
+    with run.reading() as db:
+        measures = {
+            keyed.key: keyed.measure
+            for keyed in read.measures(db)
+            if (signatures is None or keyed.measure.signature in signatures)
+            and keyed.measure.criterion.pool not in separate
+        }
+        rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=twins)
+    return ScoreTable(
+        restrict_to_items(rows, items), measures, only=_scored_items(run, measures), probes=_probes(measures)
+    )
+
+
+def _scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
+    """By measure the items it scores, for those that do not score every item of their formats."""
+    keys_of: dict[str, list[int]] = {}
+    for key, measure in measures.items():
+        signed = specs.signed(measure.signature)
+        cls: Any = registry.members("metric").get(signed.spec.name, Metric)
+        if not signed.recorded and cls.applies_to is not Metric.applies_to:
+            keys_of.setdefault(measure.signature, []).append(key)
+    if not keys_of:
+        return {}
+    with run.reading() as db:
+        items = list(read.items_by_id(db).values())
+    scored: dict[int, frozenset[ItemKey]] = {}
+    for signature, keys in keys_of.items():
+        try:
+            metric = registry.build("metric", specs.signed(signature).spec)
+            for item in items:
+                if (signature, item.hash) not in _APPLIES:
+                    _APPLIES[signature, item.hash] = metric.applies_to(item)
+        except VivaError:  # a file that it named is gone: what it would score is unknown
+            continue
+        applicable = frozenset((i.benchmark, i.item, i.variant) for i in items if _APPLIES[signature, i.hash])
+        scored |= dict.fromkeys(keys, applicable)
+    return scored
+
+
+def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
+    """By measure the name of the log-probability requests that it scores, for those that score such."""
+    names = {}
+    for key, measure in measures.items():
+        signed = specs.signed(measure.signature)
+        if not signed.recorded and scores_logprobs(signed.spec.name):
+            try:
+                requests = requests_of(registry.build("metric", signed.spec))
+            except VivaError:  # a file that it named is gone
+                continue
+            if requests:
+                names[key] = requests.name
+    return names
+
+
+def scores_by(
+    run: RunFile,
+    metric: str | None,
+    items: set[ItemKey] | None,
+    candidates: Sequence[str] | None = None,
+) -> ScoreTable:
+    """The scores by what a user names: a metric, a signature, a jury of judges; null for all."""
+    spec = _jury_spec(metric)
+    if spec is None:
+        return _current_version(run, select_signatures(run, metric), items, candidates)
+    jury: Jury = registry.build("metric", spec)
+    judges = [_judge_signature(run, judge) for judge in jury.of]
+    table = load_scores(run, judges, items, candidates)
+    return consensus(table, metric=str(jury), judges=judges, rule=jury.rule, quorum=jury.quorum)
+
+
+def _jury_spec(metric: str | None) -> specs.Spec | None:
+    """The spec of a jury, if that is what was named; null for any other metric, and for a signature."""
+    if metric is None or not metric.lstrip().startswith("jury"):
+        return None
+    spec = specs.parse(metric)
+    return spec if spec.name == "jury" else None
+
+
+def _current_version(
+    run: RunFile,
+    signatures: Sequence[str] | None,
+    items: set[ItemKey] | None,
+    candidates: Sequence[str] | None,
+) -> ScoreTable:
+    """The scores by these; of several versions of a metric the current one, if it scored every candidate."""
+    every = load_scores(run, signatures, items, candidates)
+    if signatures is None or len(signatures) < 2:
+        return every
+    try:
+        current = registry.signature(registry.build("metric", specs.signed(signatures[0]).spec))
+    except VivaError:
+        return every
+    if current not in signatures:
+        return every
+    newest = load_scores(run, [current], items, candidates)
+    complete = {*newest.scores["candidate"].unique()} == {*every.scores["candidate"].unique()}
+    return newest if complete else every
+
+
+def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
+    """The signature of a judge's scores in the run: by the current rubric, or else the only ones."""
+    signatures = select_signatures(run, str(judge)) or []
+    current = None
+    if judge.name in registry.members("metric"):  # else its scores were imported
+        current = registry.signature(registry.build("metric", judge))
+    if current in signatures:
+        return str(current)
+    if len(signatures) > 1:
+        raise SelectionError(
+            f"{judge} marked this run under several rubrics or versions, none of which is today's: "
+            f"`viva score {run.path}` with it first."
+        )
+    return signatures[0]
+
+
+def with_cards(table: ScoreTable, file: Path | None) -> ScoreTable:
+    """The table with the cards of candidates, judges and ceilings; `file` adds to the cards that ship."""
+    shipped = cards(file)
+    candidates = table.scores.filter(table.scores["role"] == "candidate")["candidate"].unique().sort()
+    names = [*candidates, *sorted(models_named(table))]
+    own_cards: dict[str, ModelCard] = {name: card for name in names if (card := card_of(name, shipped))}
+    return table._replace(cards=own_cards)
+
+
+def comparable_scores(
+    run: RunFile, table: ScoreTable, candidates: Collection[str] | None = None
+) -> ScoreTable:
+    """Leave out criteria by token where candidates, null for all, have several tokenisers, or unknown ones.
+
+    A token is not the same unit for two tokenisers. A metric names such criteria as `tokenizer_dependent`;
+    what it
+    counts by byte stays. The tokenisers of endpoints are mostly unknown. The table's notes say what was left
+    out.
+    """
+    excluded: dict[str, list[str]] = {}
+    keys = []
+    for key, measure in _per_token(table):
+        with run.reading() as db:
+            tokenisers = read.tokenisers(db, table.probes[key])
+        of_candidates = [tokenisers[name] for name in tokenisers if candidates is None or name in candidates]
+        if len(of_candidates) > 1 and (None in of_candidates or len(set(of_candidates)) > 1):
+            excluded.setdefault(measure.metric, []).append(measure.criterion.criterion)
+            keys.append(key)
+    if not keys:
+        return table
+    scores = table.scores.filter(~table.scores["measure_id"].is_in(keys))
+    measures = {key: measure for key, measure in table.measures.items() if key not in keys}
+    notes = tuple(
+        f"{metric}: {' and '.join(criteria)} left out, being counted in tokens: the candidates' tokenisers "
+        "differ or are not known, so only what is counted by byte compares them."
+        for metric, criteria in excluded.items()
+    )
+    return table._replace(scores=scores, measures=measures, notes=(*table.notes, *notes))
+
+
+def _per_token(table: ScoreTable) -> Iterator[tuple[int, Measure]]:
+    """The measures that are counted by token."""
+    for key in table.probes:
+        measure = table.measures[key]
+        metric = registry.build("metric", specs.signed(measure.signature).spec)
+        if measure.criterion.criterion in metric.tokenizer_dependent:
+            yield key, measure
+
+
+def store_finding(run: RunFile, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
+    """Store what a study found. A run that cannot be written, say on a read-only disk, can still be read."""
+    try:
+        with run.writing() as db:
+            put_finding(db, study, settings, finding.rows)
+    except StoreError as error:
+        return replace(finding, notes=(*finding.notes, f"This look could not be recorded: {error}"))
+    return finding

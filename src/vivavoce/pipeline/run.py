@@ -1,0 +1,424 @@
+"""A run in Python: the verbs of the command line with the same names and defaults, and the tables."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from vivavoce.core import registry
+from vivavoce.core.records import Finding, Measure, Role
+from vivavoce.core.specs import Setting
+from vivavoce.models.engine.calls import UsageCounter
+from vivavoce.models.engine.egress import Privacy
+from vivavoce.people.packets import PacketsWritten, write_packets
+from vivavoce.people.store_ballots import BallotsStored, store_ballots
+from vivavoce.pipeline.client import AskOptions, Progress, open_client
+from vivavoce.pipeline.collect import collect
+from vivavoce.pipeline.collect.plan import plan_collect
+from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
+from vivavoce.pipeline.exchange.answers import Imported, import_answers
+from vivavoce.pipeline.exchange.exporters import exporter_of
+from vivavoce.pipeline.exchange.scores import ImportedScores, Layout, import_scores
+from vivavoce.pipeline.findings import (
+    compare_candidates,
+    compare_measures,
+    estimate_scores,
+    run_status,
+    run_studies,
+    write_report,
+)
+from vivavoce.pipeline.load import scores_by, select_items
+from vivavoce.pipeline.score.verb import require_separate, score_run
+from vivavoce.pipeline.vary import store_benchmark, vary
+from vivavoce.store import read
+from vivavoce.store.generated import made_items
+from vivavoce.store.merge import Merged, merge
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.thresholds import bad_ends
+
+
+def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
+    """The run at `path`, which need not exist yet: nothing is created until something is stored.
+
+    `plugins` are Python files whose metrics and benchmarks may then be named. Raises `StoreError` if the
+    file is not a run of ours.
+    """
+    for plugin in plugins:
+        registry.load_plugin(plugin)
+    run = Run(Path(path))
+    if run.file.exists:
+        with run.file.reading():
+            pass
+    return run
+
+
+class Run:
+    """One run file: responses, scores and findings. Verbs write to it, tables read from it."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = RunFile(path)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.file.path)!r})"
+
+    @property
+    def items(self) -> pl.DataFrame:
+        """The items, a row per item and variant, in the columns of `Item`."""
+        with self.file.reading() as db:
+            return read.items(db)
+
+    @property
+    def responses(self) -> pl.DataFrame:
+        """The responses, raw, a row per item, variant, candidate, repeat and edit."""
+        with self.file.reading() as db:
+            return read.responses(db)
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """Every score: a row per response, measure, pass and ballot; `value` is null unless `status` is
+        ok.
+        """
+        with self.file.reading() as db:
+            return read.scores(db)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What has scored this run."""
+        with self.file.reading() as db:
+            return [keyed.measure for keyed in read.measures(db)]
+
+    def import_answers(
+        self,
+        file: str | Path,
+        *,
+        benchmark: str,
+        map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None,
+        role: Mapping[str, Role] | None = None,
+        new_version: bool = False,
+    ) -> Imported:
+        """Store the recorded answers of a jsonl, csv or parquet file, or of another tool's log.
+
+        `map` gives for our names (item, variant, candidate, repeat, text …) the file's columns, `set` a
+        value for every row, `role` candidates that are a floor or a ceiling. `new_version` accepts items
+        that changed. A registered log reader, such as that of ClinIQLink's result folders, reads what it
+        accepts.
+        """
+        return import_answers(
+            self.file,
+            Path(file),
+            benchmark=benchmark,
+            columns=map or {},
+            constants=set or {},
+            roles=role or {},
+            new_version=new_version,
+        )
+
+    def import_scores(
+        self,
+        file: str | Path,
+        *,
+        measure: str,
+        map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None,
+        criteria: Sequence[str] = (),
+        where: Mapping[str, str] | None = None,
+        status: str | None = None,
+        blank: Literal["unanswered", "recorded"] = "unanswered",
+        range: Mapping[str, tuple[float | None, float | None]] | None = None,
+        direction: Mapping[str, str] | None = None,
+        if_unanswered: Mapping[str, str] | None = None,
+        benchmark: str | None = None,
+    ) -> ImportedScores:
+        """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
+
+        `measure` is a spec kept as a label. Wide files have a column per criterion (`criteria`), long ones
+        `criterion` and `value`. `where` keeps rows, `status` names the column whose word must be ok. `range`,
+        `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
+        of blank answers count; rows on other items of `benchmark` are skipped.
+        """
+        declared: dict[str, dict[str, Any]] = {}
+        for name, (low, high) in (range or {}).items():
+            declared.setdefault(name, {}).update(low=low, high=high)
+        for field, words in (("direction", direction), ("if_unanswered", if_unanswered)):
+            for name, word in (words or {}).items():
+                declared.setdefault(name, {})[field] = word
+        layout = Layout(
+            map or {},
+            set or {},
+            [criteria] if isinstance(criteria, str) else criteria,
+            {column: str(value) for column, value in (where or {}).items()},
+            status,
+            blank,
+        )
+        return import_scores(
+            self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
+        )
+
+    def collect(
+        self,
+        benchmark: str,
+        *,
+        models: Sequence[str],
+        logprobs: Sequence[str] = (),
+        for_: Sequence[str] = (),
+        repeats: int | None = None,
+        temperature: float | None = None,
+        top_p: float | None = None,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        system: str | None = None,
+        prompt: str | Path | None = None,
+        shots: int | None = None,
+        chat_template: bool | None = None,
+        preset: Literal["published"] | None = None,
+        sample: str | int | None = None,
+        providers: str | Path | None = None,
+        dry_run: bool = False,
+        max_cost: float | None = None,
+        offline: bool = False,
+        allow: Sequence[str] = (),
+        allow_phi: bool = False,
+        progress: Callable[[UsageCounter, int], None] | None = None,
+    ) -> Finding:
+        """Ask models every question, and store each response as it comes; call it again to resume.
+
+        What `vary` made of the questions in this run is asked too. `logprobs` (or `for_`, its earlier name)
+        names metrics of log-probabilities, such as perplexity: these are collected then, and no text is
+        generated. Settings from `temperature` to `chat_template` are for every model whose spec does not
+        state them; `preset` fills in those that the benchmark was published with. `sample` asks a share
+        ("10%") or a number of questions, by category, and estimates weigh them. `dry_run` asks no model and
+        says what would be asked. `offline` allows connections to this machine only; a credentialed benchmark
+        goes to the hosts of `allow` only; items that look like patient data leave this machine only with
+        `allow_phi`.
+        """
+        for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
+            require_separate(kind, names)
+        plan = plan_collect(
+            benchmark,
+            models,
+            logprobs=(*logprobs, *for_),
+            repeats=repeats,
+            preset=preset,
+            sample=None if sample is None else str(sample),
+            providers=None if providers is None else Path(providers),
+            generated_items=partial(made_items, self.file),
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=max_tokens,
+            seed=seed,
+            system=system,
+            prompt=None if prompt is None else str(prompt),
+            shots=shots,
+            chat_template=chat_template,
+        )
+        if dry_run:
+            return planned(plan, estimate_cost(self.file, plan))
+        privacy = Privacy(offline, allow_phi, tuple(allow))
+        collected = collect(self.file, plan, privacy=privacy, max_cost=max_cost, progress=progress)
+        return done(collected, str(self.file.path))
+
+    def score(
+        self, *metrics: str, items: str | None = None, passes: int = 1, worst_at: int | None = None,
+        tail: float | None = None, veto: Sequence[str] = (), providers: str | Path | None = None,
+        max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
+        allow_phi: bool = False, progress: Progress | None = None,
+    ) -> Finding:  # fmt: skip
+        """Mark every answer not marked yet and return the estimates of these metrics.
+
+        `items` is a benchmark's spec that restricts what is marked and estimated. Judges mark every answer in
+        so many `passes`; a rule would say the same again. Of a jury every judge marks. `worst_at`, `tail` and
+        `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges.
+        """
+        return score_run(
+            self.file,
+            metrics,
+            AskOptions(providers, max_cost, offline, allow, allow_phi, progress),
+            items=items,
+            passes=passes,
+            bad_ends=bad_ends(worst_at, tail, veto),
+        )
+
+    def vary(
+        self, *variations: str, items: str | None = None, check: str | None = None, mark: bool = False,
+        seed: int | None = None, providers: str | Path | None = None, dry_run: bool = False,
+        max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
+        allow_phi: bool = False, progress: Progress | None = None,
+    ) -> Finding:  # fmt: skip
+        """Make other framings of questions and other wordings of answers, each a new row with its origin.
+
+        `variations` are specs such as "bias(type=recency)", "demographic(kind=sex)" or "rephrase(k=5,
+        model=openai/gpt-4o)". `items` is a benchmark's spec that restricts what is varied, and brings its
+        items into a run that has none. `check` is a model that is asked whether the right answer is still the
+        same; what fails a check is dropped or, with `mark`, kept and marked. `seed` is for variations that
+        state none; `dry_run` makes nothing. The rest is as in `collect`.
+        """
+        require_separate("variations", variations)
+        if items is not None and not dry_run:
+            store_benchmark(self.file, items)
+        make = partial(vary, self.file, variations, items=items, check=check, mark=mark, seed=seed)
+        if dry_run:
+            return make()
+        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress)
+        with open_client(self.file, select_items(self.file, items), options) as client:
+            return make(desk=client)
+
+    def estimates(
+        self, metric: str | None = None, *, items: str | None = None, worst_at: int | None = None,
+        tail: float | None = None, veto: Sequence[str] = (),
+    ) -> Finding:  # fmt: skip
+        """What each candidate scored, with intervals, bounds and coverage; of one metric or of all.
+
+        Asked for, further rows stand beside the means, told apart by `view`: the worst of `worst_at` answers
+        to a question; the mean of the worst share `tail` of the questions; and the mean with every answer
+        over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
+        """
+        thresholds, selected = bad_ends(worst_at, tail, veto), select_items(self.file, items)
+        scores = scores_by(self.file, metric, selected)
+        return estimate_scores(self.file, scores, selected, thresholds)
+
+    def compare(
+        self,
+        *candidates: str,
+        metric: str,
+        margin: float | None = None,
+        against: str | None = None,
+        population: Literal["sample", "fixed"] = "sample",
+        items: str | None = None,
+    ) -> Finding:
+        """Compare candidates on the items they share; every call is counted as a look at this run.
+
+        Two or three are compared in all pairs, four or more each with the first, all with `against` if it is
+        given. `margin` is the least difference that matters, in the metric's units. `population`: whether the
+        items are a sample of questions like these, or the exam is fixed and only repeats vary.
+        """
+        require_separate("candidates", candidates)
+        return compare_candidates(
+            self.file,
+            candidates,
+            metric=metric,
+            margin=margin,
+            against=against,
+            population=population,
+            items=items,
+        )
+
+    def study(
+        self, *studies: str, items: str | None = None, cards: str | Path | None = None,
+        labels: str | None = None, margin: float | None = None,
+    ) -> dict[str, Finding]:  # fmt: skip
+        """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
+
+        `studies` are specs such as "ranking" or "examiners(margin=0.1)"; `viva list studies` says what each
+        asks. The other arguments are options of the studies that have a field of that name: `cards` is a YAML
+        file of models' cards that adds to those we have, `labels` the metric that holds people's marks here,
+        `margin` how much less agreement than people's would matter. Findings are kept in the run.
+        """
+        require_separate("studies", studies)
+        options = {"cards": None if cards is None else Path(cards), "labels": labels, "margin": margin}
+        return run_studies(self.file, studies, items, options)
+
+    def make_panel(
+        self, raters: Sequence[str], to: str | Path, *, items: str | None = None,
+        candidates: Sequence[str] = (), n: int = 30, seed: int = 1, criterion: str | None = None,
+    ) -> PacketsWritten:  # fmt: skip
+        """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
+
+        `n` questions are drawn by `seed`, of those that `items` selects, with the answers of `candidates` (by
+        default all) and the reference answer. `criterion` says by what they are to be ranked.
+        """
+        require_separate("candidates", candidates)
+        return write_packets(
+            self.file,
+            raters,
+            Path(to),
+            items=select_items(self.file, items),
+            candidates=candidates,
+            n=n,
+            seed=seed,
+            criterion=criterion,
+        )
+
+    def read_panel(
+        self, *files: str | Path, partial: bool = False, replace: bool = False
+    ) -> tuple[BallotsStored, ...]:
+        """Store the ballots that raters sent back, as the measure `panel(id=…)`; all of them or none.
+
+        `partial` leaves out questions that are not ranked, instead of refusing the file. `replace` lets a
+        ballot take the place of an earlier one that said otherwise; both are noted.
+        """
+        return store_ballots(self.file, [Path(file) for file in files], partial=partial, replace=replace)
+
+    def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
+        """What a new judge, rubric or metric version changes, on the answers that both marked.
+
+        `one` is the old measure, `other` the new one: a signature, or a metric if it has one signature here.
+        `margin` is the least move of a mark that matters. What is found is kept in the run.
+        """
+        return compare_measures(self.file, (one, other), items=items, margin=margin)
+
+    def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
+        """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
+        return tuple(merge(self.file, RunFile(Path(path))) for path in runs)
+
+    def status(self) -> Finding:
+        """What is here, told apart by `about`: marks with what is missing and why, and calls to models."""
+        return run_status(self.file)
+
+    def report(
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
+        redact: bool = False,
+    ) -> Path:  # fmt: skip
+        """Write the report as one HTML file, by default beside the run, and return its path.
+
+        `plots` is a folder that gets every chart as an SVG file of its own. `redact` puts marks in place of
+        the texts of questions, answers and notes.
+        """
+        return Path(self.report_rows(to, items=items, plots=plots, redact=redact)[0]["path"])
+
+    def report_rows(
+        self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
+        redact: bool = False,
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """Write the report, and return the numbers that stand in it as rows, each under its `section`.
+
+        The first row, of the section `file`, holds the file's `path` and `bytes`.
+        """
+        return write_report(
+            self.file,
+            Path(to) if to else None,
+            items=items,
+            plots=None if plots is None else Path(plots),
+            redact=redact,
+        )
+
+    def export(
+        self,
+        to: str | Path,
+        *,
+        format: str,
+        items: str | None = None,
+        table: Sequence[str] = (),
+        redact: bool = False,
+        **options: Setting,
+    ) -> tuple[Any, ...]:
+        """Write the run for others: its tables (`parquet`, `csv`), a smaller run (`run`), another tool's
+        files.
+
+        `table` names some of items, responses, scores, estimates, measures, benchmarks, findings, provenance
+        and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe before it.
+        `redact` puts marks in place of the texts of questions, answers and notes. An earlier export is
+        replaced, and nothing else. `options` are settings of a registered exporter, such as `candidate`,
+        `repeat` and `gold` of `cliniqlink`. Named tuples about the files come back, each with a `path`.
+        """
+        tables = (table,) if isinstance(table, str) else tuple(table)
+        common = {"items": items, "table": tables, "redact": redact}
+        options_given = {name: value for name, value in common.items() if value}
+        return exporter_of(format, options_given | options).write(self, Path(to))
+
+    def copy(self, to: str | Path) -> Path:
+        """Write a compact copy of the run to a path where nothing lies yet."""
+        self.file.copy(Path(to))
+        return Path(to)

@@ -1,0 +1,138 @@
+"""`viva score`: the metrics that a user names score a run, and their estimates come back with notes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from vivavoce.core import net, registry, specs
+from vivavoce.core.errors import InputError, SelectionError, VivaError
+from vivavoce.core.records import Finding
+from vivavoce.judging.judge import Jury
+from vivavoce.logprobs.requests import requests_of
+from vivavoce.metrics import Metric
+from vivavoce.pipeline import catalogue
+from vivavoce.pipeline.client import AskOptions, open_client
+from vivavoce.pipeline.findings import estimate_scores
+from vivavoce.pipeline.load import load_scores, scores_by, select_items, with_generated
+from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
+from vivavoce.store import read
+from vivavoce.store.read import candidate_labels
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.thresholds import BadEnds
+
+
+def score_run(
+    run: RunFile,
+    metrics: Sequence[str],
+    options: AskOptions,
+    *,
+    items: str | None,
+    passes: int,
+    bad_ends: BadEnds | None,
+) -> Finding:
+    """Score every response that has no score yet, and return the estimates of these metrics."""
+    if passes < 1:
+        raise InputError(f"--passes {passes}: every answer is marked once at least.")
+    if not metrics:
+        raise catalogue.no_metric_named(_formats(run))
+    require_separate("metrics", metrics)
+    bound = _bound_metrics(run, metrics, options)
+    juries = [metric for metric in bound if isinstance(metric, Jury)]
+    scorers = list({registry.signature(m): m for metric in bound for m in _members(metric)}.values())
+    selected = select_items(run, items)
+    to_score = with_generated(run, selected)
+    with open_client(run, to_score, options) as client:
+        summaries = score(run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress)
+    table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
+    for jury in juries:
+        table = table.joined(scores_by(run, str(jury), selected))
+    finding = estimate_scores(run, table, selected, bad_ends)
+    notes = (*_notes(run, scorers, summaries), *finding.notes)
+    return replace(finding, study="score", notes=notes)
+
+
+def require_separate(kind: str, names: Sequence[object]) -> None:
+    """Raise `SelectionError` for a list, or what is no text: `run.score("a", "b")` takes them singly."""
+    if isinstance(names, str):
+        raise SelectionError(f"{kind} are given as a list of texts, such as [{names!r}].")
+    for name in names:
+        if not isinstance(name, str | specs.Spec):
+            raise SelectionError(
+                f"{kind} are given one by one, as texts, not as {type(name).__name__}: {name!r}."
+            )
+
+
+def _formats(run: RunFile) -> Sequence[str]:
+    """The formats of the run's items."""
+    if not run.exists:
+        return ()
+    with run.reading() as db:
+        return list(dict.fromkeys(item.format for item in read.items_by_id(db).values()))
+
+
+def _bound_metrics(run: RunFile, names: Sequence[str], options: AskOptions) -> list[Metric]:
+    """The metrics of these names, as they score this run."""
+    with run.reading() as db:
+        measures = [keyed.measure for keyed in read.measures(db)]
+    metrics = catalogue.metrics_of(names, measures)
+    candidate_labels(run)
+    with net.offline(options.offline):  # an encoder that is not on this machine is downloaded
+        return bind_all(run, metrics)
+
+
+def _members(metric: Metric) -> tuple[Metric, ...]:
+    """What scores: the judges of a jury, else the metric itself."""
+    return metric.judges if isinstance(metric, Jury) else (metric,)
+
+
+def _notes(run: RunFile, scorers: Sequence[Metric], summaries: Sequence[ScoreSummary]) -> Iterator[str]:
+    yield from filter(None, map(_not_scored, summaries))
+    for summary in summaries:
+        for command in summary.commands:
+            yield f"{summary.metric} has not been asked of all: `{command}`."
+    yield from _truncated(run, scorers)
+    yield from _self_scored(scorers, candidate_labels(run))
+
+
+def _not_scored(summary: ScoreSummary) -> str:
+    """A sentence on the items that a metric does not score."""
+    n = sum(summary.not_marked.values())
+    if not n:
+        return ""
+    formats = ", ".join(f"{count} {name}" for name, count in sorted(summary.not_marked.items()))
+    lacks = " of its formats that lack what it shows or needs" if summary.lacking else ""
+    suffix = f", {summary.lacking}{lacks}" if 0 < summary.lacking < n else lacks
+    return f"{summary.metric} does not mark {n} of the items ({formats}){suffix}."
+
+
+def _truncated(run: RunFile, metrics: Sequence[Metric]) -> Iterator[str]:
+    """A sentence for each candidate whose questions were cut."""
+    requests = [requests_of(metric) for metric in metrics]
+    for name in dict.fromkeys(r.name if r else "" for r in requests):
+        with run.reading() as db:
+            truncated = read.truncated(db, probe=name)
+        for candidate, n in truncated.items():
+            questions = "1 question" if n == 1 else f"{n:,} questions"
+            yield f"{candidate}: of {questions} the beginning was left out to fit the model's context."
+
+
+def _self_scored(metrics: Sequence[Metric], candidates: Sequence[str]) -> Iterator[str]:
+    """A sentence for each judge that scores its own responses."""
+    models = {name: label for label in candidates if (name := _model_name(label))}
+    for metric in metrics:
+        judge = metric.rater
+        if judge and (candidate := models.get(specs.parse(judge).name)):
+            yield (
+                f"{judge} marks its own answers, as the candidate {candidate}: hold its marks against "
+                f"another "
+                "judge's, or people's."
+            )
+
+
+def _model_name(label: str) -> str | None:
+    """The name in a candidate's label that is a model's spec; null for any other label."""
+    if "/" not in label or "\n" in label:
+        return None
+    try:
+        return specs.parse(label).name
+    except VivaError:
+        return None

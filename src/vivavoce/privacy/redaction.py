@@ -1,0 +1,61 @@
+"""Texts out of tables: questions, answers and notes give way to marks; numbers, ids and labels stay."""
+
+import json
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from vivavoce.privacy import redacted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+TEXTS = (
+    *("question", "options", "answer", "references", "must", "nice", "steps", "false_answer", "context"),
+    *("source", "text", "reasoning", "error", "note"),
+)
+"""The columns whose texts are replaced."""
+_JSON = ("meta", "parts", "rubric")
+"""The columns of JSON: the texts in it are replaced, names of fields and numbers stay."""
+
+
+def redactor() -> "Callable[[pl.DataFrame], pl.DataFrame]":
+    """What replaces the texts of one table after the other, see `privacy.redacted`.
+
+    One key is made for all of them and then forgotten: equal texts have equal marks in these tables, and
+    nobody can try out texts afterwards. Null stays null, and an empty text empty: that nothing was said is no
+    secret.
+    """
+    key = secrets.token_bytes(32)
+
+    def redact(text: str) -> str:
+        return redacted(text, key) if text else text
+
+    def several(texts: Any) -> list[str]:
+        return [redact(text) for text in texts]
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, str):
+            return redact(value)
+        if isinstance(value, dict):
+            return {name: inside(x) for name, x in value.items()}
+        return [inside(x) for x in value] if isinstance(value, list) else value
+
+    def nested(text: str) -> str:
+        return json.dumps(inside(json.loads(text)), ensure_ascii=False)
+
+    def table(frame: "pl.DataFrame") -> "pl.DataFrame":
+        import polars as pl
+
+        columns = []
+        for name, kind in frame.schema.items():
+            if name in TEXTS and isinstance(kind, pl.List):
+                columns.append(pl.col(name).map_elements(several, return_dtype=pl.List(pl.String)))
+            elif name in TEXTS and kind == pl.String:
+                columns.append(pl.col(name).map_elements(redact, return_dtype=pl.String))
+            elif name in _JSON and kind == pl.String:
+                columns.append(pl.col(name).map_elements(nested, return_dtype=pl.String))
+        return frame.with_columns(columns)
+
+    return table

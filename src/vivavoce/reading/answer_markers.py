@@ -1,0 +1,201 @@
+"""Where an answer announces itself: "Final answer:", "the answer is", a box, in many languages.
+
+Small typos in the English cue words do not hide a cue ("Anwser", "Fianl asnwer").
+"""
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from vivavoce.core.text import lazy_pattern
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
+
+_REACH = 9
+_PAIRS = frozenset(words.CJK_CUES + words.VIET_CUES)
+_PAIR_HEADS = frozenset(head for head, _ in _PAIRS)
+_BOXED = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
+_BOX_LIMIT = 4000
+_LINKS = lazy_pattern(r"[:：=]|[–—]|(?:^|\s)-+(?:\s|$)")
+
+
+_ARROWS = frozenset({"→", "(-)"})
+_BREAKS_OFF = words.MODAL | words.RESET
+_FURNITURE = words.CHOICE_ADJECTIVES | words.LIGHT
+"""Words of a heading such as "My final answer"."""
+
+
+class Cue(NamedTuple):
+    """The cue begins at token `k`; its claim is tokens i to j-1.
+
+    `firm`: the claim stands after a colon or in a box, so that whatever stands there is the answer, option or
+    not.
+    """
+
+    k: int
+    i: int
+    j: int
+    firm: bool
+    boxed: bool = False
+
+
+def cues(doc: Doc) -> list[Cue]:
+    """All cues, in order. A claim runs to the end of its sentence, or of its box."""
+    markers = _boxes(doc)
+    boxes = [(marker.i, marker.j) for marker in markers]
+    k = 0
+    while k < len(doc):
+        width = _cue_width(doc, k)
+        if width and (cue := _cue(doc, k, width)) is not None and not _leads_to_box(cue, boxes):
+            markers.append(cue)
+        k += width or 1
+    return _without_overlaps(doc, sorted(markers))
+
+
+def _leads_to_box(cue: Cue, boxes: Sequence[tuple[int, int]]) -> bool:
+    """True if the claim stands in a box, or is nothing but the way to one: "The answer is [B]"."""
+    return any(i <= cue.i < j or (cue.i <= i < cue.j and i - cue.i <= 2) for i, j in boxes)
+
+
+def _without_overlaps(doc: Doc, markers: list[Cue]) -> list[Cue]:
+    """The cues with claims that do not overlap: a claim ends where the next cue begins."""
+    result: list[Cue] = []
+    ends = [*(marker.k for marker in markers[1:]), len(doc)][: len(markers)]
+    for cue, following in zip(markers, ends, strict=True):
+        if cue.i < following < cue.j:
+            cue = cue._replace(j=following, firm=False)
+        if cue.i < cue.j and not cue.k <= following <= cue.i:
+            result.append(cue)
+    return result
+
+
+def retracts(doc: Doc, i: int, j: int) -> bool:
+    """True if the words of tokens i to j-1 take an earlier answer back."""
+    span = doc.forms[i:j]
+    pairs = itertools.pairwise(span)
+    return has_any(span, words.RETRACTIONS) or any(p in words.RETRACTION_PAIRS for p in pairs)
+
+
+@lru_cache(maxsize=16384)
+def _cue_word(form: str) -> str:
+    """'answer', 'choice' or '' for a single word."""
+    if form in words.ANSWER_NOUNS or form in words.FOREIGN_WORDS or form.startswith(words.FOREIGN_ANSWERS):
+        return "answer"
+    if form in words.CHOICE_NOUNS:
+        return "choice"
+    return "answer" if any(_typo(form, word) for word in words.FUZZY) else ""
+
+
+def _typo(form: str, word: str) -> bool:
+    """True if one letter is missing, added, changed, or letters changed places behind the first."""
+    if abs(len(form) - len(word)) > 1 or len(form) < 5 or form[0] != word[0]:
+        return False
+    if sorted(form) == sorted(word):
+        return True
+    head = 0
+    while head < min(len(form), len(word)) and form[head] == word[head]:
+        head += 1
+    return (
+        form[head + 1 :] == word[head + 1 :]
+        or form[head + 1 :] == word[head:]
+        or form[head:] == word[head + 1 :]
+    )
+
+
+def _cue_width(doc: Doc, k: int) -> int:
+    """How many tokens the cue word at `k` has; 0 if there is none."""
+    form = doc.forms[k]
+    width = 1 if _cue_word(form) else 0
+    if form in _PAIR_HEADS and tuple(doc.forms[k : k + 2]) in _PAIRS:
+        width = 2
+    return 0 if width and (doc.glued(k) or doc.glued(k + 1)) else width
+
+
+def _cue(doc: Doc, k: int, width: int) -> Cue | None:
+    """The cue at token k, whose words are `width` tokens; None if it announces nothing."""
+    kind = _cue_word(doc.forms[k]) or "answer"
+    before = _words_before(doc, k)
+    if has_any(before, words.NOT_FINAL) or (kind == "answer" and before[-1:] == ["first"]):
+        return None
+    if before and before[-1] in words.NOT_A_NOUN_AFTER and doc.breaks[k] == NONE:
+        return None  # "cannot answer", "to answer"
+    heading = doc.breaks[k] >= LINE or _FURNITURE.issuperset(before)
+    at, firm = _link(doc, k + width, heading=heading)
+    if at is None or at >= len(doc):
+        return None
+    # "option" alone is no cue: "the best option is", "Option: B"
+    announced = has_any(before, words.CHOICE_ADJECTIVES) or (firm and len(before) <= 2)
+    if kind == "choice" and not announced:
+        return None
+    return Cue(k, at, doc.sentence_end(at), firm)
+
+
+def _words_before(doc: Doc, k: int) -> list[str]:
+    """The words before token k in its clause, at most four."""
+    start = k
+    while start > 0 and k - start < 4 and doc.breaks[start] == NONE:
+        start -= 1
+    return doc.forms[start:k]
+
+
+def _link(doc: Doc, begin: int, *, heading: bool) -> tuple[int | None, bool]:
+    """Where the claim begins, and whether a colon or the like says so; `begin` is behind the cue's words."""
+    for p in range(begin, min(begin + _REACH, len(doc))):
+        form, strength = doc.forms[p], doc.breaks[p]
+        if _LINKS.search(doc.gap(p)):
+            # an arrow may be the link itself, and is then no part of the claim
+            return (p + 1 if strength <= NONE and form in _ARROWS else p), True
+        if form in _ARROWS and p + 1 < len(doc):
+            return p + 1, True
+        if strength >= SENTENCE:
+            # a heading of its own line: "## Answer", "**Final answer**"
+            own_line = heading and p == begin and strength >= LINE
+            return (p if own_line else None), own_line
+        if p == begin and (strength == CLAUSE or _capital(doc, p)):
+            # "Answer (C)", "Answer B"
+            return (p if strength == NONE or "(" in doc.gap(p) else None), False
+        if strength == CLAUSE or form in _BREAKS_OFF:
+            return None, False
+        if form in words.COPULA:
+            return _after_copula(doc, begin, p)
+    return None, False
+
+
+def _after_copula(doc: Doc, begin: int, p: int) -> tuple[int, bool]:
+    """Where the claim behind "is" at token p begins: with the negation of "is not B", which turns B down."""
+    at = next((q for q in range(begin, p + 1) if doc.forms[q] in words.NOT_LEFT), p + 1)
+    return at, at < len(doc) and at > p and doc.breaks[at] > NONE and ":" in doc.gap(at)
+
+
+def _capital(doc: Doc, p: int) -> bool:
+    """True for a letter that ends its clause: "Answer B", "answer c"."""
+    token = doc.tokens[p]
+    text = doc.text[token.start : token.end]
+    if token.kind != "w" or len(text) > 2 or (len(text) == 2 and not text.isupper()):
+        return False
+    return doc.ends(p + 1) or (text.isupper() and doc.forms[p + 1] in words.AFTER_LABEL)
+
+
+def _boxes(doc: Doc) -> list[Cue]:
+    boxes: list[Cue] = []
+    end = 0
+    for match in _BOXED.finditer(doc.text):
+        if match.start() < end:
+            continue
+        end = _brace_end(doc.text, match.end())
+        i, j = doc.at(match.end()), doc.at(end)
+        if i < j:
+            boxes.append(Cue(doc.at(match.start()), i, j, True, True))
+    return boxes
+
+
+def _brace_end(text: str, start: int) -> int:
+    """Where the brace opened before `start` closes; an unclosed one ends with its line."""
+    depth = 1
+    for k in range(start, min(len(text), start + _BOX_LIMIT)):
+        depth += {"{": 1, "}": -1}.get(text[k], 0)
+        if depth == 0:
+            return k
+    line = text.find("\n", start, start + _BOX_LIMIT)
+    return line if line >= 0 else min(len(text), start + _BOX_LIMIT)

@@ -1,0 +1,335 @@
+"""Reading one choice out of a response: what a cue announces, else a line that is an answer, else the body.
+
+Two cues that disagree are unreadable unless the words between them take the first one back.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.answer_markers import Cue, cues, retracts
+from vivavoce.reading.mentions import Mention, Options
+from vivavoce.reading.tokens import CLAUSE, LINE, NONE, Doc, has_any
+from vivavoce.reading.verdicts import JudgedMention, Verdict, chain, judged_mentions, not_rejected
+
+_LEADS = words.FILLERS | words.JOINERS | words.PREDICATE | words.CHOSEN_LEFT
+_CORRECTS = words.RETRACTING | words.RETRACTIONS
+_CORRECTS_OR_FILLS = _CORRECTS | words.FILLERS
+_CORRECTS_OR_LEADS = _CORRECTS | words.LIGHT
+_AROUND_CHOICE = words.LIGHT | words.JOINERS
+_NO_ANSWER_HEADS = words.REJECTING_HEADS | words.EXPLAINING_HEADS
+
+
+class Choice(NamedTuple):
+    """The options a response settles on (one, if it can be read) or why there is none.
+
+    `silent` is true where no option was named at all, so that a refusal explains it.
+    """
+
+    names: tuple[int, ...] = ()
+    reason: str | None = None
+    silent: bool = False
+
+    def agrees(self, choice: "Choice") -> bool:
+        """True if both settle on the same options, or both on none for a reason."""
+        return self.names == choice.names and bool(self.reason) == bool(choice.reason)
+
+
+class ChoiceReader:
+    """The reader of one response to one item."""
+
+    def __init__(self, text: str, options: Options) -> None:
+        self.options = options
+        self.doc = Doc(text)
+        self.texts = self.mentions()
+        self._starts = [mention.i for mention in self.texts]
+
+    def mentions(self) -> list[Mention]:
+        """The options that the response names by their text."""
+        return self.options.names(self.doc)
+
+    def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
+        """The mentions in tokens i to j-1 with their verdicts; `claimed` where an answer is expected."""
+        texts = self.texts[bisect_left(self._starts, i) : bisect_left(self._starts, j)]
+        return judged_mentions(self.doc, self.options, texts, i, j, claimed=claimed)
+
+    def read(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+        """The choice. Where the response also refuses, an option merely named in the body does not count."""
+        for step in (self._from_cues, self._from_lines, self._from_verdicts):
+            if (choice := step()) is not None:
+                return choice
+        choice = self._from_body()
+        if choice is not None and not choice.reason and refused():
+            choice = None
+        return choice or Choice(reason="it names no option", silent=True)
+
+    # --- cues
+
+    def claim(self, i: int, j: int) -> tuple[Choice | None, int]:
+        """What a claim in tokens i to j-1 settles on (None if on nothing), and where its words end."""
+        judged = self.judged(i, j, claimed=True)
+        start = self._first_choice(judged, i)
+        if self._number_leads(judged, start, i, j):
+            return None, j
+        if start is None:
+            return (Choice() if len(not_rejected(judged)) < len(judged) else None), j
+        linked = chain(self.doc, judged, start)
+        following = start + len(linked)
+        if following < len(judged) and self._corrects(linked[-1], judged[following]):
+            linked = chain(self.doc, judged, following)
+        return self.settle(not_rejected(linked)), linked[-1].mention.j
+
+    def _first_choice(self, judged: Sequence[JudgedMention], i: int) -> int | None:
+        """The place of the first mention of a claim that can be its answer."""
+        for n, mention in enumerate(judged):
+            if mention.verdict != "rejected" and self._stands(mention.mention, i):
+                return n
+        return None
+
+    def _number_leads(self, judged: Sequence[JudgedMention], start: int | None, i: int, j: int) -> bool:
+        """True if a claim begins with a number that is no option: "25 mg", which no option says."""
+        begins = {s.mention.i for s in judged}
+        first = None if start is None else judged[start].mention.i
+        head = next((k for k in range(i, j) if k in begins or self.doc.forms[k] not in words.FILLERS), j)
+        if self._enumerated(head, j) and first == head + 1:
+            head += 1  # "4. Alteplase": the text answers
+        if head >= j or self.doc.tokens[head].kind != "n":
+            return False
+        return first is None or first > head
+
+    def _corrects(self, last: JudgedMention, following: JudgedMention) -> bool:
+        """True if nothing but a retraction stands between two mentions: "B, no wait, C"."""
+        if following.verdict == "rejected":
+            return False
+        a, b = last.mention.j, following.mention.i
+        return retracts(self.doc, a, b) and _CORRECTS_OR_FILLS.issuperset(self.doc.forms[a:b])
+
+    def _stands(self, mention: Mention, i: int) -> bool:
+        """False for a text that another word makes a part of a longer name: "pulmonary hypertension"."""
+        k = mention.i
+        if mention.by != "text" or k <= i or self.doc.breaks[k] > NONE:
+            return True
+        if self.doc.forms[k - 1] in _LEADS or self.doc.tokens[k - 1].kind != "w":
+            return True
+        # in a long sentence any word may stand before an option
+        return self.doc.sentence_end(k) - i > 12
+
+    def settle(self, live: Iterable[JudgedMention]) -> Choice:
+        """The one option that the mentions agree on, or why there is none."""
+        names: list[int] = []
+        for mention in live:
+            if len(mention.names) != 1:
+                return Choice(reason=self._unclear(mention))
+            names += [name for name in mention.names if name not in names]
+        if len(names) > 1:
+            return Choice(reason=self.many(names))
+        return Choice(tuple(names))
+
+    def many(self, names: Iterable[int]) -> str:
+        """The reason for more than one option."""
+        return f"two options for a single choice: {', '.join(self.options.texts[n] for n in names)}"
+
+    def _unclear(self, judged: JudgedMention) -> str:
+        surface = " ".join(self.doc.surface(judged.mention.i, judged.mention.j).split())
+        if judged.names:
+            return f"several options fit up to case or accents: {surface}"
+        if judged.mention.by == "label":
+            return f"no option has the letter {surface}"
+        return f"the letter and the text name different options: {surface}"
+
+    def _from_cues(self) -> Choice | None:
+        claims = self._claims()
+        if not claims:
+            return None
+        claims = self._with_corrections(claims)
+        cue, last = claims[-1]
+        for earlier, choice in claims[:-1]:
+            if not choice.agrees(last) and not retracts(self.doc, earlier.i + 1, cue.i):
+                texts = ", ".join(self.options.texts[n] for c in (choice, last) for n in c.names)
+                return Choice(reason=f"two final answers that disagree: {texts or 'one names no option'}")
+        return last
+
+    def _claims(self) -> list[tuple[Cue, Choice]]:
+        claims = [(cue, choice) for cue in cues(self.doc) if (choice := self._claimed(cue)) is not None]
+        # a sentence without a colon that names nothing ("the answer is simple") yields to one that does
+        if all(choice.silent for _, choice in claims):
+            return claims
+        return [(cue, choice) for cue, choice in claims if cue.firm or not choice.silent]
+
+    def _claimed(self, cue: Cue) -> Choice | None:
+        """The choice that a cue announces; a short claim that names no option is one too, and silent."""
+        choice, _ = self.claim(cue.i, cue.j)
+        if choice is not None:
+            return choice if choice.names or choice.reason else None
+        short = cue.j - cue.i <= (10 if cue.firm else 4)
+        if not short and self.doc.tokens[cue.i].kind != "n":
+            return None
+        surface = " ".join(self.doc.surface(cue.i, cue.j).split())
+        return Choice(reason=f"the answer names no option: {surface}", silent=True)
+
+    def _with_corrections(self, claims: list[tuple[Cue, Choice]]) -> list[tuple[Cue, Choice]]:
+        """The claims, with a sentence such as "Wait, actually C." after the last one."""
+        last = claims[-1][0]
+        for i, j in self.doc.sentences(last.j, len(self.doc)):
+            at, choice = self._corrected(i, j)
+            if choice is not None:
+                claims = [*claims, (Cue(i, at, j, False), choice)]
+        return claims
+
+    def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
+        """Where the choice begins in a sentence such as "No wait, C", and what it is."""
+        if self.doc.forms[i] not in _CORRECTS:
+            return i, None
+        at = i
+        while at < j and self.doc.forms[at] in _CORRECTS_OR_LEADS:
+            if at > i and self.options.label_at(self.doc, at, claimed=True, i=at) is not None:
+                break
+            at += 1
+        return at, self.pure(at, j)
+
+    # --- lines that are an answer
+
+    def pure(self, i: int, j: int) -> Choice | None:
+        """The choice if tokens i to j-1 hold nothing but it; None otherwise."""
+        if i >= j:
+            return None
+        judged = self.judged(i, j, claimed=True)
+        if not judged or len(not_rejected(judged)) < len(judged):
+            return None
+        covered = {k for s in judged for k in range(s.mention.i, s.mention.j)}
+        for k in range(i, j):
+            if k not in covered and self.doc.forms[k] not in _AROUND_CHOICE:
+                return None
+        return self.settle(judged)
+
+    def _from_lines(self) -> Choice | None:
+        """The choice of the lines that are nothing but an answer.
+
+        A line that begins with a letter and its text may restate the options, so that such lines count only
+        where they agree, or no other line answers.
+        """
+        plain, restated = self._line_choices()
+        if not plain:
+            plain = restated
+        elif len(_distinct(restated)) == 1:
+            plain = [*plain, *restated]
+        kinds = _distinct(plain)
+        if len(kinds) == len(self.options) > 2:
+            return None  # the options, repeated one to a line
+        if len(kinds) < 2:
+            return kinds[0] if kinds else None
+        if len(_distinct(restated)) > 1:
+            return None
+        names = [name for choice in kinds for name in choice.names]
+        if len(names) > 1:
+            return Choice(reason=self.many(names))
+        return Choice(reason=next(choice.reason for choice in kinds if choice.reason))
+
+    def _line_choices(self) -> tuple[list[Choice], list[Choice]]:
+        """The choices of lines that answer, and of those that begin with a letter and its text."""
+        plain: list[Choice] = []
+        restated: list[Choice] = []
+        asserted = self._last_assertion()
+        for i, j in self.doc.sentences():
+            if self._asks(j) and j <= asserted:
+                continue
+            if (plain or restated) and (correction := self._corrected(i, j)[1]) is not None:
+                plain, restated = [correction], []
+                continue
+            at = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
+            choice = self.pure(at, j) or self._after_label(i, j) or self._at_end(at, j)
+            if choice is not None:
+                (restated if self._restates(i, at, j) else plain).append(choice)
+        return plain, restated
+
+    def _restates(self, i: int, at: int, j: int) -> bool:
+        """True if the line at token i begins with a letter and its text."""
+        judged = self.judged(at, j, claimed=True)
+        return self.doc.breaks[i] >= LINE and bool(judged) and judged[0].mention.by == "both"
+
+    def _enumerated(self, i: int, j: int) -> bool:
+        """True for a number that counts an entry: "2. Heparin", "2) Heparin"."""
+        return i + 1 < j and self.doc.tokens[i].kind == "n" and self.doc.gap(i + 1).strip()[:1] in {".", ")"}
+
+    def _after_label(self, i: int, j: int) -> Choice | None:
+        """The choice after a short label in any language, "Ergebnis: B"; nothing after "Incorrect:"."""
+        for p in range(i + 1, min(j, i + 6)):
+            if self.doc.breaks[p] == CLAUSE and self.doc.gap_has(p, ":："):
+                if has_any(self.doc.forms[i:p], _NO_ANSWER_HEADS) or self.judged(i, p, claimed=True):
+                    return None
+                return self.pure(p, j)
+        return None
+
+    def _at_end(self, i: int, j: int) -> Choice | None:
+        """The choice at the end of a sentence that weighs others: "A is possible, but B", "so C"."""
+        for k in range(j - 1, max(i, j - 12), -1):
+            if self.doc.forms[k] in words.SETTLING and self.doc.forms[k - 1] not in words.ALL_BUT:
+                # "A, but it might also be B" settles on neither
+                weighed = self.doc.forms[k] == "also" and has_any(self.doc.forms[i:k], words.MAYS)
+                return None if weighed else self.pure(k + 1, j)
+        return None
+
+    def _last_assertion(self) -> int:
+        """Where the last sentence that is no question ends: a question counts only behind it."""
+        return max((j for _, j in self.doc.sentences() if not self._asks(j)), default=0)
+
+    def _asks(self, j: int) -> bool:
+        return "?" in self.doc.gap(j) or "？" in self.doc.gap(j)
+
+    # --- the body
+
+    def _body(self) -> list[JudgedMention]:
+        """The mentions of all sentences that assert something, or are the last question."""
+        judged: list[JudgedMention] = []
+        asserted = self._last_assertion()
+        for i, j in self.doc.sentences():
+            if not self._asks(j) or j > asserted:
+                judged += self.judged(i, j)
+        return judged
+
+    def _from_verdicts(self) -> Choice | None:
+        """The one option that a sentence calls the right one."""
+        chosen = [s for s in self._body() if s.verdict == "chosen"]
+        if not chosen:
+            return None
+        choice = self.settle(chosen)
+        last = chosen[-1]
+        others = [s for s in chosen[:-1] if s.names != last.names]
+        if choice.reason and others and retracts(self.doc, others[-1].mention.j, last.mention.i):
+            return self.settle([last])
+        return choice
+
+    def _from_body(self) -> Choice | None:
+        """The one option that is named and not turned down, else the only capital that can be a label."""
+        judged = self._body()
+        verdicts: tuple[Verdict, ...] = ("named", "tentative")
+        for verdict in verdicts:
+            if live := _never_rejected(judged, verdict):
+                return self.settle(live)
+        if not_rejected(judged):
+            return None
+        letters = self._bare_letters()
+        return self.settle(letters) if letters else None
+
+    def _bare_letters(self) -> list[JudgedMention]:
+        """The capitals of the whole text that would be labels where an answer is expected."""
+        judged: list[JudgedMention] = []
+        for i, j in self.doc.sentences():
+            judged += not_rejected(self.judged(i, j, claimed=True))
+        return [s for s in judged if s.mention.by == "label" and s.names]
+
+
+def _never_rejected(judged: Sequence[JudgedMention], verdict: Verdict) -> list[JudgedMention]:
+    """The mentions of this verdict whose options are turned down nowhere."""
+    rejected = {name for s in judged if s.verdict == "rejected" for name in s.names}
+    return [s for s in judged if s.verdict == verdict and not rejected.issuperset(s.names or (-1,))]
+
+
+def _distinct(choices: Iterable[Choice]) -> list[Choice]:
+    """The choices that no earlier one agrees with."""
+    kinds: list[Choice] = []
+    for choice in choices:
+        if not any(choice.agrees(kind) for kind in kinds):
+            kinds.append(choice)
+    return kinds

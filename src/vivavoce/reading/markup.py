@@ -1,0 +1,194 @@
+"""Markup around what an answer says, written as labelled lines: tags, LaTeX boxes, Markdown tables."""
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from vivavoce.core.text import lazy_pattern
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.tokens import has_any
+
+_TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
+_BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
+_BOX_LIMIT, _LEAD_LIMIT = 4000, 120
+_STYLE = lazy_pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it|sf)|operatorname)\s?\{([^{}]*)\}")
+_CLOSES_MATH = lazy_pattern(r"(?:[ \t$*_.]|\\[)\]])+")
+_LEADS_TO_BOX = lazy_pattern(
+    r"""(?:^|(?<=[.!?:]\s))[*_\#>\ \t]*
+        (?:(?:so|thus|hence|therefore|in\ conclusion),?\s)?(?:(?:the|my)\s)?(?:(?:final|correct|best)\s){0,2}
+        answer(?:\s(?:is|would\sbe|must\sbe))?\s?[:=]?[*_\s]*\Z""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_RULE = lazy_pattern(r":?-{2,}:?")
+_BAR = lazy_pattern(r"(?<!\\)\|")
+_NUMBER = lazy_pattern(r"\W{0,9}(?:step|hop)?\W{0,9}(\d{1,4})\W{0,9}", re.IGNORECASE)
+_FENCE = lazy_pattern(r"\s*```\w{0,12}[ \t]*\n(?P<text>.*?)\n?[ \t]*```\s*", re.DOTALL)
+_MARK = lazy_pattern(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
+_BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
+_CROSSES = "✗✘✖❌☐"
+_NEGATIVE_HEADS = words.FAULTS | words.REJECTING_HEADS
+_YES = frozenset({"yes", "y", "true", "✅", "✓", "✔", "☑"})
+_NO = frozenset({"no", "n", "false", "❌", "✗", "✘", "✖", "☒", "☐"})
+
+
+class Table(NamedTuple):
+    """A table of Markdown: the cells of its head, and those of each row below the rule."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def unfenced(text: str) -> str:
+    """What a fence holds that stands around all of `text`; else `text` itself."""
+    fence = _FENCE.fullmatch(text)
+    return fence["text"] if fence and "```" not in fence["text"] else text
+
+
+def untagged(text: str) -> str:
+    """`text` with labels on lines of their own in place of tags such as `<answer>`."""
+    return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2].replace('_', ' ')}: ", text)
+
+
+def unboxed(text: str) -> str:
+    """`text` with a line "Final answer: ..." in place of each box and of the words that lead to it."""
+    done, parts = 0, list[str]()
+    closings = _closings(text) if _BOX.search(text) else {}
+    for mark in _BOX.finditer(text):
+        end = closings.get(mark.end() - 1)
+        if mark.start() < done or end is None:
+            continue
+        before = _unopened(text[done : mark.start()])
+        inside = text[mark.end() : min(end, mark.end() + _BOX_LIMIT)]
+        while (plain := _STYLE.sub(r"\1", inside)) != inside:
+            inside = plain
+        lead = _LEADS_TO_BOX.search(before, max(0, len(before) - _LEAD_LIMIT))
+        parts += [before[: lead.start()] if lead else before, f"\nFinal answer: {' '.join(inside.split())}\n"]
+        after = _CLOSES_MATH.match(text, end + 1)
+        done = after.end() if after else end + 1
+    return "".join([*parts, text[done:]])
+
+
+def _unopened(text: str) -> str:
+    """`text` without the signs that open a formula at its end."""
+    while (bare := text.rstrip("$*_ \t\n").removesuffix("\\(").removesuffix("\\[")) != text:
+        text = bare
+    return text
+
+
+def _closings(text: str) -> dict[int, int]:
+    """Where each brace that is opened closes."""
+    opened, closed = list[int](), {}
+    for mark in re.finditer(r"[{}]", text):
+        if mark[0] == "{":
+            opened.append(mark.start())
+        elif opened:
+            closed[opened.pop()] = mark.start()
+    return closed
+
+
+def untabled(text: str, write: Callable[[Table], list[str]]) -> str:
+    """`text` with the lines that `write` makes of each table; a table is known by the rule below its head."""
+    if "|" not in text or "--" not in text:
+        return text
+    lines = text.split("\n")
+    written = list[str]()
+    k = 0
+    while k < len(lines):
+        head = _cells(lines[k])
+        if not head or k + 1 == len(lines) or not _is_rule(lines[k + 1]):
+            written.append(lines[k])
+            k += 1
+            continue
+        rows = list(itertools.takewhile(bool, map(_cells, lines[k + 2 :])))
+        written += write(Table(head, tuple(rows)))
+        k += 2 + len(rows)
+    return "\n".join(written)
+
+
+def _is_rule(line: str) -> bool:
+    cells = _cells(line)
+    return bool(cells) and all(_RULE.fullmatch(cell) for cell in cells)
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    """The cells of a line with bars; empty for any other line."""
+    if "|" not in line:
+        return ()
+    cells = [cell.strip() for cell in _BAR.split(line.strip())]
+    return tuple(cells[not cells[0] : len(cells) - (len(cells) > 1 and not cells[-1])])
+
+
+def _judged(cell: str, head: str) -> bool | None:
+    """True if a cell that is a bare yes or tick speaks for its row, False if against it; else None.
+
+    Under a head such as "Wrong?" or "Excluded" a yes speaks against it.
+    """
+    word = cell.strip(" *_`.\ufe0f").lower()
+    if word not in _YES | _NO:
+        return None
+    return (word in _YES) != has_any(re.findall(r"\w+", head.lower()), _NEGATIVE_HEADS)
+
+
+def labelled_lines(table: Table) -> list[str]:
+    """The table of a chain as labelled lines: "Step 3: ..." for a row, or "Explanation: ..." for a column.
+
+    Rows are labelled by their own first cell, unless there is one row alone: then the head labels its cells.
+    """
+    head, rows = table
+    if len(head) == 2 and _NUMBER.fullmatch(head[1]):
+        return [f"{row[0]}: {' '.join(row[1:])}" for row in (head, *rows)]  # the head is a row like others
+    if len(rows) == 1:
+        return [f"{name}: {cell}" if name else cell for name, cell in zip(head, rows[0], strict=False)]
+    return [_row(head, row) for row in rows]
+
+
+def _row(head: tuple[str, ...], row: tuple[str, ...]) -> str:
+    number = _NUMBER.fullmatch(row[0])
+    cells = []
+    for name, cell in zip((*head, *[""] * len(row)), row, strict=False):
+        verdict = _judged(cell, name)
+        cells.append(cell if verdict is None else "correct" if verdict else "incorrect")
+    filled = [cell for cell in cells[1:] if cell]
+    if not number:
+        return f"{row[0]}: {' '.join(filled)}"
+    sentences = (cell if cell.endswith((".", "!", "?")) else f"{cell}." for cell in filled)
+    return f"Step {number[1]}: {' '.join(sentences)}"
+
+
+def confirmed_rows(table: Table) -> list[str]:
+    """The rows of a table, without its head; where one column judges, those that it speaks for."""
+    width = len(table.head)
+    rows = [(*row, *[""] * (width - len(row))) for row in table.rows]
+    judging = [column for column in range(1, width) if rows and _judges(table.head[column], rows, column)]
+    if len(judging) != 1:
+        return [" | ".join(row) for row in table.rows]
+    column = judging[0]
+    confirmed = [row for row in table.rows if _judged(row[column], table.head[column])]
+    return [" | ".join((*row[:column], *row[column + 1 :])) for row in confirmed]
+
+
+def _judges(head: str, rows: list[tuple[str, ...]], column: int) -> bool:
+    """True if every cell of a column is a yes or a no."""
+    return all(_judged(row[column], head) is not None for row in rows)
+
+
+def ticked_entries(text: str) -> str:
+    """The text with each entry that a tick leads on its own line, and without those that a cross leads."""
+    return "\n".join(_ticked_line(line) for line in text.split("\n")) if _MARK.search(text) else text
+
+
+def _ticked_line(line: str) -> str:
+    marks = list(_MARK.finditer(line))
+    if not marks or not _BEFORE_MARKS.fullmatch(line[: marks[0].start()]):
+        return line
+    head = line[: marks[0].start()]
+    ends = [*(mark.start() for mark in marks[1:]), len(line)]
+    entries = [line[mark.end() : end].strip(" \t,;") for mark, end in zip(marks, ends, strict=True)]
+    if not all(any(c.isalnum() for c in entry) for entry in entries):
+        return line
+    lines = [head] if ":" in head else []
+    for mark, entry in zip(marks, entries, strict=True):
+        if mark[0][0] not in _CROSSES and mark[0] not in {"[ ]", "[]"}:
+            lines.append("✓ " + entry)
+    return "\n".join(lines)

@@ -1,0 +1,247 @@
+"""An answer as tokens: words, numbers and signs that can be compared, and the breaks between them.
+
+Two texts name the same thing if their tokens have the same forms: case, accents, hyphen glyphs, emphasis and
+punctuation do not matter; numbers, comparators, units and signs do.
+"""
+
+import html
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from vivavoce.core.text import lazy_pattern
+
+# How strong the break before a token is.
+NONE, COMMA, CLAUSE, SENTENCE, LINE, PARAGRAPH = range(6)
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_NOT_LATIN = _CJK + "\uac00-\ud7af"
+_SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LETTER = rf"[^\W\d_{_NOT_LATIN}{_SUPER}]"
+_IN_WORD = rf"(?:[^\W_{_NOT_LATIN}{_SUPER}]|[\u0300-\u036f\u0900-\u0963\u0966-\u0e7f])"
+_MINUS = r"\-−‐‑"
+_TOKEN = lazy_pattern(
+    rf"""
+    (?P<number>(?:(?<![^\s(\[:=<>≤≥~"'|])[{_MINUS}+±](?=\.?\d))?            # a sign, not a hyphen
+        (?:[1-9]\d{{0,2}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?![\d,]*\d)(?:\.\d+)?  # 1,000.5
+          |\d+(?:[.,·]\d+)*|(?<!\w)\.\d+))
+    |(?P<word>{_LETTER}{_IN_WORD}*(?:['’ʼ]{_IN_WORD}+)*)
+    |(?P<power>[{_SUPER}]+|[⁺⁻]|\^[ ]?[({{]?[-+−]?\d+[)}}]?)
+    |(?P<cjk>[{_CJK}]|[\uac00-\ud7af]+)
+    |(?P<range>(?<=[\d%])[ ]?[-–—−][ ]?(?=[<>≤≥]?\d))
+    |(?P<arrow>[-=]+>)
+    |(?P<suffix>(?<=[^\W_])[+{_MINUS}](?![\w{_MINUS}])|(?<=\()[+{_MINUS}](?=\)))
+    |(?P<sign>[<>]=?|[≤≥≦≧⩽⩾≈~±×÷%‰°/+&√∞≠\u2190-\u21ff])
+    """,
+    re.VERBOSE,
+)
+_SIGNS = {
+    "≤": "<=",
+    "≦": "<=",
+    "⩽": "<=",
+    "≥": ">=",
+    "≧": ">=",
+    "⩾": ">=",
+    "≈": "~",
+    "×": "x",
+    "⁺": "+",
+    "⁻": "-",
+}
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", "ʼ": ""}
+)
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_MARKS = lazy_pattern("[\u0300-\u036f]+")
+_POSSESSIVE = lazy_pattern(r"['’ʼ]s$", re.IGNORECASE)
+_LATEX = (
+    (lazy_pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it|sf)|operatorname)\s?\{"), "{"),
+    (lazy_pattern(r"\\geq?(?![a-z])"), "≥"),
+    (lazy_pattern(r"\\leq?(?![a-z])"), "≤"),
+    (lazy_pattern(r"\\mu(?![a-z])"), "μ"),
+    (lazy_pattern(r"\\times(?![a-z])"), "×"),
+    (lazy_pattern(r"\\([%$&#_])"), r"\1"),
+)
+_ANSWER_TAG = lazy_pattern(r"<(/?)(?:final[_ ]?)?answer\s?>", re.IGNORECASE)
+_TAG = lazy_pattern(r"</?(?:b|i|u|em|strong|p|br|li|ul|ol|div|span|code|h\d)\s?/?>", re.IGNORECASE)
+_BOX = lazy_pattern(r"(?m)^([ \t]*(?:[-*+][ \t]|\d{1,2}[.)][ \t])?)\[([xX ])\](?=\s)")
+_SUP_TAG = lazy_pattern(r"<sup>\s?([-+]?\d+)\s?</sup>", re.IGNORECASE)
+_CHARGE = lazy_pattern(rf"(?<=[A-Za-z])[{_SUPER}](?=[⁺⁻])")
+_BLANK_LINE = lazy_pattern(r"\n[^\S\n]*\n")
+_ENDS = lazy_pattern(r"[.!?…][\"'”’*_)\]]*(?:\s|$)|[。！？।]")
+_CLAUSE = lazy_pattern(r"[;:()\[\]{}|：；（）]|[–—]|(?:^|\s)-+(?:\s|$)|--")
+_COMMA = lazy_pattern(r"[,，、]")
+_SHORT = frozenset({"vs", "dr", "mr", "approx", "eg", "ie", "cf", "spp", "sp", "no"})
+
+
+def has_any(forms: Iterable[str], words: frozenset[str] | set[str]) -> bool:
+    """True if one of the forms is among the words."""
+    return not words.isdisjoint(forms)
+
+
+class Token(NamedTuple):
+    """A word ('w'), number ('n') or sign ('s'), its comparable form, and where it stands in the text."""
+
+    form: str
+    kind: str
+    start: int
+    end: int
+
+
+class Doc:
+    """A tokenised text: `breaks[k]` is the break before token k, `forms[k]` its form."""
+
+    __slots__ = ("_ends", "breaks", "forms", "text", "tokens")
+
+    def __init__(self, text: str) -> None:
+        self.text = _clean(text)
+        self.tokens = [_token(m) for m in _TOKEN.finditer(self.text)]
+        self.forms = [t.form for t in self.tokens]
+        self.breaks: list[int] = []
+        for k in range(len(self.tokens)):
+            self.breaks.append(PARAGRAPH if k == 0 else self._break(k))
+        self._ends = [len(self.tokens)] * len(self.tokens)
+        for k in range(len(self.tokens) - 2, -1, -1):
+            self._ends[k] = k + 1 if self.breaks[k + 1] >= SENTENCE else self._ends[k + 1]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def gap(self, k: int) -> str:
+        """What stands between token k-1 and token k, or before the first, or after the last."""
+        start = self.tokens[k - 1].end if k > 0 else 0
+        return self.text[start : self.tokens[k].start if k < len(self.tokens) else len(self.text)]
+
+    def gap_has(self, k: int, signs: str) -> bool:
+        """True if one of the signs stands in the gap before token k."""
+        return not set(signs).isdisjoint(self.gap(k))
+
+    def surface(self, i: int, j: int) -> str:
+        """The text of the tokens i to j-1, as written."""
+        return self.text[self.tokens[i].start : self.tokens[j - 1].end] if i < j else ""
+
+    def glued(self, k: int) -> bool:
+        """True if a hyphen alone joins token k to the one before."""
+        if not 0 < k < len(self.tokens):
+            return False
+        start, end = self.tokens[k - 1].end, self.tokens[k].start
+        return end == start + 1 and self.text[start] in "-‐‑−–"
+
+    def ends(self, k: int) -> bool:
+        """True if nothing of the clause follows before token k: a break of any kind, or the end."""
+        return k >= len(self.tokens) or self.breaks[k] > NONE
+
+    def at(self, offset: int) -> int:
+        """The first token that starts at `offset` or later."""
+        return bisect_left(self.tokens, offset, key=lambda t: t.start)
+
+    def sentences(self, i: int = 0, j: int | None = None) -> list[tuple[int, int]]:
+        """The sentences of tokens i to j-1 as ranges; a line break ends a sentence too."""
+        end = len(self.tokens) if j is None else j
+        starts = [k for k in range(i, end) if k == i or self.breaks[k] >= SENTENCE]
+        return list(zip(starts, [*starts[1:], end], strict=True)) if starts else []
+
+    def sentence_end(self, k: int) -> int:
+        """The token after the sentence of token k."""
+        return self._ends[k]
+
+    def _capital(self, k: int) -> bool:
+        """True for a letter that a number counts: "1. A 2. B"."""
+        return len(self.tokens[k].form) == 1 and self.surface(k, k + 1).isupper()
+
+    def _break(self, k: int) -> int:
+        """How strong the break before token k is."""
+        gap = self.gap(k)
+        if gap in {"", " ", "-"}:
+            return NONE
+        if "\n" in gap:
+            return PARAGRAPH if _BLANK_LINE.search(gap) else LINE
+        if _ENDS.search(gap):
+            return CLAUSE if "." in gap and self._dotted(k) else SENTENCE
+        if _CLAUSE.search(gap):
+            return CLAUSE
+        return COMMA if _COMMA.search(gap) else NONE
+
+    def _dotted(self, k: int) -> bool:
+        """True if a full stop before token k ends no sentence: "B. text", "2. text", "vs."."""
+        before = self.tokens[k - 1]
+        width = before.end - before.start
+        if (width == 1 and before.kind == "w") or before.form in _SHORT:
+            return True
+        if before.kind != "n":
+            return False
+        # a number heads a line or an entry; one of three digits or more is rather a quantity
+        if self.breaks[k - 1] >= (LINE if width > 2 else COMMA):
+            return True
+        return k > 1 and self._capital(k - 2) and self._capital(k)
+
+
+@lru_cache(maxsize=2048)
+def cached_doc(text: str) -> Doc:
+    """The tokens of a short text that comes again and again, such as an option."""
+    return Doc(text)
+
+
+def _clean(text: str) -> str:
+    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii():
+        text = text.translate(_FULL_WIDTH)
+    if "&" in text:
+        text = html.unescape(text)
+    if "\\" in text:
+        for pattern, plain in _LATEX:
+            text = pattern.sub(plain, text)
+    if "[x]" in text or "[X]" in text:
+        text = _BOX.sub(lambda m: m[1] + ("❌" if m[2] == " " else "✅"), text)
+    if "<" in text:
+        text = _ANSWER_TAG.sub(lambda m: "}" if m[1] else "\\boxed{", text)
+        text = _TAG.sub(" ", _SUP_TAG.sub(r"^\1", text))
+    return _CHARGE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text)
+
+
+def _token(match: re.Match[str]) -> Token:
+    kind, text = match.lastgroup, match[0]
+    if kind == "number":
+        return Token(_number(text), "n", match.start(), match.end())
+    if kind in {"word", "cjk"}:
+        return Token(_word(text), "w", match.start(), match.end())
+    if kind == "power":
+        form = _SIGNS.get(text) or "^" + re.sub(
+            r"[^\d+-]", "", unicodedata.normalize("NFKC", text).replace("−", "-")
+        )
+    elif kind == "arrow":
+        form = "→"
+    elif kind == "range":
+        form = "-"
+    elif kind == "suffix":
+        # "CD4+" ends in a sign; in "aspirin + heparin" the plus joins two entries
+        form = "(+)" if text == "+" else "(-)"
+    else:
+        form = _SIGNS.get(text, text)
+    return Token(form, "s", match.start(), match.end())
+
+
+@lru_cache(maxsize=65536)
+def _word(text: str) -> str:
+    text = _POSSESSIVE.sub("", text)
+    if text.isascii():
+        return text.lower().replace("'", "")
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    return unicodedata.normalize("NFC", bare).translate(_PLAIN)
+
+
+def _number(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("·", ".").replace("−", "-")
+        text = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
+        text = re.sub("[ \u2010\u2011]", lambda m: "" if m[0] == " " else "-", text)
+    sign, digits = (text[0], text[1:]) if text[0] in "+-±" else ("", text)
+    if re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", digits):
+        digits = digits.replace(",", "")
+    if digits.startswith("."):
+        digits = "0" + digits
+    if digits.count(".") == 1 and "," not in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return sign + digits

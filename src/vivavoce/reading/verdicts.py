@@ -1,0 +1,399 @@
+"""What a response says of the options it names: called right, only named, weighed, or turned down.
+
+The words before and behind a mention are judged each by themselves, up to the end of the clause or the next
+mention; then the two verdicts are joined.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.mentions import WINDOW, Mention, Options, mentions_in
+from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, has_any
+
+Verdict = Literal["chosen", "named", "tentative", "rejected"]
+_STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative")
+_ASSERTED = frozenset({"chosen", "named"})
+_LONGEST_LIST = 40
+_JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
+
+
+class JudgedMention(NamedTuple):
+    """A mention and what is said about it."""
+
+    mention: Mention
+    verdict: Verdict
+
+    @property
+    def names(self) -> tuple[int, ...]:
+        """The options named; empty for a contradiction of letter and text."""
+        return self.mention.names
+
+
+def not_rejected(judged: Iterable[JudgedMention]) -> list[JudgedMention]:
+    """The mentions that are not turned down."""
+    return [mention for mention in judged if mention.verdict != "rejected"]
+
+
+def judged_mentions(
+    doc: Doc, options: Options, texts: Sequence[Mention], i: int, j: int, *, claimed: bool = False
+) -> list[JudgedMention]:
+    """The mentions in tokens i to j-1, each with its verdict. `texts` are the texts named there, in order."""
+    mentions = mentions_in(doc, options, texts, i, j, claimed=claimed)
+    before = [_before(doc, mentions, n, i) for n in range(len(mentions))]
+    behind = [_behind(doc, mentions, n, j) for n in range(len(mentions))]
+    _carry_on(doc, mentions, before)
+    _carry_back(doc, mentions, behind, j)
+    return [
+        JudgedMention(mention, next((v for v in _STRONGEST_FIRST if v in pair), "named"))
+        for mention, *pair in zip(mentions, before, behind, strict=True)
+    ]
+
+
+# --- several mentions
+
+
+def only_quotes(doc: Doc, k: int) -> bool:
+    """True if the break is made of brackets and quotes around single entries: "(A) and (B)"."""
+    gap = doc.gap(k)
+    return doc.breaks[k] == CLAUSE and not any(c in ";:–—|-." for c in gap)
+
+
+def named_together(doc: Doc, a: Mention, b: Mention) -> bool:
+    """True if two mentions are named together: only commas and words like "and" or "or" between them."""
+    for k in range(a.j, b.i + 1):
+        if doc.breaks[k] > COMMA and not only_quotes(doc, k):
+            return False
+    return words.JOINERS.issuperset(doc.forms[a.j : b.i])
+
+
+def chain(doc: Doc, judged: Sequence[JudgedMention], start: int) -> list[JudgedMention]:
+    """The mention at `start` and those joined to it."""
+    linked = [judged[start]]
+    for following in judged[start + 1 :]:
+        a, b = linked[-1].mention, following.mention
+        if not named_together(doc, a, b) and not _bracket_or(doc, a, b):
+            break
+        linked.append(following)
+    return linked
+
+
+def _carry_on(doc: Doc, mentions: Sequence[Mention], before: list[Verdict]) -> None:
+    """Gives a mention the verdict before the one it is joined to.
+
+    "not A or B" turns both down, "A, B and D are wrong" all three; a bare comma carries nothing.
+    """
+    for n in range(1, len(mentions)):
+        if before[n] == "named" != before[n - 1] and _closes_list(doc, mentions, n):
+            # "the answer is B, and A takes too long": A begins a clause of its own
+            new_clause = before[n - 1] == "chosen" and _subject(doc, mentions, n)
+            before[n] = "named" if new_clause else before[n - 1]
+    for n in range(1, len(mentions)):
+        weighed = before[n] == "tentative" and before[n - 1] in _ASSERTED
+        if weighed and _alternative(doc, mentions, n):
+            before[n] = before[n - 1]
+
+
+def _carry_back(doc: Doc, mentions: Sequence[Mention], behind: list[Verdict], j: int) -> None:
+    """Gives a mention the verdict behind the next one, where that is about both."""
+    carried = False
+    for n in range(len(mentions) - 2, -1, -1):
+        a, b = mentions[n], mentions[n + 1]
+        if behind[n] != "named" or behind[n + 1] == "named" or not named_together(doc, a, b):
+            carried = False
+            continue
+        carried = carried or _about_both(doc, a, b, j)
+        if carried:
+            behind[n] = behind[n + 1]
+
+
+def _closes_list(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
+    """True if mention n is joined to the one before by "or", "nor" or "and", at the end of commas too."""
+    for k in range(n, min(len(mentions), n + _LONGEST_LIST)):
+        if not named_together(doc, mentions[k - 1], mentions[k]):
+            return False
+        between = doc.forms[mentions[k - 1].j : mentions[k].i]
+        if between:
+            return has_any(between, {"or", "nor", "and", "/", "&", "ni", "oder", "ou"})
+    return False
+
+
+def _about_both(doc: Doc, a: Mention, b: Mention, j: int) -> bool:
+    """True if what follows mention b is said of a too: a plural, a colon, or "and" between them."""
+    if ":" in doc.gap(b.j):
+        return True
+    plural = b.j < j and doc.forms[b.j] in {"are", "were", "arent", "do", "dont", "cannot", "can"}
+    return plural or has_any(doc.forms[a.j : b.i], {"and", "or", "nor", "&", "/"})
+
+
+def _subject(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
+    """True if the last of the mentions joined to mention n begins a clause: "B, and A takes too long"."""
+    last = mentions[n]
+    for mention in mentions[n + 1 : n + _LONGEST_LIST]:
+        if not named_together(doc, last, mention):
+            break
+        last = mention
+    return last.j < len(doc) and doc.breaks[last.j] == NONE and doc.forms[last.j] in words.PREDICATE
+
+
+def _bracket_or(doc: Doc, a: Mention, b: Mention) -> bool:
+    """True for "B (if pregnant) or C"."""
+    k = b.i - 1
+    if not a.j < k <= a.j + WINDOW or doc.forms[k] not in words.HEDGES:
+        return False
+    return (doc.gap(a.j).strip(" *_"), doc.gap(k).strip(" *_")) == ("(", ")")
+
+
+def _alternative(doc: Doc, mentions: Sequence[Mention], n: int) -> bool:
+    """True if mention n is left as open as the one before: "A, but it might also be B", "A (if ...) or B"."""
+    if _bracket_or(doc, mentions[n - 1], mentions[n]):
+        return True
+    between = doc.forms[mentions[n - 1].j : mentions[n].i]
+    return len(between) <= WINDOW and has_any(between, words.MAYS) and has_any(between, {"also", "or"})
+
+
+# --- the words before a mention
+
+
+def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int) -> Verdict:
+    """The verdict of the words before a mention, back to the clause's beginning or the mention before."""
+    mention = mentions[n]
+    stop = max(i, mentions[n - 1].j if n else i, mention.i - WINDOW)
+    window: list[str] = []  # runs backwards from the mention
+    for k in range(mention.i - 1, stop - 1, -1):
+        if doc.breaks[k + 1] > NONE and not only_quotes(doc, k + 1):
+            if not window and _rejecting_head(doc, k, i):
+                return "rejected"
+            break
+        if doc.forms[k] in words.RESET and not _keeps_negation(doc, k, window):
+            return _weigh(window, conclusion=doc.forms[k] in {"so", "therefore", "thus", "hence"})
+        window.append(doc.forms[k])
+    else:
+        if n and stop == mentions[n - 1].j and window:
+            # "B is less likely than C": what was said of B is not said of C
+            window = _after_comparison(window)
+    return _weigh(window)
+
+
+def _keeps_negation(doc: Doc, k: int, window: Sequence[str]) -> bool:
+    """True if a word that else begins anew does not at token k: "anything but B", "instead of B"."""
+    if doc.forms[k] == "but" and doc.forms[k - 1] in words.ALL_BUT:
+        return True
+    return bool(window) and ((doc.forms[k], window[-1]) in words.NOT_LEFT_PAIRS or window[-1] == "than")
+
+
+def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
+    """True if token k ends a label that turns down what follows: "Incorrect: B"."""
+    start = k
+    while start > i and k - start < 3 and doc.breaks[start] == NONE:
+        start -= 1
+    if ":" not in doc.gap(k + 1) or doc.breaks[start] < CLAUSE:
+        return False
+    head = doc.forms[start : k + 1]
+    return has_any(head, words.REJECTING_HEADS) and "true" not in head
+
+
+def _after_comparison(window: list[str]) -> list[str]:
+    """The reversed window between two mentions without the predicate of the first."""
+    ahead = window[::-1]
+    if ahead[0] not in words.PREDICATE:
+        return window
+    if "than" in ahead or "as" in ahead[2:]:
+        return [] if has_any(ahead, words.NOT_RIGHT) else window
+    for k in range(len(ahead) - 1, 0, -1):
+        if ahead[k] in {"and", "or", "as"}:
+            return ahead[k + 1 :][::-1]
+    return window
+
+
+def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
+    """The verdict of words that run backwards from a mention; `conclusion` if "so" or the like leads them."""
+    ahead = window[::-1]
+    if has_any(ahead, {"whether", "if"}):
+        return "tentative"
+    # two negations cancel: "cannot be excluded"
+    if _negations(ahead) % 2:
+        return "rejected"
+    if has_any(ahead, words.TENTATIVE_LEFT):
+        return "chosen" if has_any(ahead, {"choose", "select", "pick", "answer"}) else "tentative"
+    return "chosen" if conclusion or has_any(ahead, words.CHOSEN_LEFT) else "named"
+
+
+def _negations(ahead: Sequence[str]) -> int:
+    """How many of the words before a mention turn it down."""
+    if has_any(ahead, words.NO_NEGATION):
+        return 0
+    negations = sum(word in words.NOT_LEFT for word in ahead)
+    negations += sum(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
+    # "less likely than B" praises B: both words are in the list
+    return negations - 2 if "less" in ahead and "than" in ahead else negations
+
+
+# --- the words behind a mention
+
+
+def _behind(doc: Doc, mentions: Sequence[Mention], n: int, j: int) -> Verdict:
+    """The verdict of the words after a mention, up to the clause's end or the next mention."""
+    mention = mentions[n]
+    if (verdict := _ticked(doc, mention)) is not None:
+        return verdict
+    following = mentions[n + 1].i if n + 1 < len(mentions) else None
+    if following is None and (verdict := _remark(doc, mention, j)) is not None:
+        return verdict
+    end = min(j, j if following is None else following, mention.j + WINDOW)
+    window = _window_behind(doc, mention, following, end)
+    if not window:
+        return "named"
+    if end == following and len(window) == end - mention.j:
+        window = _first_part(window)
+    return _weigh_behind(window)
+
+
+def _weigh_behind(window: Sequence[str]) -> Verdict:
+    """The verdict of the words behind a mention."""
+    if _runner_up(window):
+        return "rejected"
+    negations = 0 if has_any(window, words.NO_NEGATION) else _denials(window)
+    if negations % 2:
+        return "rejected"
+    return "chosen" if not negations and has_any(window, words.CHOSEN_RIGHT) else "named"
+
+
+def _window_behind(doc: Doc, mention: Mention, following: int | None, end: int) -> list[str]:
+    """The words of the clause that says something of a mention, up to token `end`."""
+    if mention.j >= end or not _says_of(doc, mention, following):
+        return []
+    window = [doc.forms[mention.j]]
+    for k in range(mention.j + 1, end):
+        if doc.forms[k] in words.RESET or (doc.breaks[k] > NONE and not only_quotes(doc, k)):
+            break
+        window.append(doc.forms[k])
+    return window
+
+
+def _says_of(doc: Doc, mention: Mention, following: int | None) -> bool:
+    """True if the word behind a mention begins what is said of it. The next mention is at `following`."""
+    k = mention.j
+    form, strength, gap = doc.forms[k], doc.breaks[k], doc.gap(k)
+    judges = form in _JUDGES or form in {"which", "who"}
+    if strength >= SENTENCE or ";" in gap:
+        return False
+    if strength == NONE:
+        if form in {"not", "nor", "never", "rather", "no"} or not (judges or form in words.PREDICATE):
+            return False
+    elif not judges and (not only_quotes(doc, k) or "(" in gap or "[" in gap):
+        return False
+    return doc.ends(k + 1) or not _turns_to_another(doc, mention, following)
+
+
+def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool:
+    """True if a negation behind a mention is not about it: "B, not A", "E: pneumothorax, no drain"."""
+    k = mention.j
+    loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
+    if doc.forms[k] == "no" and loose and _gives_reason(doc, mention, k):
+        return True
+    if doc.forms[k] not in {"not", "no", "never", "nor", "neither"}:
+        return False
+    # "B, not A" turns A down; "B: not associated" turns B down
+    return doc.breaks[k] == COMMA or (following is not None and following <= k + 3)
+
+
+def _runner_up(window: Sequence[str]) -> bool:
+    """True for "second best", and for "second best option"."""
+    last = window[:-1] if window[-1] in words.CHOICE_NOUNS and len(window) > 2 else window
+    return tuple(last[-2:]) in words.RUNNERS_UP or tuple(window[-2:]) in words.RUNNERS_UP
+
+
+def _ticked(doc: Doc, mention: Mention) -> Verdict | None:
+    """The verdict of a tick or a cross: behind the mention, or before it at the head of a line."""
+    marks = doc.gap(mention.j).split("\n")[0]
+    if doc.breaks[mention.i] >= LINE:
+        marks += doc.gap(mention.i).split("\n")[-1]
+    if any(c in "❌✗✘✖☐" for c in marks):
+        return "rejected"
+    return "chosen" if any(c in "✅✓✔☑" for c in marks) else None
+
+
+def _remark(doc: Doc, mention: Mention, j: int) -> Verdict | None:
+    """The verdict at the end of a line about one option: "A) Aspirin: INR normal, so excluded"."""
+    heads_line = doc.breaks[mention.i] >= LINE and mention.j < j and doc.gap_has(mention.j, ":-–—")
+    if not heads_line or doc.forms[mention.i : mention.j] in (["yes"], ["no"]):
+        return None
+    start = next((k for k in range(j - 1, mention.j, -1) if doc.breaks[k] != NONE), mention.j)
+    clause = doc.forms[start:j]
+    if len(clause) > WINDOW or not has_any(clause, _JUDGES) or _gives_reason(doc, mention, start, j):
+        return None
+    if _denials(clause):
+        return "rejected"
+    return None if "out" in clause and "ruled" not in clause else "chosen"
+
+
+def _denials(window: Sequence[str]) -> int:
+    """How many words turn down; "ruled out" is one, and "rules out" turns down what comes after it."""
+    out = "out" in window and has_any(window, {"ruled", "rule", "rules", "ruling"})
+    return sum(word in words.NOT_RIGHT for word in window) - out
+
+
+def _gives_reason(doc: Doc, mention: Mention, i: int, j: int | None = None) -> bool:
+    """True if the clause at token i is the reason for a choice: "E: asymptomatic bacteriuria, no treatment".
+
+    The choice is a letter at the head of a line, and no other line begins with one; the clause speaks of
+    something else than the option.
+    """
+    if mention.by not in {"label", "both"} or doc.breaks[mention.i] < LINE:
+        return False
+    if not _of_something_else(doc.forms[i : doc.sentence_end(i) if j is None else j]):
+        return False
+    return not any(k != mention.i and _letter_heads_line(doc, k) for k in range(len(doc)))
+
+
+def _letter_heads_line(doc: Doc, k: int) -> bool:
+    if doc.breaks[k] < LINE:
+        return False
+    letter = doc.surface(k, k + 1)
+    return len(letter) == 1 and letter.isalpha() and doc.breaks[k + 1 : k + 2] != [NONE]
+
+
+def _of_something_else(clause: Sequence[str]) -> bool:
+    """True if a clause behind an option has a subject of its own: "agranulocytosis must be ruled out".
+
+    Of the option are "excluded", "must be excluded", "this is wrong", "no effect".
+    """
+    if clause[0] == "no":
+        return len(clause) > 1 and clause[1] not in _MERITS
+    if has_any(clause, _ITSELF):
+        return False
+    for word in clause:
+        if word in _JUDGES or word in words.PREDICATE:
+            return False
+        if word not in _NO_SUBJECTS and not word.endswith("ly"):
+            return True
+    return False
+
+
+_ITSELF = (
+    words.CHOICE_NOUNS
+    | words.LABEL_NOUNS
+    | frozenset({"it", "its", "this", "that", "these", "they", "which", "answer", "drug", "agent", "one"})
+    | frozenset({"medication", "therapy", "treatment", "test", "procedure"})
+)
+"""What speaks of the option without its name."""
+_NO_SUBJECTS = (
+    words.LIGHT
+    | words.DEGREES
+    | frozenset({"already", "now", "here", "still", "very", "quite", "however", "but", "by", "in", "for"})
+)
+_MERITS = frozenset(
+    {"longer", "good", "better", "more", "use", "role", "benefit", "effect", "indication", "evidence"}
+    | {"reason", "place", "value", "option", "need"}
+)
+"""What an option has none of where it is turned down: "no role", "no longer used"."""
+
+
+def _first_part(window: list[str]) -> list[str]:
+    """The words between two mentions that belong to the first: "is wrong" of "is wrong (and B ...)"."""
+    for k in range(len(window) - 1, 0, -1):
+        if window[k] in {"and", "or", "nor"}:
+            return window[:k]
+    return window

@@ -1,0 +1,23 @@
+"""Charts: rows in, SVG out."""
+
+from vivavoce.report.charts.correlation import correlation_map
+from vivavoce.report.charts.estimate_plots import (
+    critical_difference,
+    forest,
+    rank_ranges,
+    rank_text,
+    variance_bars,
+)
+from vivavoce.report.charts.svg import Figure, figure, svg
+
+__all__ = [
+    "Figure",
+    "correlation_map",
+    "critical_difference",
+    "figure",
+    "forest",
+    "rank_ranges",
+    "rank_text",
+    "svg",
+    "variance_bars",
+]

@@ -1,0 +1,261 @@
+"""The variables of the report's template, and the same as rows for `--json`."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from vivavoce._version import __version__
+from vivavoce.core.text import is_blank
+from vivavoce.privacy.redaction import redactor
+from vivavoce.report.charts.correlation import metric_scatter
+from vivavoce.report.charts.distributions import distributions
+from vivavoce.report.checklist import ABOUT, checklist
+from vivavoce.report.data import ReportData, quartiles, scored_responses
+from vivavoce.report.explorer import explorer
+from vivavoce.report.limitations import contamination, limitations
+from vivavoce.report.methods import methods
+from vivavoce.report.sections.comparisons import latest_comparisons, matrices, with_figures
+from vivavoce.report.sections.findings import ranks_of, sections
+from vivavoce.report.sections.leaderboard import Leaderboard, boards, leads
+from vivavoce.report.sections.profiles import profiles
+from vivavoce.report.sections.raters import compliance, coverage, examiners
+from vivavoce.studies.score_table import identical_repeats
+from vivavoce.studies.text import count
+
+
+def page_context(data: ReportData) -> dict[str, Any]:
+    """The template's variables; the rows of `--json` are made of the same."""
+    visible = _redacted(data) if data.redact else data
+    answered, plain = visible.without_logprobs, data.without_logprobs
+    leaderboards = boards(
+        data.estimates,
+        data.measures,
+        ranks_of(data.studies.get("ranking", ()), data.provenance, selection=data.selection),
+        data.stamps,
+        data.saturated,
+    )
+    identical = sorted(identical_repeats(data.responses))
+    comparisons = latest_comparisons(data.comparisons, data.provenance)
+    by_response = scored_responses(data.scores, data.measures, data.probes)
+    return {
+        "name": data.name,
+        "version": __version__,
+        "made_at": data.provenance[-1]["made_at"][:10] if data.provenance else None,
+        "selection": data.selection,
+        "totals": _totals(data),
+        "n_logprob_items": data.n_logprob_items,
+        "leads": leads(leaderboards),
+        "boards": leaderboards,
+        "coverage": coverage(visible.responses, visible.scores, data.measures, data.only, data.probes),
+        "comparisons": with_figures(comparisons, data.measures, data.stamps),
+        "matrix": matrices(comparisons),
+        "profiles": profiles(data.scores, data.measures, data.studies.get("gaps", ())),
+        "distributions": distributions(data.scores, data.measures, data.probes),
+        "quartiles": quartiles(by_response),
+        "against": metric_scatter(by_response),
+        "sections": sections(data.studies, data.measures, data.provenance, selection=data.selection),
+        "examiners": examiners(visible.scores, data.measures, data.stamps, data.saturated),
+        "compliance": compliance(plain.scores, plain.measures),
+        "identical": identical,
+        "explorer": explorer(answered.items, answered.responses, answered.scores, answered.measures),
+        "methods": methods(data),
+        "checklist": checklist(data),
+        "checklist_about": ABOUT,
+        "cards": data.benchmarks,
+        "contamination": contamination(data),
+        "dates": _dates(data),
+        "provenance": [_step(step) for step in data.provenance],
+        "endpoints": _endpoints(data),
+        "limitations": limitations(data, leaderboards, identical, len(comparisons)),
+    }
+
+
+def _redacted(data: ReportData) -> ReportData:
+    """The tables with marks in place of texts, for what the page shows; figures rest on the texts."""
+    hide = redactor()
+    items, responses, scores = (hide(table) for table in (data.items, data.responses, data.scores))
+    return data._replace(items=items, responses=responses, scores=scores)
+
+
+def _step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step of the provenance, with what left the machine in words."""
+    if not step.get("sent"):
+        return dict(step)
+    sent = [
+        f"{to['endpoint']}: {count(to['requests'], 'request')}, {count(to['characters'], 'character')}"
+        for to in step["sent"]
+    ]
+    return {**step, "sent": "; ".join(sent)}
+
+
+def _endpoints(data: ReportData) -> list[dict[str, Any]]:
+    """Where requests went: how many and how many characters of text, over all collects of the run."""
+    totals: dict[str, list[int]] = {}
+    for step in data.provenance:
+        for to in step.get("sent") or ():
+            total = totals.setdefault(to["endpoint"], [0, 0])
+            total[0] += to["requests"]
+            total[1] += to["characters"]
+    return [{"endpoint": e, "requests": n, "characters": size} for e, (n, size) in sorted(totals.items())]
+
+
+def _totals(data: ReportData) -> list[tuple[str, int]]:
+    responses, items = data.responses, data.asked_items
+    return [
+        ("candidates", items["candidate"].n_unique()),
+        ("questions", items.select("benchmark", "item", "variant").n_unique() if items.height else 0),
+        ("independent cases", items.select("benchmark", "group").n_unique() if items.height else 0),
+        ("answers", responses.height),
+        ("blank", sum(is_blank(text) for text in responses["text"].drop_nulls())),
+        ("never arrived", responses.filter(responses["status"] == "failed").height),
+    ]
+
+
+_EVENTS = {
+    "collect": "models were asked",
+    "import": "answers came in",
+    "import scores": "marks given elsewhere came in",
+    "score": "answers were marked",
+    "merge": "another run was brought in",
+}
+
+
+def _dates(data: ReportData) -> list[dict[str, Any]]:
+    """First and last day (UTC) on which each thing was done to the run, in the order of their beginning."""
+    times: dict[str, list[str]] = {}
+    for step in data.provenance:
+        verb = str(step["verb"])
+        times.setdefault(_EVENTS.get(verb, verb), []).append(step["made_at"][:10])
+    for finding in data.comparisons:
+        times.setdefault("candidates were compared", []).append(finding["made_at"][:10])
+    for study, findings in data.studies.items():
+        times.setdefault(f"the study of {study} was made", []).extend(f["made_at"][:10] for f in findings)
+    dates = [{"what": what, "first": min(t), "last": max(t), "n": len(t)} for what, t in times.items() if t]
+    return sorted(dates, key=lambda row: row["first"])
+
+
+Row = dict[str, Any]
+_FIGURES = {"figure", "figures"}
+
+
+def json_rows(context: Mapping[str, Any]) -> list[Row]:
+    """The page as rows under their `section`, for `viva report --json`; a chart is its title.
+
+    A figure that is not there is null, and its row then has a `reason` where one is known. NaN and infinite
+    values become null too, and `reason` names the field.
+    """
+    parts = (_standing_rows, _chart_rows, _study_rows, _account_rows)
+    return [_plain(section, row) for part in parts for section, row in part(context)]
+
+
+def _standing_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
+    """The run, who leads, the leaderboards, what is missing and the comparisons."""
+    totals = {label.replace(" ", "_"): n for label, n in v["totals"]}
+    yield (
+        "run",
+        {
+            "name": v["name"],
+            "version": v["version"],
+            "items": v["selection"],
+            **totals,
+            "questions_told": v["n_logprob_items"],
+        },
+    )
+    for lead in v["leads"]:
+        reason = None if lead["words"] else "no candidate has an estimate"
+        yield "answer", {**lead, "reason": reason}
+    for board in v["boards"]:
+        yield from (("leaderboard", row) for row in _board_rows(board))
+    yield from _each(v, "coverage", "compliance")
+    for row in v["comparisons"]:
+        yield "comparison", dict(row)
+
+
+def _board_rows(board: Leaderboard) -> Iterator[Row]:
+    low, high = board.range
+    shared = {
+        "direction": board.direction,
+        "if_unanswered": board.if_unanswered,
+        "range_low": low,
+        "range_high": high,
+        "stamp": board.stamp,
+        "saturated": board.saturated,
+    }
+    places, stale = board.ranks or ({}, None)
+    for row in board.rows:
+        yield {**row, **shared, "rank": places.get(row["candidate"]), "rank_stale": stale}
+
+
+def _chart_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
+    """Profiles, quartiles, and the titles of the charts."""
+    for profile in v["profiles"]:
+        shared = _but(profile, "rows", "parts")
+        for row in profile["rows"]:
+            yield "profile", {**shared, **row}
+    yield from _each(v, "quartiles")
+    for name in ("matrix", "distributions", "against"):
+        for figure in v[name]:
+            yield "chart", {"of": name, "title": figure.title, "reason": figure.sentence}
+
+
+def _study_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
+    """The sentences and rows of each study, and the raters."""
+    for section in v["sections"]:
+        shared = {k: section[k] for k in ("study", "made_at", "items", "elsewhere", "stale")}
+        with_charts = [group["sentence"] for group in section["groups"] if group["sentence"]]
+        for line in (*section["sentences"], *section["further"], *with_charts):
+            yield "sentence", {**shared, "text": line}
+        for row in section["rows"]:
+            yield "study", {**shared, **row}
+    for row in v["examiners"]:
+        yield "examiner", dict(row)
+
+
+def _account_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
+    """Answers on the page, methods, checklist, benchmarks, provenance and limitations."""
+    explorer = v["explorer"]._asdict()
+    yield "answers", {k: n for k, n in explorer.items() if k.startswith("n_")}
+    yield from (("methods", {"text": paragraph}) for paragraph in v["methods"])
+    for row in v["checklist"]:
+        # `section` is the name of the part of the JSON: the checklist's own is called `part`.
+        yield "checklist", {"item": row["item"], "part": row["section"], **_but(row, "item", "section")}
+    for b in v["cards"]:
+        yield "card", {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
+    yield from _each(v, "contamination", "dates", "provenance")
+    yield from (("endpoint", dict(row)) for row in v["endpoints"])
+    yield from (("identical repeats", {"candidate": name}) for name in v["identical"])
+    yield from (("limitation", {"text": line}) for line in v["limitations"])
+
+
+def _but(row: Row, *names: str) -> Row:
+    """The row without these fields."""
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _each(v: Mapping[str, Any], *names: str) -> Iterator[tuple[str, Row]]:
+    """The rows of these variables, under the variable's name."""
+    for name in names:
+        for row in v[name]:
+            yield name, dict(row)
+
+
+def _plain(section: str, row: Row) -> Row:
+    """The row as JSON can hold it."""
+    not_finite: list[str] = []
+    fields = {k: _value(x, k, not_finite) for k, x in row.items() if k not in _FIGURES}
+    if not_finite:
+        reasons = (fields.get("reason"), f"no number: {', '.join(not_finite)}")
+        fields["reason"] = "; ".join(filter(None, reasons))
+    return {"section": section, **fields}
+
+
+def _value(value: Any, name: str, not_finite: list[str]) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        not_finite.append(name)
+        return None
+    if isinstance(value, Mapping):
+        return {str(k): _value(x, f"{name}.{k}", not_finite) for k, x in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_value(x, name, not_finite) for x in value]
+    return value

@@ -1,0 +1,185 @@
+"""What a report draws on: a run's tables, the board that a row stands on, and scores by response."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from vivavoce.core.records import Measure
+from vivavoce.store.read import Benchmark
+from vivavoce.studies.raters.validation_status import JudgedCriterion, saturated_criteria, validation_statuses
+from vivavoce.studies.score_matrix import key_of, labels
+
+Rows = Sequence[Mapping[str, Any]]
+RESPONSE = ("candidate", "item", "variant", "repeat")
+"""The columns that tell the responses on one benchmark apart."""
+MISSING = ("unanswered", "unreadable", "failed")
+
+
+class ReportData(NamedTuple):
+    """Everything a report draws on: one run's tables, estimates, comparisons and findings by study.
+
+    `only` lists, for measures that do not score every item of their formats, the items they do score.
+    `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words,
+    `logprob_rows` what came of log-likelihood requests, scored or not.
+    """
+
+    name: str
+    items: pl.DataFrame
+    responses: pl.DataFrame
+    scores: pl.DataFrame
+    measures: Mapping[int, Measure]
+    estimates: Rows
+    comparisons: Rows
+    benchmarks: Sequence[Benchmark]
+    provenance: Rows
+    selection: str | None
+    studies: Mapping[str, Rows]
+    redact: bool = False
+    only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
+    probes: Mapping[int, str] = {}
+    logprob_rows: pl.DataFrame | None = None
+
+    @property
+    def without_logprobs(self) -> "ReportData":
+        """The same without measures of log-likelihoods: no answer was read for them."""
+        return self._replace(
+            scores=self.scores.filter(~pl.col("measure_id").is_in(list(self.probes))),
+            measures={key: m for key, m in self.measures.items() if key not in self.probes},
+        )
+
+    @property
+    def asked_items(self) -> pl.DataFrame:
+        """A row per candidate and item that was asked, in words or for log-likelihoods."""
+        columns = ("benchmark", "group", "item", "variant", "candidate", "role")
+        tables = [self.responses, self.scores]
+        if self.logprob_rows is not None:
+            tables.append(self.logprob_rows)
+        return pl.concat(t.filter(pl.col("edit") == "").select(columns) for t in tables).unique()
+
+    @property
+    def n_logprob_items(self) -> int:
+        """The number of items about which log-likelihoods were asked."""
+        columns = ("benchmark", "item", "variant")
+        tables = [self.scores.filter(pl.col("measure_id").is_in(list(self.probes))).select(columns)]
+        if self.logprob_rows is not None:
+            tables.append(self.logprob_rows.select(columns))
+        asked_items = pl.concat(tables)
+        return asked_items.n_unique() if asked_items.height else 0
+
+    @property
+    def stamps(self) -> dict[JudgedCriterion, str]:
+        """The validation status of judges that were checked against people; all others are unvalidated."""
+        return validation_statuses(self.studies.get("examiners", ()))
+
+    @property
+    def saturated(self) -> frozenset[JudgedCriterion]:
+        """Criteria with nearly all scores at one value."""
+        return saturated_criteria(self.studies.get("examiners", ()))
+
+    @property
+    def raters_compared(self) -> bool:
+        """Whether a finding shows how far raters of the same answers agree."""
+        findings = self.studies.get("agreement", ())
+        return any(row["contrast"] == "raters" for finding in findings for row in finding["rows"])
+
+
+class Board(NamedTuple):
+    """Benchmark, metric, criterion and rater; a rule's rater is ''."""
+
+    benchmark: str
+    metric: str
+    criterion: str
+    rater: str
+
+
+def board_of(row: Mapping[str, Any]) -> Board:
+    """The board that a row of an estimate, a comparison or a study stands on."""
+    return Board(row["benchmark"], row["metric"], row["criterion"], row.get("rater") or "")
+
+
+def by_board(rows: Iterable[Mapping[str, Any]]) -> dict[Board, list[Mapping[str, Any]]]:
+    """The rows of each board, all in their order."""
+    boards: dict[Board, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        boards.setdefault(board_of(row), []).append(row)
+    return boards
+
+
+def labels_by_measure(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
+    """Short names by metric, criterion and rater, for rows that bear no signature.
+
+    Where several versions share these three, no version's own name is used: the row may be of any.
+    """
+    short = labels(measures)
+    names: dict[tuple[str, str, str], str] = {}
+    for m in measures.values():
+        key = (m.metric, m.criterion.criterion, m.rater)
+        names[key] = f"{key[0]}: {key[1]}" if key in names else short[key_of(m)]
+    return names
+
+
+class ScoredResponses(NamedTuple):
+    """One measure on the responses of one format: a row per response with its value or status.
+
+    For a measure of log-likelihoods (`of_logprobs`) there is one row per item.
+    """
+
+    benchmark: str
+    format: str
+    measure: Measure
+    label: str
+    answers: pl.DataFrame
+    of_logprobs: bool = False
+
+    @property
+    def thing(self) -> str:
+        """What is counted."""
+        return "question" if self.of_logprobs else "answer"
+
+
+def scored_responses(
+    scores: pl.DataFrame, measures: Mapping[int, Measure], probes: Collection[int] = ()
+) -> list[ScoredResponses]:
+    """The responses by measure, benchmark and format, a row each; edited answers are left out.
+
+    A score is the mean of a response's passes, and its status `ok` if one of them is. `probes` are the
+    measures of log-likelihoods.
+    """
+    short_names = labels(measures)
+    order = pl.col("status").replace_strict(
+        {s: k for k, s in enumerate(("ok", *MISSING))}, return_dtype=pl.Int8
+    )
+    parts = []
+    for key, measure in measures.items():
+        of_measure = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+        for (benchmark, form), part in of_measure.group_by("benchmark", "format", maintain_order=True):
+            answers = part.group_by(RESPONSE).agg(
+                value=pl.col("value").mean().round(9),
+                status=pl.col("status").gather(order.arg_min()).first(),  # one score is enough for a value
+            )
+            name = short_names[key_of(measure)]
+            parts.append(ScoredResponses(str(benchmark), str(form), measure, name, answers, key in probes))
+    return parts
+
+
+def quartiles(parts: Sequence[ScoredResponses]) -> list[dict[str, Any]]:
+    """A row for each part and candidate: least, quartiles, median and most of its scores, null without any.
+
+    Quartiles are interpolated. `n` counts scores; missing ones are counted beside them and have no value.
+    """
+    value = pl.col("value")
+    rows = []
+    for part in parts:
+        figures = part.answers.group_by("candidate").agg(
+            n=value.count(),
+            n_missing=value.is_null().sum(),
+            least=value.min(),
+            lower=value.quantile(0.25, "linear"),
+            median=value.median(),
+            upper=value.quantile(0.75, "linear"),
+            most=value.max(),
+        )
+        shared = {"benchmark": part.benchmark, "format": part.format, "measure": part.label}
+        rows += [shared | row for row in figures.sort("candidate").iter_rows(named=True)]
+    return rows

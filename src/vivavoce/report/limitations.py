@@ -1,0 +1,108 @@
+"""What a reader must know before believing a figure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from vivavoce.report.data import ReportData
+from vivavoce.report.format import and_so
+from vivavoce.report.sections.leaderboard import Leaderboard
+from vivavoce.studies.score_matrix import PLAIN
+from vivavoce.studies.text import count, sampled
+
+LEAST_GROUPS, MOST_NAMED = 10, 6
+_THOUGHT_MARK = r"<unused\d+>"
+_EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
+
+
+def contamination(c: ReportData) -> list[dict[str, Any]]:
+    """By benchmark the signs of exposure in training, from its card and this run; else null with a reason."""
+    none = "its card notes none, and this run did not assess any"
+    sought = ["Signs of it were sought in this run, under Studies."] if c.studies.get("contamination") else []
+    noted = [(b.benchmark, [*filter(_EXPOSED.search, b.card.faults), *sought]) for b in c.benchmarks]
+    return [
+        {"benchmark": name, "notes": notes or None, "reason": None if notes else none}
+        for name, notes in noted
+    ]
+
+
+def limitations(
+    c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str], n_compared: int
+) -> list[str]:
+    """The sentences: those that hold for every benchmark first, then what is true of this run."""
+    return [*_of_scores(c), *_few_cases(boards), *_of_items(c), *_of_answers(c, boards, identical),
+            *_of_comparisons(c, n_compared)]  # fmt: skip
+
+
+def _of_scores(c: ReportData) -> Iterator[str]:
+    yield (
+        "Scores say how well recorded answers match what this exam's key and metrics reward. They do not "
+        "show clinical benefit, and nothing here is for clinical use."
+    )
+    if c.n_logprob_items:
+        yield (
+            "Marks of probabilities say how probable given texts are to a model. They do not show what it "
+            "would write, nor that it would be right."
+        )
+    if not (c.raters_compared or c.stamps):
+        yield "No examiner in this run has been checked against people's marks."
+
+
+def _of_items(c: ReportData) -> Iterator[str]:
+    for benchmark in c.benchmarks:
+        items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
+        n, groups = items.height, items.n_unique("group")
+        if groups < n:
+            yield (
+                f"{benchmark.benchmark} has {n} questions on {count(groups, 'independent case')}: for "
+                "intervals and comparisons, questions on one case count as one."
+            )
+        yield from (f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+    yield from (f"{line} What the others would have shown is not known." for line in sampled(c.items))
+    if c.redact:
+        yield "Texts of questions, answers and notes are redacted here; the figures rest on them."
+
+
+def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequence[str]) -> Iterator[str]:
+    if identical:
+        yield f"All repeats of {', '.join(identical)} are the same text and say nothing of how answers vary."
+    for name, n in _thinking_aloud(c):
+        hold = "holds" if n == 1 else "hold"
+        yield f"{count(n, 'answer')} of {name} {hold} thinking (marks such as <unused95>), marked as answer."
+    missing = sum(row["n_failed"] for board in boards for row in board.rows)
+    if missing:
+        them = "it" if missing == 1 else "they"
+        yield f"{count(missing, 'mark')} failed; the bounds say what {them} could change."
+
+
+def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
+    if len(c.comparisons) > 1:
+        yield f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
+    if not n_compared:
+        yield "No candidates were compared: intervals that overlap, or do not, are no comparison."
+
+
+def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
+    """By benchmark the measures that rest on few cases, by name unless all of them do."""
+    for benchmark in sorted({b.benchmark for b in boards}):
+        is_few: dict[str, bool] = {}
+        for b in boards:
+            if b.benchmark == benchmark:
+                name = b.metric if b.criterion in (b.metric, *PLAIN) else f"{b.metric}: {b.criterion}"
+                is_few[name] = is_few.get(name, False) or any(r["n_groups"] < LEAST_GROUPS for r in b.rows)
+        few = [name for name in is_few if is_few[name]]
+        start = f"Fewer than {LEAST_GROUPS} cases"
+        if few and len(few) == len(is_few):
+            yield f"{start} on {benchmark}: too few to tell candidates apart."
+        elif few:
+            named = and_so(few) if len(few) <= MOST_NAMED else f"{len(few)} of {len(is_few)} measures"
+            these = "this" if len(few) == 1 else "these"
+            yield f"{start} for {named} on {benchmark}: too few to tell candidates apart by {these}."
+
+
+def _thinking_aloud(c: ReportData) -> list[tuple[str, int]]:
+    """Candidates with reasoning in other tags than <think>, and the number of such answers."""
+    marked = c.responses.filter(pl.col("text").str.contains(_THOUGHT_MARK))
+    return sorted(marked.group_by("candidate").len().iter_rows())

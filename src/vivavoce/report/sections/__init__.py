@@ -1,0 +1,1 @@
+"""Sections of the report: what it shows of scores, raters and findings."""

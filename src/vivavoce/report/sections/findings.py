@@ -1,0 +1,156 @@
+"""Findings of studies on the page: sentences, charts and tables of stored findings, nothing recomputed."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from vivavoce.core import specs
+from vivavoce.core.errors import VivaError
+from vivavoce.core.records import Measure
+from vivavoce.report import charts as plots
+from vivavoce.report.charts.svg import Figure
+from vivavoce.report.data import Board, Rows, by_board, labels_by_measure
+from vivavoce.report.format import number
+from vivavoce.report.section import Section, about_of, section_of
+
+MOST_ROWS = 200
+MOST_SENTENCES, OPEN = 12, 6
+"""Up to 12 sentences are open; with more, the first 6 are, and the rest is folded."""
+
+
+class Ranks(NamedTuple):
+    """The rank interval of each candidate of a board, and whether scores have changed since."""
+
+    places: Mapping[str, str]
+    stale: bool
+
+
+def overtaken(finding: Mapping[str, Any], provenance: Rows, *, metric: str | None = None) -> bool:
+    """True if answers arrived, or were scored (by this metric, if one is given), after the finding."""
+    changes = [p for p in provenance if p["changed"]]
+    return any(
+        p["made_at"] > finding["made_at"] and (metric is None or p.get("metric", metric) == metric)
+        for p in changes
+    )
+
+
+def ranks_of(findings: Rows, provenance: Rows, *, selection: str | None) -> dict[Board, Ranks]:
+    """Ranks by board, from the newest ranking of exactly these items."""
+    on_these_items = [f for f in findings if _same(f["settings"].get("items"), selection)]
+    ranks = {}
+    for board, rows in by_board(on_these_items[-1]["rows"] if on_these_items else ()).items():
+        rank_texts = {row["candidate"]: plots.rank_text(row) for row in rows if row["rank"] is not None}
+        if rank_texts and len(rows) == len(
+            {row["candidate"] for row in rows}
+        ):  # else two boards share the name
+            ranks[board] = Ranks(rank_texts, overtaken(on_these_items[-1], provenance, metric=board.metric))
+    return ranks
+
+
+def _same(first: str | None, second: str | None) -> bool:
+    """True if two selections are the same spec, however they are written."""
+    if first is None or second is None:
+        return first is second
+    try:
+        return str(specs.parse(first)) == str(specs.parse(second))
+    except VivaError:
+        return first == second
+
+
+def sections(
+    studies: Mapping[str, Rows],
+    measures: Mapping[int, Measure],
+    provenance: Rows,
+    *,
+    selection: str | None,
+) -> list[dict[str, Any]]:
+    """A section for each study with findings: the newest on these items, or else the newest of all."""
+    section_by_study = {study: section_of(study) for study, findings in studies.items() if findings}
+    names = labels_by_measure(measures)
+    result = []
+    for study in sorted(section_by_study, key=lambda name: (section_by_study[name].order, name)):
+        on_these_items = [f for f in studies[study] if _same(f["settings"].get("items"), selection)]
+        finding = (on_these_items or studies[study])[-1]
+        result.append(
+            _section(study, section_by_study[study], finding, _labelled(finding["rows"], names))
+            | {"elsewhere": not on_these_items, "stale": overtaken(finding, provenance)}
+        )
+    return result
+
+
+def _section(study: str, section: Section, finding: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+    """What the template needs of one finding: sentences, groups of charts, and a table."""
+    text = finding["settings"].get("text")
+    sentences = text.splitlines() if text else []
+    groups = _groups(section.charts(rows))
+    if section.sentences_with_charts and len(groups) == len(sentences) > 1:
+        for group, line in zip(groups, sentences, strict=True):
+            group["sentence"] = line
+        sentences = []
+    n_open = len(sentences) if len(sentences) <= MOST_SENTENCES else OPEN
+    return {
+        "study": study,
+        "heading": section.heading or study.capitalize(),
+        "about": section.about or about_of(study),
+        "made_at": finding["made_at"][:10],
+        "items": finding["settings"].get("items"),
+        "sentences": sentences[:n_open],
+        "further": sentences[n_open:],
+        "text_kept": text is not None,
+        "groups": groups,
+        "figures": [figure for group in groups for figure in group["figures"]],
+        "table": _table(section.table(rows)),
+        "table_open": section.table_open,
+        "rows": finding["rows"],
+    }
+
+
+def _groups(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Figures under the title they share."""
+    return [
+        {"title": title, "sentence": None, "figures": list(part)}
+        for title, part in groupby(figures, key=lambda f: f.title)
+    ]
+
+
+def _labelled(rows: Rows, names: Mapping[tuple[str, str, str], str]) -> list[Mapping[str, Any]]:
+    """The rows, with the short name of their measure where they are about one."""
+    return [
+        {**row, "measure": _measure(row, names)} if "metric" in row and "criterion" in row else row
+        for row in rows
+    ]
+
+
+def _measure(row: Mapping[str, Any], names: Mapping[tuple[str, str, str], str]) -> str:
+    key = (row["metric"], row["criterion"], row.get("rater") or "")
+    return names.get(key, f"{row['metric']}: {row['criterion']}")
+
+
+def _table(rows: Rows) -> dict[str, Any]:
+    """The rows as texts, without empty columns; of correlations only those over candidates."""
+    visible = [row for row in rows if row.get("level", "system") == "system"][:MOST_ROWS]
+    cells = {name: [row.get(name) for row in visible] for name in (visible[0] if visible else ())}
+    columns = {
+        name: _is_numeric(column)
+        for name, column in cells.items()
+        if any(value is not None for value in column)
+    }
+    return {
+        "columns": [(name.replace("_", " "), numeric) for name, numeric in columns.items()],
+        "rows": [[(_cell(row.get(name)), numeric) for name, numeric in columns.items()] for row in visible],
+        "n_left_out": len(rows) - len(visible),
+    }
+
+
+def _is_numeric(column: Iterable[Any]) -> bool:
+    return all(isinstance(value, int | float | None) for value in column)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value, ".3f" if abs(value) >= 0.001 or value == 0 else ".1e")
+    return str(value)

@@ -1,0 +1,175 @@
+"""Leaderboards, and the sentences that lead the page."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.report.charts.estimate_plots import forest
+from vivavoce.report.charts.svg import Figure, figure
+from vivavoce.report.data import Board, Rows
+from vivavoce.report.format import and_so, interval, number
+from vivavoce.report.sections.findings import Ranks
+from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
+from vivavoce.studies.text import by_view, count
+
+MOST_CAUSES, MOST_NAMES = 3, 4
+
+
+class Scale(NamedTuple):
+    """The ends of a board's axis."""
+
+    low: float
+    high: float
+
+
+class Leaderboard(NamedTuple):
+    """The candidates by one measure in one view on one benchmark: by estimate, floor and ceiling last.
+
+    `size` is questions and cases where all rows rest on as many. `notes` are what a reason says of an
+    estimate that is there all the same. `stamp` says what is known of the judge that marked, null where none
+    did; a `saturated` criterion has nearly all its marks at one value.
+    """
+
+    benchmark: str
+    metric: str
+    criterion: str
+    direction: str
+    if_unanswered: str
+    range: tuple[float | None, float | None]
+    view: str
+    scale: Scale
+    size: tuple[int, int] | None
+    rows: Rows
+    ranks: Ranks | None
+    notes: list[str]
+    stamp: str | None = None
+    saturated: bool = False
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether any candidate has failed scores."""
+        return any(row["n_failed"] for row in self.rows)
+
+
+def boards(
+    estimates: Rows,
+    measures: Mapping[int, Measure],
+    ranks: Mapping[Board, Ranks],
+    stamps: Mapping[JudgedCriterion, str],
+    saturated: Collection[JudgedCriterion],
+) -> list[Leaderboard]:
+    """A leaderboard per measure, view and benchmark."""
+    declared_by = {(m.signature, m.criterion.criterion, m.rater): m for m in measures.values()}
+    versions = Counter(m for m, _ in {(m.metric, m.signature) for m in measures.values()})
+    leaderboards = []
+    key = ("signature", "benchmark", "metric", "criterion", "rater", "view")
+    for (signature, benchmark, metric, criterion, rater, view), part in groupby(
+        by_view(estimates), key=lambda r: tuple(r[name] for name in key)
+    ):
+        lines = sorted(part, key=lambda r: r["role"] != "candidate")  # stable: the order by estimate stays
+        only_version = versions[metric] == 1  # ranks know no versions
+        measure = declared_by[signature, criterion.removesuffix(f", {view}"), rater]
+        declared = measure.criterion
+        several_raters = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
+        sizes = {(r["n_items"], r["n_groups"]) for r in lines}
+        leaderboards.append(
+            Leaderboard(
+                benchmark=benchmark,
+                metric=metric if only_version else signature,
+                criterion=f"{criterion} by {rater}" if several_raters and rater else criterion,
+                direction=declared.direction,
+                if_unanswered=declared.if_unanswered,
+                range=(declared.low, declared.high),
+                view=view,
+                scale=_scale(lines, declared),
+                size=sizes.pop() if len(sizes) == 1 else None,
+                rows=lines,
+                ranks=ranks.get(Board(benchmark, metric, criterion, rater)) if only_version else None,
+                notes=_notes(lines),
+                stamp=status_of(stamps, benchmark, measure),
+                saturated=JudgedCriterion(benchmark, signature, rater, declared.criterion) in saturated,
+            )
+        )
+    return leaderboards
+
+
+def _notes(lines: Rows) -> list[str]:
+    """The reasons of rows that have an estimate all the same."""
+    return [f"{r['candidate']}: {r['reason']}" for r in lines if r["estimate"] is not None and r["reason"]]
+
+
+def leaderboard_figures(leaderboards: Sequence[Leaderboard]) -> Iterator[Figure]:
+    """The leaderboards as forest plots, for files of their own: the page draws them itself."""
+    for board in leaderboards:
+        name = f"{' '.join(dict.fromkeys((board.metric, board.criterion)))} on {board.benchmark}"
+        yield figure(name, forest(board.rows), "leaderboard", name)
+
+
+def _scale(lines: Rows, declared: Criterion) -> Scale:
+    """The axis of a board: round numbers around its lowest and highest end, inside the declared range."""
+    ends = [
+        r[k]
+        for r in lines
+        for k in ("estimate", "low", "high", "bound_low", "bound_high")
+        if r[k] is not None
+    ]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
+    ends = [round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9)]
+    if ends[0] == ends[1]:  # all are one round number: an axis needs two ends
+        ends = [ends[0] - step, ends[1] + step]
+    return Scale(
+        ends[0] if declared.low is None else max(ends[0], declared.low),
+        ends[1] if declared.high is None else min(ends[1], declared.high),
+    )
+
+
+def leads(leaderboards: Sequence[Leaderboard]) -> list[dict[str, Any]]:
+    """For each board the leading candidates, and those that paired tests cannot separate from first place.
+
+    `words` is null where no candidate has an estimate.
+    """
+    return [
+        {
+            "measure": " · ".join(dict.fromkeys((board.metric, board.criterion))),
+            "benchmark": board.benchmark,
+            "words": _lead(board),
+            "stamp": board.stamp,
+        }
+        for board in leaderboards
+    ]
+
+
+def _lead(board: Leaderboard) -> str | None:
+    candidates = [r for r in board.rows if r["role"] == "candidate" and r["estimate"] is not None]
+    if not candidates:
+        return None
+    best = candidates[0]
+    tied = [r["candidate"] for r in candidates if r["estimate"] == best["estimate"]]
+    have = "have" if len(tied) > 1 else "has"
+    what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
+    value = number(best["estimate"])
+    if best["low"] is not None:
+        value += f" ({interval(best['low'], best['high'])})"
+    n = len(candidates)
+    if n == 1:
+        return f"{_listed(tied)} {have} the {what} {value}."
+    end = "highest" if board.direction == "higher" else "lowest"
+    words = f"{_listed(tied)} {have} the {end} {what}, {value}, of {count(n, 'candidate')}."
+    places = board.ranks.places.items() if board.ranks else ()
+    first = [name for name, place in places if place.split("-")[0] == "1"]
+    if len(first) == 1:
+        return f"{words} Paired tests put {first[0]} alone in first place."
+    if first:
+        return f"{words} {_listed(first, of=n)} are statistically tied for first."
+    return words
+
+
+def _listed(names: Sequence[str], *, of: int | None = None) -> str:
+    """The names, or how many they are where that is more than `MOST_NAMES`."""
+    if len(names) > MOST_NAMES:
+        return f"all {of} candidates" if of == len(names) else count(len(names), "candidate")
+    return and_so(names)

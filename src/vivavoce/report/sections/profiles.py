@@ -1,0 +1,307 @@
+"""Profiles: estimates by category and by format; only a test may call a difference a gap.
+
+A single category's interval answers nothing about differences between categories: only the interaction
+test of the `gaps` study does, and its sentence stands with every profile.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.report.charts.svg import (
+    INK,
+    MARK,
+    SOFT,
+    STRONGEST,
+    WASH,
+    boxes,
+    clean,
+    composed,
+    figure,
+    listed,
+    short,
+    words,
+)
+from vivavoce.report.data import Board, Rows, board_of
+from vivavoce.report.format import number, p_value
+from vivavoce.studies.leaderboard.estimators import pooled_of
+from vivavoce.studies.leaderboard.pooling import counts
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import resolve, weights_of
+from vivavoce.studies.text import count
+
+if TYPE_CHECKING:
+    import altair as alt
+
+By = Literal["category", "format"]
+LEAST_GROUPS, FEW_GROUPS = 3, 10
+"""With fewer cases than the first a cell holds counts only, with fewer than the second it says so."""
+MOST_PARTS, MOST_CANDIDATES, MOST_INTERVALS = 12, 20, 120
+MOST_ACROSS = 7
+"""More categories than a page has room for stand in bands, one below the other."""
+UNTESTED = "Differences between categories have not been tested: viva study RUN gaps"
+POOLED = (
+    "Differences between categories are not tested: the figure is pooled over questions and no value of each."
+)
+FORMATS = (
+    "Differences between formats are not tested: formats hold different questions, and what is hard in one "
+    "says nothing of the other."
+)
+
+
+def profiles(
+    scores: pl.DataFrame, measures: Mapping[int, Measure], findings_of_gaps: Rows
+) -> list[dict[str, Any]]:
+    """A profile for each measure and benchmark, by category and by format, where there are two or more.
+
+    A profile holds `by` (category or format), `benchmark`, `metric`, `criterion`, `rater`, `measure` (the
+    short name), `direction`, `view` (mean or pooled), `title`, `said` (the sentence of the test), `rows`,
+    `figure`, and `parts`, the categories or formats in order. A row: `candidate`, `role`, `part`,
+    `estimate`, `low`, `high` (95 %, as in the leaderboard), `n_items`, `n_groups`, `reason`. With
+    fewer than three cases figures are null; a candidate without any value in a part has no row there.
+    Questions without a category are in no profile by category. `said` is of the newest finding of `gaps`;
+    without one it says that nothing was tested.
+    """
+    short_names = labels(measures)
+    newest = findings_of_gaps[-1] if findings_of_gaps else None
+    result = []
+    for by, key, measure, benchmark, part in _parts(scores, measures):
+        rows = list(_rows(part, measure.criterion, by))
+        parts = list(dict.fromkeys(row["part"] for row in rows))
+        if len(parts) < 2:
+            continue
+        name = short_names[key]
+        title = f"{name} by {by} on {benchmark}"
+        result.append(
+            {
+                "by": by,
+                "benchmark": benchmark,
+                "metric": measure.metric,
+                "criterion": measure.criterion.criterion,
+                "rater": measure.rater,
+                "measure": name,
+                "direction": measure.criterion.direction,
+                "view": "mean" if measure.criterion.pool == "mean" else "pooled",
+                "title": title,
+                "said": FORMATS if by == "format" else _test_sentence(newest, measure, benchmark),
+                "parts": parts,
+                "rows": rows,
+                "figure": figure(title, _chart(rows, measure.criterion), "profile", title),
+            }
+        )
+    return result
+
+
+def _parts(
+    scores: pl.DataFrame, measures: Mapping[int, Measure]
+) -> Iterator[tuple[By, tuple[str, str, str], Measure, str, pl.DataFrame]]:
+    for key, measure in measures.items():
+        of_measure = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+        for (benchmark,), part in of_measure.group_by("benchmark", maintain_order=True):
+            for by in ("category", "format"):
+                with_value = part.filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
+                if with_value[by].n_unique() > 1:
+                    yield by, key_of(measure), measure, str(benchmark), with_value
+
+
+def _rows(part: pl.DataFrame, criterion: Criterion, by: By) -> Iterator[dict[str, Any]]:
+    """A row per candidate and category or format, categories by name."""
+    for (value,), of_part in sorted(part.group_by(by), key=lambda group: str(group[0][0])):
+        if criterion.pool != "mean":
+            yield from ({**row, "part": str(value)} for row in _pooled(of_part, criterion))
+            continue
+        values = resolve(of_part, criterion).filter(pl.col("observed").is_not_null())
+        for (candidate, role), of_candidate in sorted(
+            values.group_by("candidate", "role"), key=lambda group: group[0]
+        ):
+            yield {
+                "candidate": candidate,
+                "role": role,
+                "part": str(value),
+                **_estimate(of_candidate, criterion),
+            }
+
+
+def _pooled(scores: pl.DataFrame, criterion: Criterion) -> Iterator[dict[str, Any]]:
+    """The pooled figure of each candidate that has counts, as in the leaderboard."""
+    counted = counts(scores, criterion)
+    if counted.items is None:
+        return
+    roles = dict(scores.select("candidate", "role").unique().iter_rows())
+    for (candidate,), items in sorted(counted.items.group_by("candidate"), key=lambda group: group[0]):
+        figures = pooled_of(items, counted, criterion, failed=False, why_none="")
+        columns = ("estimate", "low", "high", "n_items", "n_groups", "reason")
+        row = {name: getattr(figures, name) for name in columns}
+        yield {"candidate": candidate, "role": roles[candidate], **_unless_few(row)}
+
+
+def _unless_few(row: dict[str, Any]) -> dict[str, Any]:
+    """The row, reduced to counts where there are too few cases."""
+    if row["n_groups"] >= LEAST_GROUPS:
+        return row
+    few = f"{count(row['n_groups'], 'case')}: too few for a figure, counts only"
+    return row | {"estimate": None, "low": None, "high": None, "reason": few}
+
+
+def _estimate(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
+    """As in the leaderboard; counts only where there are too few cases."""
+    e = stats.estimate_mean(
+        *(values["observed"].to_numpy(), values["group"].to_numpy()),
+        weights=weights_of(values), low=criterion.low, high=criterion.high,
+    )  # fmt: skip
+    return _unless_few(
+        {"estimate": e.value, "low": e.low, "high": e.high, "n_items": e.n, "n_groups": e.n_groups,
+         "reason": None}
+    )  # fmt: skip
+
+
+def _test_sentence(finding: Mapping[str, Any] | None, measure: Measure, benchmark: str) -> str:
+    """The result of the newest test of this measure's profiles by category."""
+    if measure.criterion.pool != "mean":
+        return POOLED
+    board = Board(benchmark, measure.metric, measure.criterion.criterion, measure.rater)
+    rows = [row for row in finding["rows"] if board_of(row) == board] if finding else []
+    if finding is None or not rows:
+        return UNTESTED
+    items = finding["settings"].get("items")
+    on = f" on the items of {items}" if items else ""
+    by_candidate = {row["candidate"]: row for row in rows}
+    tested = {name: row for name, row in by_candidate.items() if row["differs"] is not None}
+    if not tested:
+        return f"Whether profiles differ between categories could not be tested{on}: {_untested(rows)}."
+    who = f"Tested for {count(len(tested), 'candidate')}{on} (Holm over all profiles of the study)"
+    return f"{who}: {_differing(tested)}"
+
+
+def _differing(tested: Mapping[str, Mapping[str, Any]]) -> str:
+    """Whose profile was shown to differ between categories."""
+    differing = [f"{name} (p {p_value(row['p_adjusted'])})" for name, row in tested.items() if row["differs"]]
+    if not differing:
+        return "no profile was shown to differ between categories, so intervals by category are no gaps."
+    rest = len(tested) - len(differing)
+    others = f" For the other {rest} it was not shown." if rest else ""
+    return (
+        "the profile differs between categories from that of all candidates for "
+        f"{', '.join(differing)}.{others}"
+    )
+
+
+def _untested(rows: Rows) -> str:
+    """Why no profile was tested: what the study says, or that too few categories are large enough.
+
+    A category's own reason, that it has counts only, is none for the whole.
+    """
+    large = [row for row in rows if row["n_groups"] >= FEW_GROUPS]
+    if len({row["category"] for row in large}) < 2:
+        return "no two categories have ten cases"
+    return "; ".join(dict.fromkeys(row["reason"] for row in large if row["reason"])) or "too little"
+
+
+def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
+    """Candidates by categories as a heat map: the estimate, its interval and the cases in each cell."""
+    values = [row["estimate"] for row in rows if row["estimate"] is not None]
+    if not values:
+        return f"No chart: fewer than {LEAST_GROUPS} cases in every cell."
+    sizes: dict[str, int] = {}
+    for row in rows:
+        sizes[row["part"]] = max(sizes.get(row["part"], 0), row["n_groups"])
+    largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST_PARTS])
+    parts = [name for name in sizes if name in largest]
+    everyone = sorted({row["candidate"] for row in rows})
+    names = everyone[:MOST_CANDIDATES]
+    full = len(parts) * len(names) <= MOST_INTERVALS
+    size, tall, top = 96.0, 46.0 if full else 28.0, 24.0
+    bands = -(-len(parts) // MOST_ACROSS)
+    wide = -(-len(parts) // bands)
+    deep = top + len(names) * tall + 8
+    spots = {part: (k % wide * size, k // wide * deep + top) for k, part in enumerate(parts)}
+    by_cell = {(row["candidate"], row["part"]): row for row in rows}
+    cells = _Cells(size, tall, min(values), max(values), full=full)
+    for down, name in enumerate(names):
+        for part in parts:
+            cells.add(name, part, by_cell.get((name, part)), spots[part][0], spots[part][1] + down * tall)
+    bottom = bands * deep - 8
+    smaller, more = len(sizes) - len(parts), len(everyone) - len(names)
+    notes = [*_reading_notes(rows, criterion, full=full), *_omissions(smaller, more)]
+    layers = [
+        boxes(cells.fills),
+        words(cells.figures, fontWeight="bold", fontSize=12.5),
+        *([words(cells.small, fontSize=10.5, limit=size - 4, color=INK)] if cells.small else []),
+        words([{"x": x + size / 2, "y": y - 10, "text": clean(part)} for part, (x, y) in spots.items()],
+              color=SOFT, limit=size - 6),
+        words([{"x": -8.0, "y": band * deep + top + (k + 0.5) * tall, "text": clean(name)}
+               for band in range(bands) for k, name in enumerate(names)], align="right", limit=260),
+        words([{"x": 0.0, "y": bottom + 14 + 16 * k, "text": note} for k, note in enumerate(notes)],
+              align="left", color=SOFT),
+    ]  # fmt: skip
+    height = bottom + 6 + 16 * len(notes)
+    return composed(layers, width=wide * size, height=height, says=f"Estimates: {listed(cells.description)}")
+
+
+class _Cells:
+    """The marks of the heat map's cells, and the sentence on each for readers who do not see them."""
+
+    def __init__(self, width: float, height: float, low: float, high: float, *, full: bool) -> None:
+        self.width, self.height, self.low, self.high, self.full = width, height, low, high, full
+        self.fills: list[dict[str, Any]] = []
+        self.figures: list[dict[str, Any]] = []
+        self.small: list[dict[str, Any]] = []
+        self.description: list[str] = []
+
+    def add(self, name: str, part: str, row: Mapping[str, Any] | None, x: float, y: float) -> None:
+        """The cell of a candidate and a category, whose upper left corner is at `x` and `y`."""
+        value = None if row is None else row["estimate"]
+        spot = {"x": x + 1, "x2": x + self.width - 1, "y": y + 1, "y2": y + self.height - 1}
+        if value is None:
+            self.fills.append(spot | {"fill": WASH, "strength": 1.0})
+        else:
+            strength = 0.05 + (STRONGEST - 0.05) * _place(value, self.low, self.high)
+            self.fills.append(spot | {"fill": MARK, "strength": strength})
+        middle, centre = x + self.width / 2, y + self.height / 2
+        if row is None:
+            self.small.append({"x": middle, "y": centre, "text": "no value"})
+            return
+        n = f"n {row['n_items']} ({row['n_groups']})"
+        label = f"{short(name)}, {short(part)}"
+        if value is None:
+            self.small.append({"x": middle, "y": centre, "text": n})
+            self.description.append(f"{label}: {count(row['n_groups'], 'case')}, too few")
+            return
+        ends = "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
+        self.description.append(f"{label}: {_number(value)}{ends and f' ({ends})'}")
+        few = "*" if row["n_groups"] < FEW_GROUPS else ""
+        above = 13 if self.full else 0
+        self.figures.append({"x": middle, "y": centre - above, "text": f"{_number(value)}{few}"})
+        if self.full:
+            self.small += [{"x": middle, "y": centre + 2, "text": ends},
+                           {"x": middle, "y": centre + 14, "text": n}]  # fmt: skip
+
+
+def _reading_notes(rows: Rows, criterion: Criterion, *, full: bool) -> list[str]:
+    """How to read the cells."""
+    what = "estimate, 95 % interval, n questions (cases)" if full else "estimate; intervals are in the table"
+    notes = [f"{what}; stronger colour is higher, {criterion.direction} is better"]
+    if any(row["estimate"] is not None and row["n_groups"] < FEW_GROUPS for row in rows):
+        notes.append(f"* fewer than {FEW_GROUPS} cases: not to be relied on")
+    return notes
+
+
+def _omissions(n_parts: int, n_candidates: int) -> list[str]:
+    """The line on what the chart has no room for, if there is any."""
+    omitted = []
+    if n_parts:
+        omitted.append(count(n_parts, "smaller part"))
+    if n_candidates:
+        omitted.append(count(n_candidates, "candidate"))
+    return [f"left out here: {', '.join(omitted)}"] if omitted else []
+
+
+def _place(value: float, low: float, high: float) -> float:
+    return (value - low) / (high - low) if high > low else 0.5
+
+
+def _number(value: float) -> str:
+    return number(value, ".3f" if abs(value) < 10 else ".1f")

@@ -1,0 +1,147 @@
+"""Raters of a run: what each scored, what it could not score and why, and its validation status."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import polars as pl
+
+from vivavoce.core.records import Measure
+from vivavoce.core.specs import signed
+from vivavoce.report.data import labels_by_measure
+from vivavoce.studies.leaderboard.status import status
+from vivavoce.studies.raters.validation_status import UNVALIDATED, JudgedCriterion
+
+MOST_CAUSES = 3
+_STATUSES = ("ok", "unanswered", "unreadable", "failed")
+
+
+def examiners(
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    stamps: Mapping[JudgedCriterion, str],
+    saturated: Collection[JudgedCriterion] = (),
+) -> list[dict[str, Any]]:
+    """A row per criterion of each rater, in the order they came.
+
+    `origin` is `computed` (a rule of this program), `asked of a model` (a judge that was asked here) or
+    `given elsewhere` (imported scores). `stamp` is the validation status against people, by benchmark where
+    that differs; criteria that are not among `stamps` are unvalidated. `saturated`: on some benchmark nearly
+    all its scores are the same. `coverage` is the share of its scores that are ok; `n_set_aside` counts
+    non-responses that enter no mean. `causes` are the commonest reasons of failures. Scores of edited answers
+    do not count.
+    """
+    scores = scores.filter(pl.col("edit") == "")
+    by_status = scores.group_by("measure_id", "status").agg(pl.len())
+    counts = {(key, status): n for key, status, n in by_status.iter_rows()}
+    causes = _causes(scores)
+    benchmarks = dict(scores.group_by("measure_id").agg(pl.col("benchmark").unique().sort()).iter_rows())
+    rows = []
+    for key, m in measures.items():
+        c = m.criterion
+        places = [JudgedCriterion(b, m.signature, m.rater, c.criterion) for b in benchmarks.get(key, ())]
+        n = {status: counts.get((key, status), 0) for status in _STATUSES}
+        silent, total = n["unanswered"] + n["unreadable"], sum(n.values())
+        rows.append(
+            {
+                "metric": m.metric,
+                "criterion": c.criterion,
+                "rater": m.rater,
+                "signature": m.signature,
+                "version": signed(m.signature).version,
+                "origin": _origin(m),
+                "low": c.low,
+                "high": c.high,
+                "direction": c.direction,
+                "if_unanswered": c.if_unanswered,
+                "n_marks": total,
+                **{f"n_{status}": count for status, count in n.items()},
+                "n_set_aside": silent if c.if_unanswered == "set_aside" else 0,
+                "coverage": n["ok"] / total if total else None,
+                "causes": causes.get(key, {}),
+                "stamp": _stamp({place.benchmark: stamps.get(place, UNVALIDATED) for place in places}),
+                "saturated": any(place in saturated for place in places),
+                "reason": None if total else "no marks on these items",
+            }
+        )
+    return rows
+
+
+def _causes(scores: pl.DataFrame) -> dict[int, dict[str, int]]:
+    """By measure the commonest reasons of failures with how often they occur."""
+    failed = scores.filter(pl.col("status") == "failed")
+    counts = failed.group_by("measure_id", pl.col("note").fill_null("no answer was recorded")).agg(pl.len())
+    by_measure: dict[int, dict[str, int]] = {}
+    for key, note, n in sorted(counts.iter_rows(), key=lambda row: (-row[2], row[1])):
+        reasons = by_measure.setdefault(key, {})
+        if len(reasons) < MOST_CAUSES:
+            reasons[note] = n
+    return by_measure
+
+
+def _origin(measure: Measure) -> str:
+    if signed(measure.signature).recorded:
+        return "given elsewhere"
+    return "asked of a model" if measure.rater else "computed"
+
+
+def _stamp(by_benchmark: Mapping[str, str]) -> str:
+    """One stamp where all benchmarks have the same, else each with its benchmark."""
+    if len(set(by_benchmark.values())) < 2:
+        return next(iter(by_benchmark.values()), UNVALIDATED)
+    return "; ".join(f"{benchmark}: {stamp}" for benchmark, stamp in by_benchmark.items())
+
+
+def coverage(
+    responses: pl.DataFrame,
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    only: Mapping[int, frozenset[tuple[str, str, str]]],
+    probes: Mapping[int, str],
+) -> list[dict[str, Any]]:
+    """Coverage by candidate and measure; measures with the same figures share a row.
+
+    `measures` are their short names, none before anything was scored. `causes` are the commonest reasons for
+    what is not ok. `only` and `probes` are as in `ReportData`: no scores are expected on other items.
+    """
+    names = labels_by_measure(measures)
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in status(responses, scores, measures, only=only, probes=probes).rows:
+        causes = tuple(row["causes"].items())
+        figures = {k: row[k] for k in ("responses", "ok", "unanswered", "unreadable", "failed")}
+        key = (row["benchmark"], row["candidate"], *figures.values(), causes)
+        entry = merged.setdefault(
+            key,
+            {
+                "benchmark": row["benchmark"],
+                "candidate": row["candidate"],
+                "measures": [],
+                **figures,
+                "causes": dict(causes[:MOST_CAUSES]),
+                "n_more_causes": max(0, len(causes) - MOST_CAUSES),
+            },
+        )
+        if row["metric"] is not None:
+            entry["measures"].append(names[row["metric"], row["criterion"], row["rater"]])
+    return list(merged.values())
+
+
+def compliance(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> list[dict[str, Any]]:
+    """Parse success by candidate and format: answers that were read, unreadable, or not given.
+
+    Imported scores do not count: other tools read the answers in their own way.
+    """
+    local_measures = [key for key, m in measures.items() if not signed(m.signature).recorded]
+    # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
+    answers = scores.filter(
+        pl.col("measure_id").is_in(local_measures)
+        & (pl.col("edit") == "")
+        & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
+    ).unique(["benchmark", "item", "variant", "candidate", "repeat"], keep="first", maintain_order=True)
+    counted = answers.group_by("candidate", "format").agg(
+        *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
+    )
+    return [
+        row
+        | {"readable": row["ok"] / (row["ok"] + row["unreadable"]) if row["ok"] + row["unreadable"] else None}
+        for row in counted.sort("format", "candidate").iter_rows(named=True)
+    ]

@@ -1,0 +1,179 @@
+"""The sections of the studies of the core: what they are about, and which charts draw their rows."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vivavoce.core.registry import section
+from vivavoce.report import charts
+from vivavoce.report.charts.svg import Figure, figure
+from vivavoce.report.data import Rows, by_board
+from vivavoce.report.section import Section
+
+
+def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    by: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by.setdefault(row["benchmark"], []).append(row)
+    yield from by.items()
+
+
+@section("ranking")
+class Ranking(Section):
+    """Rank intervals by mean, and mean ranks with their critical difference."""
+
+    methods = (
+        "Ranks are the places that paired tests of all pairs leave open, with p values corrected by "
+        "Holm; mean ranks over cases were compared by Friedman's test, with Nemenyi's critical "
+        "difference."
+    )
+    order = 20
+    sentences_with_charts = True
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """Rank intervals per board; the critical difference where all hold enough cases."""
+        for (benchmark, *_), on_board in by_board(rows).items():
+            title = f"{on_board[0]['measure']} on {benchmark}"
+            yield figure(title, charts.rank_ranges(on_board), "ranks", title)
+            if on_board[0]["critical_difference"] is not None:
+                mean_ranks = charts.critical_difference(on_board)
+                yield figure(title, mean_ranks, "mean-ranks", title)
+
+
+@section("correlation")
+class Correlation(Section):
+    """How measures order the candidates."""
+
+    methods = (
+        "Measures were correlated over candidates' means (Spearman, Kendall, Pearson) after turning "
+        "those on which lower is better; each coefficient names its level."
+    )
+    order = 30
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """One map of all measures per benchmark."""
+        for benchmark, on_benchmark in _benchmarks(rows):
+            yield figure(
+                f"Measures on {benchmark}", charts.correlation_map(on_benchmark), "correlation", benchmark
+            )
+
+
+@section("consistency")
+class Consistency(Section):
+    """Variance components of scores."""
+
+    methods = "The variance of marks was divided into question, candidate by question, repeat and examiner."
+    order = 40
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """Stacked shares per benchmark; candidates with identical repeats apart."""
+        for benchmark, on_benchmark in _benchmarks(rows):
+            together = [row for row in on_benchmark if row["candidate"] == ""]
+            bars = together if len(together) > 1 else on_benchmark
+            yield figure(f"All candidates on {benchmark}", charts.variance_bars(bars), "variance", benchmark)
+            same = [row for row in on_benchmark if row["identical"] and row["s2_pass"]]
+            if len(same) > 1:
+                title = f"Candidates whose repeats are the same text, on {benchmark}"
+                yield figure(title, charts.variance_bars(same), "variance-same-text", benchmark)
+
+
+@section("agreement")
+class Agreement(Section):
+    """Agreement of scores on the same response."""
+
+    methods = (
+        "Agreement of marks on the same answer was measured by Krippendorff's alpha and other "
+        "coefficients, with intervals from leaving out one case at a time."
+    )
+    order = 50
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """Krippendorff's ordinal alpha per benchmark."""
+        for benchmark, on_benchmark in _benchmarks([r for r in rows if r["coefficient"] == "alpha_ordinal"]):
+            yield figure(
+                f"Krippendorff's alpha on {benchmark}", charts.forest(on_benchmark), "agreement", benchmark
+            )
+
+
+@section("gaps")
+class Gaps(Section):
+    """Differences between categories."""
+
+    methods = (
+        "Whether a candidate's profile differs between categories was tested as an interaction of "
+        "candidate and category with cases as unit, on categories of ten cases or more, p values "
+        "corrected by Holm over all profiles of the study."
+    )
+    order = 60
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """Categories only where the test showed a difference."""
+        for (benchmark, *_), on_board in by_board(r for r in rows if r["differs"]).items():
+            title = f"{on_board[0]['measure']} by category on {benchmark}"
+            yield figure(title, charts.forest(on_board), "categories", title)
+
+
+@section("examiners")
+class Examiners(Section):
+    """What a run shows of its raters."""
+
+    methods = (
+        "Judges and raters were examined themselves: repeated marks, marks of other judges and of "
+        "people on the same answers (Krippendorff's alpha, with intervals from leaving out one case "
+        "at a time), shares of marks at one value, and what marks follow besides quality."
+    )
+    order = 70
+
+
+@section("rubrics")
+class Rubrics(Section):
+    """Versions of a rubric against people."""
+
+    methods = "Rubrics were compared by their agreement with people, on cases that had no part in choosing."
+    order = 80
+
+
+@section("panel")
+class Panel(Section):
+    """What people ranked best."""
+
+    order = 90
+
+
+@section("contamination")
+class Contamination(Section):
+    """Signs of training on the benchmark."""
+
+    methods = (
+        "Signs of training on the exam were sought in how far questions were gone on with from their "
+        "first half, in accuracy by the published order of options against other orders, all places "
+        "of the key counting alike, and in the rank of the benchmark's canary among decoys, as far as "
+        "these were asked, p values corrected by Holm over all tests of the study."
+    )
+    order = 100
+
+
+@section("positions")
+class Positions(Section):
+    """Preference for a place among the options."""
+
+    methods = "Which place among the options a candidate picks was counted over all rotations of them."
+    order = 110
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """The share of each place, per metric and benchmark."""
+        for (benchmark, *_), on_board in by_board(r for r in rows if r["figure"] == "share").items():
+            title = f"{on_board[0]['metric']} by place on {benchmark}"
+            by_place = [{**r, "category": f"place {r['position']} of {r['options']}"} for r in on_board]
+            yield figure(title, charts.forest(by_place), "places", title)
+
+
+@section("size")
+class Size(Section):
+    """Effect of parameters and of medical training."""
+
+    methods = (
+        "In a family each model was compared with those of the next smaller size, and a medical model "
+        "with its base, in pairs as candidates are, p values corrected by Holm over all pairs of the "
+        "study; means were fitted on the logarithm of parameters with the model as unit."
+    )
+    order = 120

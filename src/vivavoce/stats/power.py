@@ -1,0 +1,425 @@
+"""How small a difference a benchmark can detect, and where more items, repeats or labels help most.
+
+Nothing here looks at the difference that was observed: "power" computed from it only repeats its p value.
+Variance components are estimates, and a plan is no better than they are.
+
+Cochran (1977), Sampling Techniques, ch. 2, 4 and 5; design effect: Kish (1965), Survey Sampling.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from vivavoce.stats._arrays import Floats, amount, proportion
+
+
+def mde(
+    se: float | None, n_groups: int, *, alpha: float = 0.05, k: int = 1, power: float = 0.8
+) -> float | None:
+    """Smallest difference found with probability `power`: (t(1 - alpha / 2k) + t(power)) * SE, t(G - 1).
+
+    Parameters
+    ----------
+    se : float or None
+        SE of the difference over `n_groups` groups, in the metric's units.
+    n_groups : int
+        G.
+    alpha, power : float
+        Two-sided error, .05; probability of finding it, .8.
+    k : int
+        Comparisons in the family (Bonferroni); 1 for the pair alone.
+
+    Returns
+    -------
+    float or None
+        Null if the SE is null or 0, or G is below 2: no spread was seen, so none can be promised.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+    if se is None or n_groups < 2:
+        return None
+    if not (math.isfinite(se) and se >= 0):
+        raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
+    factor = _quantiles(n_groups - 1, alpha, k, power)
+    return factor * se if se > 0 else None
+
+
+def group_variance(
+    se: float,
+    n_groups: int,
+    *,
+    n_items: int,
+    repeats: float | None = None,
+    repeats_wanted: float | None = None,
+    within: float | None = None,
+) -> float | None:
+    """Variance of a difference per group, for another number of repeats if wanted.
+
+    s_G^2(R') = G SE^2 - (1 / R - 1 / R') s_w^2 G / n, so that SE(R', G') = sqrt(s_G^2(R') / G').
+
+    Parameters
+    ----------
+    se : float
+        SE of the difference, by group.
+    n_groups, n_items : int
+        G and n it was computed from.
+    repeats, repeats_wanted : float, optional
+        R as it was and R' as planned, at least 1. Without `repeats_wanted`, R' = R.
+    within : float, optional
+        s_w^2, variance between repeats of one item, summed over the two candidates. Unknown, so null, if
+        a candidate's repeats are identical by construction: 0 would promise what nobody saw.
+
+    Returns
+    -------
+    float or None
+        Null if R' differs from R and `within` or `repeats` is unknown. It may come out below 0, when
+        `within` is large and the exam short: read it as "not estimable", as `groups_needed` does.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+    if not (math.isfinite(se) and se >= 0):
+        raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
+    if not 1 <= n_groups <= n_items:
+        raise ValueError(f"{n_groups} groups of {n_items} items: each group holds at least one item")
+    if repeats_wanted is None or repeats_wanted == repeats:
+        return n_groups * se**2
+    if repeats is None or within is None:
+        return None
+    if not (repeats >= 1 and repeats_wanted >= 1):
+        raise ValueError(f"repeats must be at least 1, but are {repeats} and {repeats_wanted}")
+    if not (math.isfinite(within) and within >= 0):
+        raise ValueError(f"within must be a finite number, 0 or more, but is {within}")
+    return n_groups * se**2 - (1 / repeats - 1 / repeats_wanted) * within * n_groups / n_items
+
+
+def groups_needed(
+    margin: float,
+    variance: float | None,
+    *,
+    goal: Literal["difference", "equivalence"] = "difference",
+    alpha: float = 0.05,
+    k: int = 1,
+    power: float = 0.8,
+) -> int | None:
+    """Smallest G' with G' >= (t(1 - alpha / 2k) + t(power))^2 s_G^2 / margin^2, t(G' - 1).
+
+    The fixed point of G' = ceil(...), found by bisection: the right-hand side falls as G' grows, so the
+    iteration has one fixed point or alternates around this same number.
+
+    Parameters
+    ----------
+    margin : float
+        The difference that matters, in the metric's units, above 0. Never the observed one.
+    variance : float or None
+        s_G^2, of `group_variance`.
+    goal : {"difference", "equivalence"}
+        To find a difference of `margin`; or to show that two equal candidates are within it, which takes
+        t((1 + power) / 2) in place of t(power).
+    alpha, k, power
+        As in `mde`.
+
+    Returns
+    -------
+    int or None
+        At least 2; null if the variance is null, or 0 or less. A verdict also takes 10 groups of which
+        6 differ, whatever comes out here.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+    if not (math.isfinite(margin) and margin > 0):
+        raise ValueError(f"margin must be a finite number above 0, but is {margin}")
+    reached = power if goal == "difference" else (1 + proportion("power", power)) / 2
+    _quantiles(1, alpha, k, reached)  # refuses numbers out of range before any early return
+    if variance is not None and not math.isfinite(variance):
+        raise ValueError(f"variance must be a finite number, but is {variance}")
+    if variance is None or variance <= 0:
+        return None
+    ratio = variance / margin**2
+
+    def enough(groups: int) -> bool:
+        return groups >= _quantiles(groups - 1, alpha, k, reached) ** 2 * ratio
+
+    high = 2
+    while not enough(high):
+        high *= 2
+    low = max(1, high // 2)  # not enough, or below the least
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def items_needed(groups: int, *, n_items: int, n_groups: int) -> int:
+    """Items in `groups` groups of the size seen so far, rounded up: G' n / G.
+
+    Parameters
+    ----------
+    groups : int
+        G', of `groups_needed`.
+    n_items, n_groups : int
+        n and G of the exam at hand.
+
+    Raises
+    ------
+    ValueError
+        If there is no group, fewer items than groups, or a number that is not whole.
+    """
+    if not 1 <= n_groups <= n_items or groups != int(amount("groups", groups)):
+        raise ValueError(f"no whole numbers: {groups} groups, of {n_items} items in {n_groups} groups")
+    # Ceiling division on whole numbers: no float rounds a needed item away.
+    return -(-groups * n_items // n_groups)
+
+
+def _quantiles(df: int, alpha: float, k: int, power: float) -> float:
+    proportion("alpha", alpha)
+    proportion("power", power)
+    if k < 1:
+        raise ValueError(f"k must be at least 1, but is {k}")
+    # Bonferroni over the k comparisons of the family, as the intervals are.
+    return float(scipy.special.stdtrit(df, 1 - alpha / (2 * k)) + scipy.special.stdtrit(df, power))
+
+
+def variance_of_difference(
+    *, s2_interaction: float, s2_within: float, n_items: int, repeats: int = 1
+) -> float:
+    """Variance of the difference of two models on the same items: (2 s2_mi + 2 s2_e / R) / n.
+
+    Parameters
+    ----------
+    s2_interaction, s2_within, n_items, repeats
+        As in `crossed_variance` and as planned, at least 1. How hard the items are drops out.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Of two models with the average interaction; a given pair's own is in `group_variance`.
+    """
+    _component(s2_interaction=s2_interaction, s2_within=s2_within)
+    _count(n_items=n_items, repeats=repeats)
+    return 2 * (s2_interaction + s2_within / repeats) / n_items
+
+
+def repeats_worth(*, s2_interaction: float, s2_within: float, repeats: int) -> float | None:
+    """Times the items that one repeat would need, to tell as much of a difference as `repeats` repeats do.
+
+    (s2_mi + s2_e) / (s2_mi + s2_e / R): at most R, and R only if all the variance is between repeats.
+
+    Parameters
+    ----------
+    s2_interaction, s2_within : float
+        Of `crossed_variance`, 0 or more.
+    repeats : int
+        R, at least 1.
+
+    Returns
+    -------
+    float or None
+        Null if both components are 0: nothing varies, so nothing is worth anything.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+    single, many = (
+        variance_of_difference(s2_interaction=s2_interaction, s2_within=s2_within, n_items=1, repeats=r)
+        for r in (1, repeats)
+    )
+    return single / many if many > 0 else None
+
+
+def best_repeats(
+    *, s2_interaction: float, s2_within: float, cost_item: float, cost_repeat: float
+) -> int | None:
+    """Repeats per item that tell most for the money: sqrt(cost_item / cost_repeat * s2_e / s2_mi).
+
+    Parameters
+    ----------
+    s2_interaction, s2_within : float
+        Of `crossed_variance`, 0 or more.
+    cost_item, cost_repeat : float
+        Of one more item without its repeats, and of one more repeat of an item; above 0, in one currency.
+
+    Returns
+    -------
+    int or None
+        Rounded, halves down, at least 1. Null if s2_interaction is 0 and s2_within is not: no number of
+        repeats is too many then, which an estimate of 0 should not be trusted with. Identical repeats: 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Cochran (1977), Sampling Techniques, sec. 10.6.
+    """
+    _component(s2_interaction=s2_interaction, s2_within=s2_within)
+    return _best(s2_within, s2_interaction, _price(cost_item=cost_item, cost_repeat=cost_repeat))
+
+
+def _best(below: float, above: float, price: float) -> int | None:
+    if below == 0:
+        return 1
+    # Halves go down: the fewer calls.
+    return max(1, math.ceil(math.sqrt(price * below / above) - 0.5)) if above > 0 else None
+
+
+def _price(**costs: float) -> float:
+    for name, cost in costs.items():
+        if not (math.isfinite(cost) and cost > 0):
+            raise ValueError(f"{name} must be a finite number above 0, but is {cost}")
+    above, below = costs.values()
+    return above / below
+
+
+def _component(**components: float) -> None:
+    for name, number in components.items():
+        if not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{name} must be a finite number, 0 or more, but is {number}")
+
+
+def _count(**counts: int) -> None:
+    for name, number in counts.items():
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, but is {number}")
+
+
+def proportion_n(
+    p: float,
+    half_width: float,
+    *,
+    population: int | None = None,
+    design_effect: float = 1.0,
+    level: float = 0.95,
+) -> int:
+    """Items to mark so that a share near `p` is known to -/+ `half_width`.
+
+    n0 = z^2 p (1 - p) / h^2 * deff; from a set of N: n = n0 / (1 + (n0 - 1) / N). Rounded up, once.
+
+    Parameters
+    ----------
+    p : float
+        The share expected, 0 to 1, both excluded; .5 asks for most.
+    half_width : float
+        h, between 0 and 1.
+    population : int, optional
+        N, the set that the sample is from and speaks for. None: endless.
+    design_effect : float
+        How much larger the variance is than that of single items: 1 + (m - 1) rho for groups of m with
+        correlation rho. At least 1 for groups; below 1 for good strata.
+    level : float
+        0.95 by default.
+
+    Returns
+    -------
+    int
+        At least 1, at most N. The normal formula: with n p or n (1 - p) below about 10 it promises too much.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+    proportion("p", p)
+    proportion("half_width", half_width)
+    z = float(scipy.special.ndtri(0.5 + proportion("level", level) / 2))
+    if not (math.isfinite(design_effect) and design_effect > 0):
+        raise ValueError(f"design_effect must be a finite number above 0, but is {design_effect}")
+    n = z**2 * p * (1 - p) / half_width**2 * design_effect
+    if population is not None:
+        amount("population", population, least=1)
+        # Below one item the correction would enlarge the sample.
+        n = n / (1 + max(0.0, n - 1) / population)
+    # 1e-9: a whole number may come out a digit too high
+    needed = max(1, math.ceil(n - 1e-9))
+    return needed if population is None else min(needed, population)
+
+
+def sample_se(se: float | None, n: int, *, population: int) -> float | None:
+    """SE of a sample's mean as a guess at the full set's: sqrt(1 - n / N) * SE, which is (1 - f) s^2 / n.
+
+    The sample lies inside the set, so the two are not independent: the difference between the sample's mean
+    and the full set's has this SE too.
+
+    Parameters
+    ----------
+    se : float or None
+        SE of the mean as if the set were endless, as in `cluster_mean`.
+    n : int
+        Units drawn: items, or groups if whole groups were drawn.
+    population : int
+        N, the same units in the full set.
+
+    Returns
+    -------
+    float or None
+        0 if all were drawn; null if the SE is. Only for statements on this very set: "questions like
+        these" know no finite set. It says nothing of repeats, which are not drawn from a finite set.
+
+    Raises
+    ------
+    ValueError
+        If the SE is NaN or below 0, or n is not in 1 … N.
+    """
+    if not 1 <= n <= amount("population", population):
+        raise ValueError(f"{n} drawn of {population}: a sample has 1 to {population}")
+    if se is None:
+        return None
+    if not (math.isfinite(se) and se >= 0):
+        raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
+    # Finite population: the error falls to 0 when everything is drawn.
+    return math.sqrt((population - n) / population) * se
+
+
+def sampling_weights(strata: ArrayLike, sizes: Mapping[str, int]) -> Floats:
+    """How many items of the full set each sampled item stands for: N_h / n_h.
+
+    Parameters
+    ----------
+    strata : array of shape (n,)
+        The stratum of each sampled item; texts, or what the mapping's keys are.
+    sizes : mapping
+        N_h of every stratum of the full set.
+
+    Returns
+    -------
+    array of shape (n,)
+        At least 1; sums to N. For `weights` of the estimators.
+
+    Raises
+    ------
+    ValueError
+        If there is no item, a stratum has no size, fewer items in the set than were sampled, or some in
+        the set and none in the sample: no weight makes up for those.
+    """
+    labels = np.asarray(strata)
+    if labels.ndim != 1 or not len(labels):
+        raise ValueError(f"strata must be a list with one label per item, but has the shape {labels.shape}")
+    names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    strata_names = names.tolist()
+    unsized = [name for name in strata_names if name not in sizes]
+    if unsized:
+        raise ValueError(f"the stratum {unsized[0]!r} has no size: give one for each of {strata_names}")
+    small = [name for name, n in zip(strata_names, counts.tolist(), strict=True) if sizes[name] < n]
+    if small:
+        raise ValueError(f"the stratum {small[0]!r} has {sizes[small[0]]} items, fewer than were sampled")
+    unseen = [name for name, size in sizes.items() if size > 0 and name not in strata_names]
+    if unseen:
+        raise ValueError(f"nothing was sampled from the stratum {unseen[0]!r}: no weight makes up for that")
+    full = np.array([sizes[name] for name in strata_names], dtype=np.float64)
+    return np.asarray((full / counts)[codes], dtype=np.float64)

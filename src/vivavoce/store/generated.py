@@ -1,0 +1,37 @@
+"""What was made in a run, and is no question of the exam and nobody's answer: items and responses."""
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from vivavoce.core.records import Item
+from vivavoce.store.read import items_by_id
+
+if TYPE_CHECKING:
+    from vivavoce.store.runfile import RunFile
+
+
+Key = tuple[str, str, str, str, int, str]
+"""Benchmark, item, variant, candidate, repeat, edit."""
+
+
+def made_items(run: "RunFile", benchmark: str) -> list[Item]:
+    """The items that were made in the run of those of a benchmark, in the order in which they were made.
+
+    What was made of a base item whose content has changed since is left out: it is another question's twin.
+    """
+    if not run.exists:
+        return []
+    with run.reading() as db:
+        items = [item for item in items_by_id(db).values() if item.benchmark == benchmark]
+    bases = {item.item: item.hash for item in items if not item.variant}
+    return [i for i in items if i.origin is not None and i.meta.get("base_hash") == bases.get(i.item)]
+
+
+def made_responses(db: sqlite3.Connection) -> dict[Key, str | None]:
+    """The origin, null where none is told, of every response that was edited or made, or is a ceiling's."""
+    sql = (
+        "SELECT benchmark, item, variant, candidate, repeat, edit, json_extract(meta, '$.origin') "
+        "FROM response_rows WHERE probe = '' "
+        "AND (edit != '' OR role = 'ceiling' OR json_extract(meta, '$.origin') IS NOT NULL)"
+    )
+    return {(b, i, v, c, r, e): origin for b, i, v, c, r, e, origin in db.execute(sql)}

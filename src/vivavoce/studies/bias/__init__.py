@@ -1,0 +1,1 @@
+"""Does a detail that should not matter change the response?"""

@@ -1,0 +1,1 @@
+"""Candidate against candidate on the same items."""

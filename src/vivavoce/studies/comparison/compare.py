@@ -1,0 +1,319 @@
+"""Compare: A against B on the same items, and what may be said of it.
+
+Two passes: first each pair by itself, then the family of all pairs, metrics and criteria of the call, which
+corrects the p values and widens the intervals that the verdicts rest on. Criteria that are one number in
+several forms are one of that family. Inside, differences are turned once so that above 0 favours A; rows give
+them in the metric's own direction.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding, Measure
+from vivavoce.studies.comparison.paired import (
+    Compared,
+    Incomparable,
+    Pair,
+    PooledFigures,
+    Population,
+    check_margin,
+    pairs,
+    pairs_of,
+)
+from vivavoce.studies.comparison.verdicts import (
+    ComparisonRow,
+    Corrected,
+    basis_of,
+    correct,
+    footnote,
+    leads_of,
+    note_on_logs,
+    notes_on_forms,
+    sentence,
+    verdict_of,
+)
+from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
+from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
+from vivavoce.studies.study import as_mapping, columns
+
+COLUMNS = columns(ComparisonRow)
+
+
+def compare(
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    candidates: Sequence[str],
+    *,
+    margin: float | None = None,
+    against: str | None = None,
+    population: Population = "sample",
+    looks: int = 1,
+) -> Finding:
+    """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
+
+    `scores` are score rows with `measure_id`. `margin`, in the criterion's units, is the least difference
+    that matters; without it a criterion's declared `smallest_difference` serves. `looks` counts the
+    comparisons made on this run, this one included. Figures of a pair that cannot be compared are null,
+    with a `reason`. With `population` fixed only repeats vary, for gates that ask whether a system has
+    changed; else the items are a sample, by group. `…_answered` are on what both answered. A pooled criterion
+    is compared by its figures as a whole, each group left out of both in turn; a perplexity on the log scale
+    (`scale` is log, else null), where differences, their intervals and margins are natural logarithms of how
+    many times A's figure is B's. Of criteria that are one number in several forms one is in the family; each
+    of the others is corrected as if it stood in its place, and has its name as `form_of`, else null.
+    """
+    check_margin(margin)
+    if population not in get_args(Population):
+        raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
+    names = pairs_of(candidates, against)
+    results = list(pairs(scores, measures, names, margin=margin, population=population))
+    compared = [pair for pair in results if isinstance(pair, Compared)]
+    leads = leads_of(compared)
+    # Two forms of one number ask one question, so together they count as one test.
+    family, corrected = max(1, len(set(leads))), iter(correct(compared, leads))
+    rows = [
+        _row(pair, next(corrected), family, looks)
+        if isinstance(pair, Compared)
+        else _incomparable_row(pair, family, looks)
+        for pair in results
+    ]
+    notes = (
+        footnote(family, looks, margin),
+        *notes_on_forms(rows),
+        *note_on_logs(pair.pair.measure.criterion for pair in compared),
+        *([SAMPLED] if "weight" in scores.columns else []),
+    )
+    return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=_text(rows), notes=notes)
+
+
+class Gate(NamedTuple):
+    """The candidates that are worse than the reference, and that cannot be judged, each with a sentence."""
+
+    worse: tuple[str, ...]
+    unclear: tuple[str, ...]
+
+
+def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
+    """What a gate on the pairs of the reference needs to know.
+
+    Unclear is what no verdict can rest on: no comparison, scores that failed and decide it, items that only
+    the reference has scores on. Too few different cases are not: two systems that answer alike differ in
+    none.
+    """
+    worse, unclear = [], []
+    for row in (ComparisonRow(**row) for row in rows):
+        if row.a != reference:
+            continue
+        what = f"{row.b} ({row.metric}, {row.criterion})"
+        if row.favours == "a" and row.verdict_code in ("better", "better_by_margin"):
+            worse.append(f"{what} is worse: {row.verdict}")
+        elif row.verdict_code in ("incomparable", "depends"):
+            unclear.append(f"{what} cannot be judged: {row.verdict}")
+        # Items that the candidate lacks could be its worst ones, so a gate must not pass over them.
+        elif row.n_only_a:
+            unclear.append(f"{what} has no marks on {row.n_only_a} questions that {reference} has marks on.")
+    return Gate(tuple(worse), tuple(unclear))
+
+
+def _text(rows: Sequence[ComparisonRow]) -> str:
+    """A paragraph for each row."""
+    paragraphs = []
+    for subject, row in zip(_subjects(rows), rows, strict=True):
+        paragraphs.append(" ".join(filter(None, (subject, row.basis, row.verdict))))
+    return "\n\n".join(paragraphs)
+
+
+def _subjects(rows: Sequence[ComparisonRow]) -> list[str]:
+    """What each row is about, as far as the rows differ in it: 'harm by Ann on exam:', or nothing."""
+    several = {
+        name for name in ("criterion", "rater", "benchmark") if len({getattr(row, name) for row in rows}) > 1
+    }
+    subjects = []
+    for row in rows:
+        words = [row.criterion] if several else []
+        words += [f"by {row.rater}"] if "rater" in several and row.rater else []
+        words += [f"on {row.benchmark}"] if "benchmark" in several else []
+        subjects.append(f"{' '.join(words)}:" if several else "")
+    return subjects
+
+
+def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
+    """The columns that a pair has whether or not it can be compared."""
+    return ComparisonRow(
+        benchmark=pair.benchmark,
+        a=pair.a,
+        b=pair.b,
+        metric=pair.measure.metric,
+        criterion=pair.measure.criterion.criterion,
+        rater=pair.measure.rater,
+        margin=pair.margin,
+        margin_source=pair.margin_source,
+        population=pair.population,
+        family=family,
+        looks=looks,
+        scale="log" if on_log_scale(pair.measure.criterion) else None,
+    )
+
+
+def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> ComparisonRow:
+    """All columns of a pair that cannot be compared."""
+    pair, verdict = incomparable.pair, stats.Verdict("incomparable")
+    row = replace(_shared(pair, family, looks), reason=incomparable.reason, **_counts(incomparable.common))
+    words = sentence(row, verdict, pair.measure.criterion, incomparable.failed)
+    return replace(row, verdict_code=verdict.code, verdict=words)
+
+
+def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int = 1) -> ComparisonRow:
+    """The columns that follow from the differences and their correction; without the verdict."""
+    pair, observed = compared.pair, compared.observed
+    low, high = _ends(pair, observed.interval())
+    # Holm has no simple simultaneous intervals, so the intervals of a family are Bonferroni's.
+    low_family, high_family = _ends(pair, observed.interval(level=stats.bonferroni_level(0.95, family)))
+    return replace(
+        _shared(pair, family, looks),
+        difference=observed.difference * pair.sign,
+        low=low,
+        high=high,
+        low_family=low_family,
+        high_family=high_family,
+        p=observed.p,
+        p_adjusted=corrected.observed,
+        # On a fixed exam the degrees of freedom come from repeats, so df + 1 stands in for the cases.
+        mde_family=stats.mde(observed.se, observed.df + 1, k=family),
+        **_counts(observed),
+    )
+
+
+def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -> ComparisonRow:
+    """The row with its verdict, in words."""
+    criterion = compared.pair.measure.criterion
+    verdict = verdict_of(compared, corrected, stats.bonferroni_level(0.95, row.family))
+    return replace(
+        row,
+        verdict_code=verdict.code,
+        favours=verdict.favours,
+        basis=basis_of(row, compared.means, criterion),
+        verdict=sentence(row, verdict, criterion, compared.failed),
+    )
+
+
+def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> ComparisonRow:
+    """All columns of a pair that was compared."""
+    pair, observed, on_answered = compared.pair, compared.observed, compared.on_answered
+    low_answered, high_answered = _ends(pair, on_answered.interval() if on_answered else None)
+    row = replace(
+        paired_row(compared, corrected, family, looks),
+        q=corrected.q,
+        form_of=corrected.form_of,
+        p_flip=_p_flip(compared),
+        n_only_a=compared.n_only[0],
+        n_only_b=compared.n_only[1],
+        difference_answered=on_answered.difference * pair.sign if on_answered else None,
+        low_answered=low_answered,
+        high_answered=high_answered,
+        n_answered=on_answered.n_items if on_answered else 0,
+        mde=stats.mde(observed.se, observed.df + 1),
+        n_needed=_n_needed(compared, family),
+    )
+    row = with_verdict(_with_bounds(row, compared), compared, corrected)
+    reasons = []
+    if row.set_low is None or row.set_high is None:
+        reasons.append(NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT)
+    if row.mde is None:
+        reasons.append("all cases differ alike: without spread no detectable difference can be told")
+    return replace(row, reason="; ".join(reasons) or None)
+
+
+def _counts(paired: stats.Paired | None) -> dict[str, Any]:
+    """Items and groups in common, and who was better on how many items; nothing where none are shared."""
+    if paired is None:
+        return {}
+    return {
+        "n_items": paired.n_items,
+        "n_groups": paired.n_groups,
+        "n_different": paired.n_different,
+        "wins": paired.n_higher,
+        "ties": paired.n_items - paired.n_higher - paired.n_lower,
+        "losses": paired.n_lower,
+    }
+
+
+def _ends(pair: Pair, ends: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+    """An interval of "better for A", no wider than the range, in the metric's own direction."""
+    low, high = ends or (None, None)
+    # A t interval ignores the limits of the scale, but no difference is wider than the range.
+    if pair.width is not None:
+        low = None if low is None else max(low, -pair.width)
+        high = None if high is None else min(high, pair.width)
+    if pair.sign > 0:
+        return low, high
+    return (None if high is None else -high), (None if low is None else -low)
+
+
+def _with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
+    """What the failed scores could make of the difference; the figures themselves when nothing failed."""
+    if not compared.failed:
+        return replace(
+            row, set_low=row.difference, set_high=row.difference, bound_low=row.low, bound_high=row.high
+        )
+    pair, width = compared.pair, compared.pair.width
+    # The counts of a failed score have no worst value, so a pooled figure has no bounds.
+    if isinstance(compared.data, PooledFigures):
+        return row
+    items = compared.data.items
+    weights = items["weight"] if "weight" in items.columns else None
+    bounds = span(items["d_low"], items["d_high"], items["group"], weights=weights,
+                  low=None if width is None else -width, high=width)  # fmt: skip
+    if pair.population == "fixed":
+        bounds = _fixed_bounds(bounds, compared)
+    set_low, set_high = _ends(pair, bounds[:2])
+    bound_low, bound_high = _ends(pair, bounds[2:])
+    return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
+
+
+def _fixed_bounds(bounds: stats.Bounds, compared: Compared) -> stats.Bounds:
+    """The bounds with the error of repeats alone; null without fillings or without a range."""
+    width = compared.pair.width
+    if compared.fillings is None or width is None:
+        return bounds._replace(bound_low=None, bound_high=None)
+    worst, best = (filling.interval() for filling in compared.fillings)
+    return bounds._replace(
+        bound_low=None if worst is None else max(worst.low, -width),
+        bound_high=None if best is None else min(best.high, width),
+    )
+
+
+def _p_flip(compared: Compared) -> float | None:
+    """Sign flips of whole groups, a check on the t test; of pooled figures, swaps of their responses.
+
+    Flipping asks about a sample of groups, which a fixed benchmark is not. The same in either order of the
+    pair.
+    """
+    pair = compared.pair
+    if pair.population == "fixed":
+        return None
+    criterion = pair.measure.criterion.criterion
+    # Seeded by the pair alone, so p does not depend on which other pairs the call compares.
+    names = "|".join((pair.benchmark, pair.measure.metric, criterion, *sorted((pair.a, pair.b))))
+    seed = int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big")
+    rng = np.random.default_rng(seed)
+    if isinstance(compared.data, PooledFigures):
+        return (compared.data if pair.a < pair.b else compared.data.swapped()).swaps(rng).p
+    return stats.sign_flips(compared.data.arrays("d").sums(), rng=rng).p
+
+
+def _n_needed(compared: Compared, family: int) -> int | None:
+    """Items it takes to find a difference of the margin four times in five; null without a margin."""
+    pair, observed = compared.pair, compared.observed
+    # The number comes from a declared margin: from the observed difference it would be post-hoc power.
+    if pair.margin is None or not observed.se or pair.population == "fixed":
+        return None
+    variance = stats.group_variance(observed.se, observed.n_groups, n_items=observed.n_items)
+    groups = stats.groups_needed(pair.margin, variance, k=family)
+    return groups and stats.items_needed(groups, n_items=observed.n_items, n_groups=observed.n_groups)

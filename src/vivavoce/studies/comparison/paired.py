@@ -1,0 +1,435 @@
+"""Two candidates on one criterion: their paired comparison, and what failed scores could make of it.
+
+A pair is compared by itself here; `compare` corrects for the pairs it is made with. Differences are turned
+once so that above 0 favours A. A pooled criterion has no differences by item: its figure is compared as a
+whole, a perplexity by its logarithm.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy
+
+from vivavoce import stats
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Measure
+from vivavoce.studies.leaderboard.pooling import (
+    POOLS,
+    TOO_LARGE,
+    counts,
+    figures_of,
+    on_log_scale,
+    ratio_of,
+    sums,
+)
+from vivavoce.studies.score_table import ITEM, repeats, resolve, weighted_mean, weights_of
+
+Population = Literal["sample", "fixed"]
+ALL_PAIRS = 3
+"""Up to this many candidates every pair is compared; beyond, each with the first."""
+
+
+class Pair(NamedTuple):
+    """Which candidates are compared, on which benchmark, by which measure, on what terms."""
+
+    benchmark: str
+    a: str
+    b: str
+    measure: Measure
+    population: Population
+    margin: float | None
+    margin_source: str | None
+
+    @property
+    def sign(self) -> int:
+        """1 if a higher value is better, -1 if a lower one is."""
+        return 1 if self.measure.criterion.direction == "higher" else -1
+
+    @property
+    def width(self) -> float | None:
+        """Width of the criterion's range; null without limits."""
+        c = self.measure.criterion
+        return None if c.low is None or c.high is None else c.high - c.low
+
+    @property
+    def better_first(self) -> tuple[str, str]:
+        """The candidate from whose values the other's are taken, so that above 0 favours A; and the other."""
+        return (self.a, self.b) if self.sign > 0 else (self.b, self.a)
+
+
+class Arrays(NamedTuple):
+    """Differences by item, their groups, and their weights where they differ."""
+
+    differences: np.ndarray[Any, Any]
+    groups: np.ndarray[Any, Any]
+    weights: np.ndarray[Any, Any] | None
+
+    def paired(self) -> stats.Paired:
+        """What the groups say."""
+        return stats.paired(self.differences, self.groups, weights=self.weights)
+
+    def sums(self) -> np.ndarray[Any, Any]:
+        """The sum of each group, for flips of signs."""
+        return stats.group_sums(self.differences, self.groups, weights=self.weights)
+
+    def margin_interval(self, *, span: float | None, level: float) -> stats.Interval | None:
+        """The interval on which a margin is judged."""
+        return stats.margin_interval(
+            self.differences, self.groups, weights=self.weights, span=span, level=level
+        )
+
+
+class Differences(NamedTuple):
+    """A row per common item: `d` as observed, `d_low` and `d_high` with failed scores at worst and best."""
+
+    items: pl.DataFrame
+
+    def arrays(self, column: str) -> Arrays:
+        """The differences of a column, without those that are null."""
+        rows = self.items.filter(self.items[column].is_not_null())
+        return Arrays(rows[column].to_numpy(), rows["group"].to_numpy(), weights_of(rows))
+
+    def paired(self, column: str) -> stats.Paired:
+        """What the groups say of a column of differences."""
+        return self.arrays(column).paired()
+
+
+class PooledFigures(NamedTuple):
+    """Two pooled figures: the counts by item of the first of `better_first`, of the second, and their groups.
+
+    `statistic` makes a figure of counts; on the log scale, its logarithm, and that is what is compared.
+    """
+
+    first: np.ndarray[Any, Any]
+    second: np.ndarray[Any, Any]
+    groups: np.ndarray[Any, Any]
+    statistic: stats.PooledStatistic
+    weights: np.ndarray[Any, Any] | None = None
+
+    def paired(self) -> stats.Paired | None:
+        """Each group left out of both in turn."""
+        return stats.pooled_paired(*self[:4], weights=self.weights)
+
+    def swaps(self, rng: np.random.Generator) -> stats.SignFlips:
+        """The check: the responses of whole groups swapped."""
+        return stats.pooled_swaps(*self[:4], weights=self.weights, rng=rng)
+
+    def swapped(self) -> "PooledFigures":
+        """The same the other way round."""
+        return self._replace(first=self.second, second=self.first)
+
+    def has_sums_of(self, other: "PooledFigures") -> bool:
+        """Whether the numerators of both are the same, item by item, but for their unit.
+
+        The first column of both is a numerator. What it is divided by may differ.
+        """
+        ours, theirs = (np.concatenate([x.first[:, 0], x.second[:, 0]]) for x in (self, other))
+        if ours.shape != theirs.shape or not (ours.any() and theirs.any()):
+            return False
+        # Cross products compare two units without dividing; the largest entry loses least to rounding.
+        largest = int(np.argmax(np.abs(ours)))
+        return bool(np.allclose(ours * theirs[largest], theirs * ours[largest], rtol=1e-9, atol=0))
+
+    def means(self) -> tuple[float, float]:
+        """The two figures, as `statistic` gives them."""
+        first, second = (self.statistic(sums(x, self.weights)) for x in self[:2])
+        return float(first[0]), float(second[0])
+
+
+class Incomparable(NamedTuple):
+    """A pair that cannot be compared, why, and what it has in common nevertheless."""
+
+    pair: Pair
+    reason: str
+    common: stats.Paired | None = None
+    failed: int = 0
+
+
+class Compared(NamedTuple):
+    """A pair that was compared, by its differences by item or by its pooled figures.
+
+    `fillings` are the comparison with failed scores at their worst and at their best for A, null where
+    nothing failed or nothing bounds them. `on_answered` is the comparison on what both answered.
+    """
+
+    pair: Pair
+    observed: stats.Paired
+    data: Differences | PooledFigures
+    means: tuple[float, float]
+    n_only: tuple[int, int]
+    failed: int = 0
+    fillings: tuple[stats.Paired, stats.Paired] | None = None
+    on_answered: stats.Paired | None = None
+
+    def form_of(self, other: "Compared") -> bool:
+        """Whether two criteria of one call are one number in two forms, so that both ask one thing.
+
+        They divide the same sums by other sizes, and one of them at least is a perplexity: nats per word and
+        per byte, or their exponentials. Precision and recall share what they divide, and ask two things.
+        """
+        pairs = (self.pair, other.pair)
+        ours, theirs = ((p.benchmark, p.a, p.b, p.measure.signature, p.measure.rater) for p in pairs)
+        criteria = [p.measure.criterion for p in pairs]
+        return (
+            ours == theirs
+            and all(map(ratio_of, criteria))
+            and any(map(on_log_scale, criteria))
+            and isinstance(self.data, PooledFigures)
+            and isinstance(other.data, PooledFigures)
+            and self.data.has_sums_of(other.data)
+        )
+
+
+def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tuple[str, str]]:
+    """Which candidates are compared: `against` with each of the others, if given.
+
+    Else all pairs of two or three, and of four or more the first with each of the others.
+    """
+    if against is None and len(candidates) <= ALL_PAIRS:
+        return list(combinations(candidates, 2))
+    first = candidates[0] if against is None else against
+    return [(first, candidate) for candidate in candidates if candidate != first]
+
+
+def pairs(
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    names: Sequence[tuple[str, str]],
+    *,
+    margin: float | None,
+    population: Population,
+) -> Iterator[Incomparable | Compared]:
+    """Every pair of these names on every criterion and benchmark."""
+    # Versions of one metric share a line, so that a pair is compared by one that scored both.
+    versions_by_line: dict[tuple[str, str, str], dict[int, Measure]] = {}
+    for key, measure in measures.items():
+        line = (measure.metric, measure.criterion.criterion, measure.rater)
+        versions_by_line.setdefault(line, {})[key] = measure
+    for versions in versions_by_line.values():
+        scored = scores.filter(pl.col("measure_id").is_in(list(versions)))
+        for benchmark in scored.get_column("benchmark").unique(maintain_order=True):
+            rows = scored.filter((pl.col("benchmark") == benchmark) & (pl.col("edit") == ""))
+            for a, b in names:
+                key, why = _version(rows, versions, benchmark, a, b)
+                pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
+                of_both = rows.filter((pl.col("measure_id") == key) & pl.col("candidate").is_in([a, b]))
+                yield Incomparable(pair, why) if why else compare_pair(pair, of_both)
+
+
+def _version(
+    rows: pl.DataFrame, versions: Mapping[int, Measure], benchmark: str, a: str, b: str
+) -> tuple[int, str | None]:
+    """The latest version of the measure that scored both; or the latest there is, and why it will not do."""
+    scored = {name: set(rows.filter(pl.col("candidate") == name)["measure_id"]) for name in (a, b)}
+    both = scored[a] & scored[b]
+    key = max(both or scored[a] | scored[b] or versions)
+    metric = versions[key].metric
+    for name in (a, b):
+        if not scored[name]:
+            return key, f"{name} has no marks by {metric} on {benchmark}"
+    return key, None if both else f"they were marked by different versions of {metric}"
+
+
+def check_margin(margin: float | None) -> None:
+    """Raise `SelectionError` for a margin that is not above 0."""
+    if margin is not None and not 0 < margin < float("inf"):
+        raise SelectionError(f"a margin is a number above 0 in the metric's units, not {margin}.")
+
+
+def margin_of(measure: Measure, margin: float | None = None) -> tuple[float | None, str | None]:
+    """The least difference that matters, and who says so: the user, else the metric."""
+    if margin is not None:
+        return margin, "--margin"
+    declared = measure.criterion.smallest_difference
+    return declared, None if declared is None else "declared by the metric"
+
+
+def compare_pair(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
+    """The pair, compared on the score rows of both by its measure."""
+    return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, rows)
+
+
+def _joined(pair: Pair, table: pl.DataFrame) -> pl.DataFrame:
+    """The rows by item of the first of `better_first`, with the second's under names that end in _2."""
+    first, second = (table.filter(pl.col("candidate") == name) for name in pair.better_first)
+    return first.join(second, on=ITEM, suffix="_2", validate="1:1", maintain_order="left")
+
+
+def _n_only(pair: Pair, table: pl.DataFrame) -> tuple[int, int]:
+    """How many items only A has scores on, and only B."""
+    of_a, of_b = (
+        set(table.filter(pl.col("candidate") == name).select(*ITEM).iter_rows()) for name in (pair.a, pair.b)
+    )
+    return len(of_a - of_b), len(of_b - of_a)
+
+
+def _n_failed(rows: pl.DataFrame, items: pl.DataFrame) -> int:
+    """How many scores on these items failed; others decide nothing."""
+    shared = rows.join(items.select(*ITEM), on=list(ITEM), how="semi")
+    return shared.filter(pl.col("status") == "failed").height
+
+
+def _without_items(pair: Pair, failed: int) -> Incomparable:
+    reason = "every mark on the questions they share failed" if failed else "no question has marks of both"
+    return Incomparable(pair, reason, failed=failed)
+
+
+ONE_CASE = "all they share is one case, and one case says nothing about the next"
+
+
+def _by_item(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
+    """The pair with its differences by item, as observed and under the two fillings."""
+    values = resolve(rows, pair.measure.criterion)
+    # Failed scores are filled against one side and for the other: all other fillings lie between.
+    items = _joined(pair, values).with_columns(
+        d=pl.col("observed") - pl.col("observed_2"),
+        d_low=pl.col("low") - pl.col("high_2"),
+        d_high=pl.col("high") - pl.col("low_2"),
+    )
+    differences, failed = Differences(items), _n_failed(rows, items)
+    common = items.filter(pl.col("d").is_not_null())
+    if not common.height:
+        return _without_items(pair, failed)
+    observed = differences.paired("d")
+    if observed.n_groups < 2:
+        return Incomparable(pair, ONE_CASE, observed, failed)
+    weights = weights_of(common)
+    first, second = (weighted_mean(common[name].to_numpy(), weights) for name in ("observed", "observed_2"))
+    fillings = None
+    # NaN is a side without a limit: nothing bounds what failed there.
+    if failed and not (items["d_low"].is_nan().any() or items["d_high"].is_nan().any()):
+        fillings = differences.paired("d_low"), differences.paired("d_high")
+    compared = Compared(
+        pair=pair,
+        observed=observed,
+        data=differences,
+        means=(first, second) if pair.sign > 0 else (second, first),
+        n_only=_n_only(pair, values),
+        failed=failed,
+        fillings=fillings,
+        on_answered=_on_answered(pair, rows),
+    )
+    return _on_fixed_items(compared, differences, rows) if pair.population == "fixed" else compared
+
+
+def _by_figure(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
+    """The pair by its pooled figures on the items that both have counts for.
+
+    Silence is set aside, so what was observed is what both answered; what failed has no fillings.
+    """
+    criterion = pair.measure.criterion
+    counted = counts(rows, criterion)
+    if counted.items is None:
+        return Incomparable(pair, counted.reason or "")
+    items = _joined(pair, counted.items)
+    # Only ok scores have counts, so failures are counted on the items of the score rows instead.
+    failed = _n_failed(rows, _joined(pair, resolve(rows, criterion)))
+    if not items.height:
+        return _without_items(pair, failed)
+    figures = PooledFigures(
+        *(counted.of(items), counted.of(items, "_2"), items["group"].to_numpy(), POOLS[criterion.pool]),
+        weights=weights_of(items),
+    )
+    observed = figures.paired()
+    reason = _unpaired(pair, observed)
+    if observed is None or reason:
+        return Incomparable(pair, reason or "", observed, failed)
+    means = figures_of(figures.means(), criterion)
+    if means is None:
+        return Incomparable(pair, f"of one of them, {TOO_LARGE}", observed, failed)
+    first, second = means
+    return Compared(
+        pair=pair,
+        observed=observed,
+        data=figures,
+        means=(first, second) if pair.sign > 0 else (second, first),
+        n_only=_n_only(pair, counted.items),
+        failed=failed,
+        on_answered=observed,
+    )
+
+
+def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
+    """Why two pooled figures cannot be compared; null if they can."""
+    if observed is None:
+        return "what its counts are divided by is 0 in all answers of one of them"
+    if observed.n_groups < 2:
+        return ONE_CASE
+    if observed.se is None:
+        return "without one of their cases a pooled figure is undefined"
+    # The jackknife measures how figures vary between cases, which a fixed exam does not sample.
+    if pair.population == "fixed":
+        return "a pooled criterion is compared on a sample of questions, not on a fixed exam"
+    return None
+
+
+def _on_answered(pair: Pair, rows: pl.DataFrame) -> stats.Paired | None:
+    """The difference on what both answered: scores that are ok, on items where both have one."""
+    values = resolve(rows.filter(pl.col("status") == "ok"), pair.measure.criterion)
+    both = _joined(pair, values)
+    if not both.height:
+        return None
+    differences = (both["observed"] - both["observed_2"]).to_numpy()
+    return Arrays(differences, both["group"].to_numpy(), weights_of(both)).paired()
+
+
+def _on_fixed_items(
+    compared: Compared, differences: Differences, rows: pl.DataFrame
+) -> Incomparable | Compared:
+    """The pair with the error of repeats alone in place of the error between cases.
+
+    The items of a fixed benchmark are no sample of others, so only the repeats of a response are chance.
+    """
+    pair = compared.pair
+    error = _error_of_repeats(pair, differences, rows, "d")
+    observed = _by_repeats(compared.observed, error)
+    if observed is None:
+        reason = "a fixed exam is judged by repeats, and not every question has two of both"
+        if error.se is not None:
+            reason = "their repeats do not vary, so nothing is known of chance"
+        return Incomparable(pair, reason, compared.observed, compared.failed)
+    fillings = None
+    if compared.fillings:
+        c, (first, second) = pair.measure.criterion, pair.better_first
+        low = _filled(rows, {first: c.low, second: c.high})
+        high = _filled(rows, {first: c.high, second: c.low})
+        worst = _by_repeats(compared.fillings[0], _error_of_repeats(pair, differences, low, "d_low"))
+        best = _by_repeats(compared.fillings[1], _error_of_repeats(pair, differences, high, "d_high"))
+        fillings = (worst, best) if worst and best else None
+    return compared._replace(observed=observed, fillings=fillings)
+
+
+def _by_repeats(paired: stats.Paired, error: stats.Fixed) -> stats.Paired | None:
+    """The comparison with this error, which is half the difference's; null where repeats have no error."""
+    if error.se is None or error.df is None:
+        return None
+    se, df = 2 * error.se, max(1, int(error.df))
+    p = 2 * float(scipy.special.stdtr(df, -abs(paired.difference) / se))
+    direction: Any = int(np.sign(paired.difference))
+    return paired._replace(se=se, df=df, p=p, test="t", direction=direction)
+
+
+def _error_of_repeats(pair: Pair, differences: Differences, rows: pl.DataFrame, column: str) -> stats.Fixed:
+    """Half the error of the mean difference in that column, where only repeats vary.
+
+    SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the
+    mean over the two candidates' items taken as 2 n fixed ones, the second's with the sign turned.
+    """
+    common = differences.items.filter(pl.col(column).is_not_null()).select(*ITEM)
+    values = repeats(rows, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
+    names = values.select(pl.struct("item", "variant", "candidate").rank("dense")).to_series()
+    signs = np.where(values["candidate"].to_numpy() == pair.a, 1.0, -1.0)
+    return stats.fixed_mean(values["y"].to_numpy() * signs, names.to_numpy(), weights=weights_of(values))
+
+
+def _filled(rows: pl.DataFrame, ends: Mapping[str, float | None]) -> pl.DataFrame:
+    """The score rows with each candidate's failed ones at the given end of the range."""
+    failed = pl.col("status") == "failed"
+    end = pl.col("candidate").replace_strict(ends, return_dtype=pl.Float64)
+    return rows.with_columns(
+        value=pl.when(failed).then(end).otherwise(pl.col("value")),
+        status=pl.when(failed).then(pl.lit("ok")).otherwise(pl.col("status")),
+    )

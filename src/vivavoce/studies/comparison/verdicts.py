@@ -1,0 +1,294 @@
+"""What may be said of a pair: its corrected p values, its verdict, and the sentences of both.
+
+What may be said is decided in `stats.verdict`. Words that promise more than a benchmark can show
+("significant", "no difference", "as good as", "proven", "safe") have no place here.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vivavoce import stats
+from vivavoce.core.records import Criterion
+from vivavoce.stats import Verdict
+from vivavoce.studies.comparison.paired import Compared, PooledFigures
+from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.text import count, factor, number, ordinal, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """A pair on one benchmark and criterion; what a pair that cannot be compared lacks is null."""
+
+    benchmark: str
+    a: str
+    b: str
+    metric: str
+    criterion: str
+    rater: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    low_family: float | None = None
+    high_family: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    p_flip: float | None = None
+    n_items: int = 0
+    n_groups: int = 0
+    n_different: int = 0
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    n_only_a: int | None = None
+    n_only_b: int | None = None
+    mde: float | None = None
+    mde_family: float | None = None
+    margin: float | None = None
+    margin_source: str | None = None
+    n_needed: int | None = None
+    set_low: float | None = None
+    set_high: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
+    difference_answered: float | None = None
+    low_answered: float | None = None
+    high_answered: float | None = None
+    n_answered: int | None = None
+    population: str
+    q: float | None = None
+    family: int
+    looks: int
+    scale: str | None = None
+    form_of: str | None = None
+    verdict: str | None = None
+    verdict_code: str | None = None
+    favours: str | None = None
+    basis: str | None = None
+    reason: str | None = None
+
+
+class Corrected(NamedTuple):
+    """The p values of a pair, corrected over the family it was made with.
+
+    `observed` and `filled` are Holm's, of what was observed and of the worse filling; `q` is
+    Benjamini-Hochberg's. `form_of` is the criterion that is in the family for this one; null where it is
+    there itself.
+    """
+
+    observed: float
+    filled: float
+    q: float
+    form_of: str | None
+
+
+def leads_of(pairs: Sequence[Compared]) -> list[int]:
+    """For each pair the place of the pair that is in the family for it, mostly its own.
+
+    Of several forms of one number that is the first that is no exponential, else the first.
+    """
+    leads = []
+    for k, pair in enumerate(pairs):
+        forms = [j for j, other in enumerate(pairs) if j == k or pair.form_of(other)]
+        leads.append(min(forms, key=lambda j: (on_log_scale(pairs[j].pair.measure.criterion), j)))
+    return leads
+
+
+def correct(pairs: Sequence[Compared], leads: Sequence[int]) -> list[Corrected]:
+    """The p values of the pairs, corrected over the family; other forms of a number in its place there."""
+    observed = np.array([pair.observed.p for pair in pairs])
+    filled = np.array([_worse_p(pair) for pair in pairs])
+    family = np.array(sorted(set(leads)), dtype=int)
+    corrected = []
+    for k, lead in enumerate(leads):
+        # Another form takes its lead's place, so it is corrected for as many tests and no more.
+        members = np.where(family == lead, k, family)
+        at = members.tolist().index(k)
+        corrected.append(
+            Corrected(
+                observed=float(stats.holm(observed[members])[at]),
+                filled=float(stats.holm(filled[members])[at]),
+                q=float(stats.benjamini_hochberg(observed[members])[at]),
+                form_of=None if lead == k else pairs[lead].pair.measure.criterion.criterion,
+            )
+        )
+    return corrected
+
+
+def _worse_p(pair: Compared) -> float:
+    # A verdict must hold under both fillings, so the weaker evidence counts.
+    return max(filling.p for filling in pair.fillings) if pair.fillings else pair.observed.p
+
+
+def verdict_of(compared: Compared, corrected: Corrected, level: float) -> Verdict:
+    """The row of the table that applies to what was observed and to what the failed scores could be."""
+    margin = compared.pair.margin
+    observed = _evidence(compared, compared.observed, corrected.observed, ("d", "d"), level)
+    if not compared.failed:
+        return stats.verdict(observed, margin=margin)
+    if compared.fillings is None:
+        # Nothing bounds what failed, so only "too few" can be said without it.
+        alone = stats.verdict(observed, margin=margin)
+        return alone if alone.code in ("too_few", "incomparable") else Verdict("depends")
+    worst, best = compared.fillings
+    filled = _evidence(compared, worst, corrected.filled, ("d_low", "d_high"), level, best=best)
+    return stats.verdict(observed, filled, margin=margin)
+
+
+def _evidence(
+    compared: Compared,
+    paired: stats.Paired,
+    p: float,
+    columns: tuple[str, str],
+    level: float,
+    best: stats.Paired | None = None,
+) -> stats.Evidence:
+    """What a verdict rests on: with `best`, on what the two fillings say alike."""
+    near = far = None
+    if compared.pair.margin is not None:
+        # Where few cases differ this is Agresti-Min's interval: a tiny standard error shows no equivalence.
+        near = far = _margin_interval(compared, columns[0], paired, level)
+        if best is not None:
+            far = _margin_interval(compared, columns[1], best, level)
+    direction: Any = paired.direction
+    if best is not None:
+        direction = stats.common_direction(paired.direction, best.direction)
+    bounded = near is not None and far is not None  # half an interval bounds nothing
+    return stats.Evidence(
+        n_groups=paired.n_groups,
+        n_different=paired.n_different,
+        direction=direction,
+        p_adjusted=p,
+        margin_low=near.low if bounded and near else None,
+        margin_high=far.high if bounded and far else None,
+    )
+
+
+def _margin_interval(
+    compared: Compared, column: str, paired: stats.Paired, level: float
+) -> stats.Interval | None:
+    """The interval on which a margin is judged, of a column of differences or of pooled figures."""
+    if compared.pair.population == "fixed":
+        return paired.interval(level=level)
+    if isinstance(compared.data, PooledFigures):
+        # Pseudo-groups of Agresti-Min have no counts to be pooled.
+        return paired.interval(level=level) if paired.test == "t" else None
+    return compared.data.arrays(column).margin_interval(span=compared.pair.width, level=level)
+
+
+def basis_of(row: ComparisonRow, means: tuple[float, float], criterion: Criterion) -> str:
+    """What a verdict rests on: how many questions and cases, the two means, who was ahead how often."""
+    out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
+    ahead, behind = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
+    return (
+        f"On {count(row.n_items, 'question')} ({count(row.n_groups, 'case')}): {row.a} "
+        f"{number(means[0], criterion)}, {row.b} {number(means[1], criterion)}{out_of}; "
+        f"{row.a} {ahead} in {row.wins}, equal in {row.ties}, {behind} in {row.losses}."
+    )
+
+
+def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed: int) -> str:
+    """The verdict on a row, in words that hold for the whole family."""
+    a, b = (row.b, row.a) if verdict.favours == "b" else (row.a, row.b)
+    margin, within, important = _margin_words(row, criterion)
+    match verdict.code:
+        case "incomparable":
+            return f"These two cannot be compared: {row.reason}."
+        case "depends":
+            return _dependent(failed)
+        case "too_few":
+            return "Too few different cases to say."
+        case "better_by_margin":
+            return f"{a} is better, and by more than the {margin} {important}."
+        case "better":
+            matters = {
+                "smaller": f" The difference is smaller than {important}.",
+                "open": " Whether it matters is open.",
+            }
+            by = _difference(row, verdict, criterion, b)
+            return f"{a} is better ({by}).{matters.get(verdict.size or '', '')}"
+        case "equivalent":
+            return f"{a} and {b} are equivalent within {within}."
+        case "not_worse":
+            return f"{a} is not worse than {b} by more than {within}. It was not shown to be better."
+    return _undecided(row, criterion, within)
+
+
+def _dependent(failed: int) -> str:
+    them = "it" if failed == 1 else "them"
+    return (
+        f"It depends on the {count(failed, 'answer')} that could not be marked. Mark {them} again before "
+        "deciding."
+    )
+
+
+def _margin_words(row: ComparisonRow, criterion: Criterion) -> tuple[str, str, str]:
+    """The margin, the margin after "within", and who called it important."""
+    important = "you called important" if row.margin_source == "--margin" else "the metric calls important"
+    if on_log_scale(criterion):
+        size = f"factor of {factor(row.margin or 0.0)}"
+        return size, f"a {size}", important
+    size = plain(row.margin or 0.0)
+    return size, size, important
+
+
+def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: str) -> str:
+    """The difference and its interval, as seen from the candidate that is better."""
+    d, low, high = row.difference or 0.0, row.low_family or 0.0, row.high_family or 0.0
+    if verdict.favours == "b":
+        d, low, high = -d, -high, -low
+    if on_log_scale(criterion):
+        return f"{factor(d)} times {b}'s, {factor(low)} to {factor(high)}"
+    return f"{number(d, criterion)}, {number(low, criterion)} to {number(high, criterion)}"
+
+
+def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
+    """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
+    able = needed = ""
+    if row.mde_family:
+        least = f"a difference of {number(row.mde_family, criterion)}"
+        if on_log_scale(criterion):
+            least = f"a factor of {factor(row.mde_family)}"
+        able = f" It would have found {least} four times in five."
+    if row.n_needed:
+        needed = f" To tell {within} apart takes about {count(row.n_needed, 'question')}."
+    return f"This exam cannot tell them apart.{able}{needed}"
+
+
+def note_on_logs(criteria: Iterable[Criterion]) -> tuple[str, ...]:
+    """The line on what is compared on the log scale, if anything is."""
+    names = ", ".join(dict.fromkeys(c.criterion for c in criteria if on_log_scale(c)))
+    if not names:
+        return ()
+    return (
+        f"Compared on the log scale: {names}. A difference there, and a margin, is the natural logarithm "
+        "of how many times the one figure is the other: 0.05 is 5 %.",
+    )
+
+
+def notes_on_forms(rows: Iterable[ComparisonRow]) -> tuple[str, ...]:
+    """The lines on criteria that are one number in several forms."""
+    by_lead: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.form_of:
+            by_lead.setdefault(row.form_of, {})[row.criterion] = None
+    return tuple(
+        f"{', '.join(forms)} and {lead} are one number in several forms and count as 1 comparison; a margin "
+        "is in the units of each."
+        for lead, forms in by_lead.items()
+    )
+
+
+def footnote(family: int, looks: int, margin: float | None) -> str:
+    """What the words were corrected for, and when the margin was set."""
+    several = (
+        f"{count(family, 'comparison')} made together: p by Holm, intervals in the sentences by Bonferroni"
+        if family > 1
+        else "1 comparison made"
+    )
+    # A margin that was set after results were seen proves less, so the note says which it was.
+    earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier look')}"
+    set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
+    return f"{several}. This is the {ordinal(looks)} look at this run.{set_when}"

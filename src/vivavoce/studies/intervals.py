@@ -1,0 +1,149 @@
+"""Figures of rows with an interval by group, and how far raters agree: one way for every study."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from vivavoce import stats
+from vivavoce.studies.score_table import LEAST_GROUPS
+from vivavoce.studies.text import count
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Estimate(NamedTuple):
+    """A figure with its interval by group and what it rests on; a null value has a reason."""
+
+    n_units: int
+    n_groups: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    se: float | None = None
+    reason: str | None = None
+
+
+def too_few(groups: Iterable[Any]) -> str | None:
+    """Why so few groups give no figure; null where there are enough."""
+    n = len(set(groups))
+    return f"{count(n, 'case')}: too few to tell" if n < LEAST_GROUPS else None
+
+
+def by_jackknife(
+    statistic: Callable[[Any], float | None],
+    groups: Any,
+    *,
+    scale: Any = "z",
+    level: float = 0.95,
+    undefined: str = "the marks do not vary",
+) -> Estimate:
+    """A statistic of rows with its interval, each group left out in turn; null below 10 groups.
+
+    `statistic` takes the positions of the rows to keep. `undefined` is the reason where it has no value.
+    """
+    n = len(groups), len(set(groups.tolist()))
+    if few := too_few(groups.tolist()):
+        return Estimate(*n, reason=few)
+    figure = stats.by_group_jackknife(statistic, groups, scale=scale, level=level)
+    reason = undefined if figure.value is None else None
+    if figure.value is not None and figure.low is None:
+        reason = "leaving a case out makes it undefined or perfect: no interval"
+    return Estimate(*n, figure.value, figure.low, figure.high, figure.se, reason)
+
+
+def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float | None = None) -> Estimate:
+    """The mean with its interval by group, in the units of the values; null below 10 groups.
+
+    The interval is Wilson's where the values have the two limits `low` and `high`, else t.
+    """
+    n = len(values), len(set(groups.tolist()))
+    if few := too_few(groups.tolist()):
+        return Estimate(*n, reason=few)
+    mean = stats.estimate_mean(values, groups, low=low, high=high)
+    return Estimate(*n, mean.value, mean.low, mean.high, mean.se)
+
+
+class Ratings(NamedTuple):
+    """Units by raters: the scores, where one is missing, and the values a score could take.
+
+    `missing` null says that none is, `kinds` null that there are no values but those that occur.
+    """
+
+    values: Floats
+    missing: Bools | None = None
+    kinds: Floats | None = None
+
+
+COEFFICIENTS: Mapping[str, Callable[[Ratings], float | None]] = {
+    "alpha_nominal": lambda r: stats.krippendorff_alpha(r.values, "nominal", missing=r.missing).value,
+    "alpha_ordinal": lambda r: stats.krippendorff_alpha(r.values, "ordinal", missing=r.missing).value,
+    "alpha_interval": lambda r: stats.krippendorff_alpha(r.values, "interval", missing=r.missing).value,
+    "ac1": lambda r: stats.gwet_ac1(r.values, categories=r.kinds, missing=r.missing).value,
+    "icc_a1": lambda r: stats.icc_a1(r.values, missing=r.missing).value,
+    "quadratic_kappa": lambda r: stats.weighted_kappa(r.values).value,
+    "pearson": lambda r: stats.pearson(r.values[:, 0], r.values[:, 1]),
+    "percent": lambda r: stats.percent_agreement(r.values, missing=r.missing).value,
+}
+"""Agreement; and Pearson's r, which forgives any shift. That and kappa take two raters with all scores."""
+
+
+def by_coefficient(name: str, values: Floats, groups: Any, missing: Bools | None = None) -> Estimate:
+    """One of `COEFFICIENTS` over units by raters, as `by_jackknife` gives it.
+
+    The values a score could take are those of the full table, whichever case is left out of it.
+    """
+    coefficient, kinds = COEFFICIENTS[name], np.unique(values if missing is None else values[~missing])
+
+    def value(at: Any) -> float | None:
+        return coefficient(Ratings(values[at], None if missing is None else missing[at], kinds))
+
+    # Fisher's z is for coefficients from -1 to 1, and a share of equal scores is none.
+    return by_jackknife(value, groups, scale="raw" if name == "percent" else "z")
+
+
+def minus(a: float | None, b: float | None) -> float | None:
+    """`a - b`, or None if either is None."""
+    return None if a is None or b is None else a - b
+
+
+def mean_excess(values: Any, members: Any) -> float | None:
+    """Mean of the members' values less the mean of all others; None where either side is empty."""
+    if not members.any() or members.all():
+        return None
+    return float(values[members].mean() - values[~members].mean())
+
+
+class Bounded(Protocol):
+    """Anything with an interval."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+class Counted(Protocol):
+    """Anything that rests on units in groups."""
+
+    @property
+    def n_units(self) -> int | None:
+        """How many units."""
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups they are in."""
+
+
+def interval_text(row: Bounded, form: str = ".2f") -> str:
+    """The interval of a row for a sentence, with a blank before it; nothing where there is none."""
+    return "" if row.low is None or row.high is None else f" ({row.low:{form}} to {row.high:{form}})"
+
+
+def counts_text(row: Counted, unit: str) -> str:
+    """What a row rests on: `12 answers in 10 cases`."""
+    return f"{count(row.n_units or 0, unit)} in {count(row.n_groups or 0, 'case')}"

@@ -1,0 +1,1 @@
+"""Estimates, ranks and thresholds: how candidates stand."""

@@ -1,0 +1,271 @@
+"""Estimates: what each candidate scored on each criterion, how sure that is, and what is missing from it.
+
+The default view is the mean over items, or the pooled figure of a criterion that is pooled. Asked for, the
+bad end stands beside it: the worst of k responses, the worst share of the items, and the mean under vetoes.
+Every view gives the same `Figures` (`estimators`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import polars as pl
+
+from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.studies.leaderboard.estimators import Figures, mean_of, pooled_of, tail_of, worst_of
+from vivavoce.studies.leaderboard.pooling import counts
+from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import ScoreTable, by_answer, by_repeat, over_repeats
+from vivavoce.studies.study import as_mapping, columns
+from vivavoce.studies.text import HEADLINES, count, sampled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateRow:
+    """A candidate on one benchmark and criterion in one view."""
+
+    benchmark: str
+    candidate: str
+    role: str
+    metric: str
+    criterion: str
+    rater: str
+    view: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    set_low: float | None
+    set_high: float | None
+    bound_low: float | None
+    bound_high: float | None
+    n_items: int
+    n_groups: int
+    n_responses: int
+    n_unanswered: int
+    n_unreadable: int
+    n_failed: int
+    n_vetoed: int | None
+    coverage: float | None
+    reason: str | None
+    signature: str
+
+
+COLUMNS = columns(EstimateRow)
+ONE_TEXT = (
+    "its repeats of every question are one text: a worst one tells of the examiner, not of the candidate"
+)
+
+
+class _Views(NamedTuple):
+    """The bad ends asked for, the red lines with their scores, and the candidates of one text each."""
+
+    bad: BadEnds
+    lines: tuple[RedLine, ...]
+    identical: frozenset[str]
+
+
+def estimates(
+    scores: ScoreTable, items: pl.DataFrame, bad: BadEnds | None = None, lines: Sequence[RedLine] = ()
+) -> Finding:
+    """An `EstimateRow` per benchmark, criterion, view and candidate, the best first.
+
+    `items` are the benchmark's, which say what was to be expected: coverage is the share of (items of the
+    formats scored) x (the candidate's repeats) whose status is ok. Where several candidates were all asked an
+    item less often than others, that is the design and no gap. `view` is mean or pooled; and, for what `bad`
+    asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95% interval
+    (Wilson with effective size, or t), null with one group; `set_…` what the failed scores could make of the
+    estimate, `bound_…` that with sampling error. `n_vetoed` counts the responses that crossed a red line,
+    null in other views. `reason` says why a figure is null, or what was left out of it.
+    """
+    views = _Views(bad or BadEnds(), tuple(lines), scores.identical)
+    rows: list[EstimateRow] = []
+    for key, measure in scores.measures.items():
+        for (benchmark,), part in scores.scores.filter(measure_id=key).group_by(
+            "benchmark", maintain_order=True
+        ):
+            formats = part.get_column("format").unique().to_list()
+            of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
+            expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
+            rows.extend(_sorted(_rows(part, measure, expected, views), measure.criterion))
+    text = "\n".join(map(_sentence, rows))
+    notes = (*_notes(scores, views), *sampled(items))
+    return Finding(study="estimates", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
+
+
+def _sorted(rows: Iterator[EstimateRow], criterion: Criterion) -> list[EstimateRow]:
+    """The rows of a criterion view by view, the best first, those without an estimate last."""
+    unsorted = list(rows)
+    views = list(dict.fromkeys(row.view for row in unsorted))
+    sign = -1 if criterion.direction == "higher" else 1
+    return sorted(
+        unsorted,
+        key=lambda row: (
+            views.index(row.view),
+            row.estimate is None,
+            sign * (row.estimate or 0.0),
+            row.candidate,
+        ),
+    )
+
+
+def _notes(scores: ScoreTable, views: _Views) -> tuple[str, ...]:
+    """What has no row in a view that was asked for."""
+    single, left_out = by_answer(scores.measures)
+    if views.bad.worst_at is None and views.bad.tail is None and not views.lines:
+        return ()
+    notes = [f"Bad ends are of values by answer. {line}" for line in left_out]
+    return (*notes, *_notes_on_vetoes(scores, single, views.lines))
+
+
+def _notes_on_vetoes(
+    scores: ScoreTable, single: Mapping[int, Measure], lines: Sequence[RedLine]
+) -> Iterator[str]:
+    """The criteria that a red line has no bearing on."""
+    endless = [f"{m.metric}, {m.criterion.criterion}" for m in single.values() if m.criterion.worst is None]
+    if lines and endless:
+        yield f"No veto where a scale has no worst end: {'; '.join(dict.fromkeys(endless))}."
+    short = labels(scores.measures)
+    for line in lines:
+        unrelated = [key for key in single if share_no_format(line, scores.scores.filter(measure_id=key))]
+        if unrelated:
+            names = ", ".join(short[key_of(single[key])] for key in unrelated)
+            by = f"{line.veto.metric} {line.veto.op} {line.veto.limit:g}"
+            yield f"No veto by {by} on {names}: they mark no format in common."
+
+
+def _sentence(row: EstimateRow) -> str:
+    """One candidate on one criterion: the estimate, how sure it is, and what is missing from it."""
+    by = f" by {row.rater}" if row.rater else ""
+    view = "" if row.view in HEADLINES else f", {row.view}"
+    what = f"{row.metric}, {row.criterion}{by} on {row.benchmark}{view}: {row.candidate}"
+    if row.estimate is None:
+        return f"{what}: {row.reason}."
+    ends = "" if row.low is None else f" ({row.low:.3f} to {row.high:.3f})"
+    numbers = {
+        "unanswered": row.n_unanswered,
+        "unreadable": row.n_unreadable,
+        "failed": row.n_failed,
+        "vetoed": row.n_vetoed,
+    }
+    missing = [f"{n} {status}" for status, n in numbers.items() if n]
+    missing += [row.reason] if view and row.reason else []
+    return (
+        f"{what} {row.estimate:.3f}{ends}, {count(row.n_items, 'question')} in "
+        f"{count(row.n_groups, 'case')}{'; ' if missing else ''}{', '.join(missing)}."
+    )
+
+
+def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.Series]:
+    """By role, for each item the most repeats that any candidate has of it, null where none has one.
+
+    A ceiling may have been made in more repeats than any candidate was asked. All null with a single
+    candidate, whose gaps could not be told from the design.
+    """
+    key = ["item", "variant"]
+    expected = {}
+    for (role,), rows in part.group_by("role", maintain_order=True):
+        if rows.get_column("candidate").n_unique() == 1:
+            expected[str(role)] = pl.repeat(None, items.height, dtype=pl.Int64, eager=True)
+            continue
+        unedited = rows.filter(pl.col("edit") == "")
+        by_candidate = unedited.group_by(*key, "candidate").agg(pl.col("repeat").n_unique())
+        most = by_candidate.group_by(key).agg(pl.col("repeat").max())
+        expected[str(role)] = items.join(most, on=key, how="left").get_column("repeat")
+    return expected
+
+
+def _rows(
+    part: pl.DataFrame, measure: Measure, expected: Mapping[str, pl.Series], views: _Views
+) -> Iterator[EstimateRow]:
+    """The rows of one criterion on one benchmark, in every view."""
+    pools = measure.criterion.pool != "mean"
+    figures_of = _pooled_views(part, measure) if pools else _mean_views(part, measure, views)
+    for (benchmark, candidate, role), rows in part.group_by(
+        "benchmark", "candidate", "role", maintain_order=True
+    ):
+        unedited = rows.filter(pl.col("edit") == "")
+        responses = unedited.unique(["item", "variant", "repeat", "status"])
+        n_of = {s: responses.filter(status=s).height for s in ("unanswered", "unreadable", "failed")}
+        # A response scored several times, in passes or on ballots, is covered as far as they are ok.
+        by_response = unedited.group_by("item", "variant", "repeat")
+        n_ok = float(by_response.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
+        repeats = responses.get_column("repeat").n_unique()
+        # Capped, because a candidate that was asked fewer repeats by design lacks no response.
+        n_expected = int(expected[str(role)].fill_null(repeats).clip(upper_bound=repeats).sum())
+        why_none = "nothing was answered, and silence is set aside"
+        if n_of["failed"]:
+            why_none = "every mark failed"
+        for view, figures in figures_of(str(candidate), bool(n_of["failed"]), why_none):
+            yield EstimateRow(
+                benchmark=str(benchmark),
+                candidate=str(candidate),
+                role=str(role),
+                metric=measure.metric,
+                criterion=measure.criterion.criterion,
+                rater=measure.rater,
+                view=view,
+                signature=measure.signature,
+                n_responses=responses.unique(["item", "variant", "repeat"]).height,
+                n_unanswered=n_of["unanswered"],
+                n_unreadable=n_of["unreadable"],
+                n_failed=n_of["failed"],
+                coverage=n_ok / n_expected if n_expected else None,
+                **as_mapping(figures),
+            )
+
+
+_FiguresOf = Callable[[str, bool, str], Iterator[tuple[str, Figures]]]
+"""From a candidate, whether scores of it failed, and why it may have no value: each view with its figures."""
+
+
+def _pooled_views(part: pl.DataFrame, measure: Measure) -> _FiguresOf:
+    counted = counts(part, measure.criterion)
+
+    def figures_of(candidate: str, failed: bool, why_none: str) -> Iterator[tuple[str, Figures]]:
+        rows = None if counted.items is None else counted.items.filter(pl.col("candidate") == candidate)
+        yield "pooled", pooled_of(rows, counted, measure.criterion, failed=failed, why_none=why_none)
+
+    return figures_of
+
+
+def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views) -> _FiguresOf:
+    criterion, bad = measure.criterion, views.bad
+    by_response = by_repeat(part, criterion)
+    by_item = over_repeats(by_response)
+    lines = [line for line in views.lines if line.measure != measure and not share_no_format(line, part)]
+    vetoed = apply_vetoes(by_response, lines, criterion) if lines and criterion.worst is not None else None
+
+    def figures_of(candidate: str, failed: bool, why_none: str) -> Iterator[tuple[str, Figures]]:
+        of_candidate = pl.col("candidate") == candidate
+        values = by_item.filter(of_candidate)
+        yield "mean", mean_of(values, criterion, failed=failed, why_none=why_none)
+        if bad.worst_at is not None:
+            worst = worst_of(by_response.filter(of_candidate), criterion, k=bad.worst_at, failed=failed)
+            if candidate in views.identical and worst.n_items:
+                worst = replace(worst, reason="; ".join(filter(None, (worst.reason, ONE_TEXT))))
+            yield f"worst@{bad.worst_at}", worst
+        if bad.tail is not None:
+            tail = tail_of(values, criterion, share=bad.tail, failed=failed, why_none=why_none)
+            yield f"tail@{bad.tail:g}", tail
+        if vetoed is not None:
+            yield "veto", _under_veto(vetoed.filter(of_candidate), criterion, failed, why_none)
+
+    return figures_of
+
+
+def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_none: str) -> Figures:
+    """The mean with every response over a red line at the worst; those that may be over it give bounds."""
+    unknown = values.filter("open").height
+    reason = None
+    if unknown:
+        what = count(unknown, "answer")
+        reason = f"{what} may or may not be over a red line: the marks for it are missing"
+    # A veto that is unknown widens the bounds just as a failed score does.
+    figures = mean_of(
+        over_repeats(values), criterion, failed=failed or bool(unknown), why_none=reason or why_none
+    )
+    reasons = dict.fromkeys(filter(None, (figures.reason, reason)))
+    n_vetoed = values.filter(pl.col("crossed")).height
+    return replace(figures, n_vetoed=n_vetoed, reason="; ".join(reasons) or None)

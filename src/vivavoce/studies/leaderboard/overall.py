@@ -1,0 +1,433 @@
+"""Overall: one figure over the seven formats of ClinIQLink, the formats beside it, and how answers fail.
+
+Colelough et al. (2025) rank by the unweighted mean of seven columns, one for each format. Here every column
+is the mean of its questions, and errors are by case: the paragraph that questions are about, across formats.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Criterion, Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import (
+    ITEM,
+    LEAST_GROUPS,
+    ScoreTable,
+    item_of,
+    resolve,
+    unweighted,
+    weighted_mean,
+    weights_of,
+)
+from vivavoce.studies.study import Study, columns
+from vivavoce.studies.text import count, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallRow:
+    """A candidate's overall, or one of its formats."""
+
+    benchmark: str
+    metric: str
+    criterion: str
+    rater: str
+    candidate: str
+    format: str
+    column: str | None = None
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    set_low: float | None = None
+    set_high: float | None = None
+    rank: float | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tied_with: int | None = None
+    n_items: int | None = None
+    n_groups: int | None = None
+    n_answers: int | None = None
+    n_failed: int | None = None
+    empty: float | None = None
+    unanswered: float | None = None
+    readable: float | None = None
+    invented: float | None = None
+    by_text: float | None = None
+    by_letter: float | None = None
+    by_both: float | None = None
+    step_found: float | None = None
+    n_candidates: int | None = None
+    n_shown: int | None = None
+    n_pairs: int | None = None
+    n_common: int | None = None
+    reason: str | None = None
+    signature: str
+
+
+COLUMNS = columns(OverallRow)
+SEVEN = {
+    "mcq": "multiple choice",
+    "true_false": "true/false",
+    "list": "list",
+    "short": "short",
+    "short_inverse": "short inverse",
+    "multi_hop": "multi-hop",
+    "multi_hop_inverse": "multi-hop inverse",
+}
+"""The formats that an overall is the mean of, in the order of the paper's table, and their names."""
+OVERALL = "overall"
+HEAD = ("cliniqlink", "score")
+CLOSED = {"mcq": ("accuracy", "accuracy"), "true_false": ("accuracy", "accuracy"), "list": ("list_f1", "f1")}
+"""Metric and criterion of a closed format, where the head itself does not mark it."""
+ENOUGH = 0.9
+"""The share of the questions that others have marks on, above which a candidate is ranked beside them."""
+NO_HEAD = (
+    "No overall: it takes marks of candidates (floor and ceiling are none) by cliniqlink, which marks all "
+    "seven formats (`viva score RUN cliniqlink`)."
+)
+NO_MATCHES = (
+    "How answers named their options, by text or letter, stands with marks by cliniqlink(rules=published) "
+    "alone."
+)
+BY_LABELS = (
+    "As published, the column of lists is F1 by label over the whole set; here it is the mean over "
+    "questions, which has an error by case."
+)
+NOT_THE_HARNESS = (
+    "rules=published is not the harness everywhere: what is unanswered or unreadable here has 0, where the "
+    "harness gives some of it a mark, and in multi-hop inverse the reference is the line that begins with "
+    "'explanation', in the harness the first that has the word."
+)
+
+
+class Sheet(NamedTuple):
+    """The columns of one board: which measure marks which format, and the values by candidate and item.
+
+    `values` has a row per format, item and candidate: `observed`, `low`, `high` as `resolve` gives them.
+    """
+
+    benchmark: str
+    head: Measure
+    columns: Mapping[str, tuple[int, Measure]]
+    values: pl.DataFrame
+    rows: pl.DataFrame
+
+
+@study("overall")
+class Overall(Study):
+    """A row per candidate for its overall (`format` is 'overall') and one for each of its formats.
+
+    `estimate` is the mean over the candidate's own items; an overall is the unweighted mean of the seven,
+    with its interval by group across formats, and null where a format is missing. `rank` is by overall on the
+    `n_common` items that all have scores on, `rank_low` to `rank_high` what the pairs leave open (Holm over
+    all of them), `tied_with` counts the candidates that no test separates from it. The rates are those of
+    `response_failures`, of an overall over all responses. `column` is the measure of a format, null for an
+    overall.
+    """
+
+    about = (
+        "The unweighted mean of the seven formats of ClinIQLink, with rank intervals, ties and the rates "
+        "at which answers fail."
+    )
+    row = OverallRow
+    special = True
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """The leaderboard of every benchmark with scores by cliniqlink."""
+        rows: list[dict[str, Any]] = []
+        names = labels(scores.measures)
+        sentences: list[str] = []
+        notes = list(unweighted(scores.scores, "means are weighted; rates count"))
+        for sheet in _sheets(scores):
+            sheet_rows = list(_rows(sheet, scores))
+            rows.extend(sheet_rows)
+            sentences += _sentences(sheet, names[key_of(sheet.head)], sheet_rows)
+            notes += _notes(sheet, names, sheet_rows)
+        if rows and all(row["by_text"] is None for row in rows):
+            notes.append(NO_MATCHES)
+        text = "\n".join(sentences) or NO_HEAD
+        return self.finding([OverallRow(**row) for row in rows], text, dict.fromkeys(notes))
+
+
+def _sheets(marks: ScoreTable) -> Iterator[Sheet]:
+    candidate_scores = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    for key, head in marks.measures.items():
+        if (bare(head), head.criterion.criterion) != HEAD or head.criterion.pool != "mean":
+            continue
+        for benchmark in candidate_scores.filter(pl.col("measure_id") == key)["benchmark"].unique(
+            maintain_order=True
+        ):
+            benchmark_scores = candidate_scores.filter(
+                (pl.col("benchmark") == benchmark) & pl.col("format").is_in(list(SEVEN))
+            )
+            columns = {}
+            for form in SEVEN:
+                present = (
+                    benchmark_scores.filter(pl.col("format") == form)["measure_id"].unique().sort().to_list()
+                )
+                column_key = key if key in present else _closed(form, present, marks.measures)
+                if column_key is not None:
+                    columns[form] = column_key, marks.measures[column_key]
+            parts = []
+            for form, (column, measure) in columns.items():
+                part = benchmark_scores.filter((pl.col("measure_id") == column) & (pl.col("format") == form))
+                parts.append(resolve(part, measure.criterion).with_columns(format=pl.lit(form)))
+            yield Sheet(benchmark, head, columns, pl.concat(parts), benchmark_scores)
+
+
+def _closed(form: str, present: Sequence[int], measures: Mapping[int, Measure]) -> int | None:
+    """The measure of a closed format among those present, of several versions the newest; null if none is."""
+    fits = [
+        key for key in present
+        if (bare(measures[key]), measures[key].criterion.criterion) == CLOSED.get(form)
+    ]  # fmt: skip
+    return fits[-1] if fits else None
+
+
+def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
+    """The rows of a board: the overalls with the best first, each followed by its formats."""
+    ranked = _ranked(sheet)
+    rows = sheet.rows.partition_by("candidate", "format", as_dict=True)
+    texts = _texts(sheet, marks)
+    boards = []
+    for name in sorted(sheet.values["candidate"].unique()):
+        shared: dict[str, Any] = dict.fromkeys(COLUMNS) | {
+            "benchmark": sheet.benchmark,
+            "metric": sheet.head.metric,
+            "criterion": sheet.head.criterion.criterion,
+            "rater": sheet.head.rater,
+            "signature": sheet.head.signature,
+            "candidate": name,
+        }
+        values = sheet.values.filter(pl.col("candidate") == name)
+        columns, ways = [], []
+        for form, (key, measure) in sheet.columns.items():
+            format_rows = rows.get((name, form), sheet.rows.clear())
+            format_texts = None if texts is None else texts.get((name, form))
+            way = answering(format_rows, format_texts, marks.measures, form=form, by=key)
+            mean = _column(values.filter(pl.col("format") == form), measure.criterion)
+            columns.append(shared | {"format": form, "column": measure.metric} | mean | way.columns)
+            ways.append(way)
+        overall = shared | {"format": OVERALL} | _overall(sheet, values, columns) | together(ways).columns
+        place = ranked.get(name, {})
+        why = "; ".join(filter(None, (overall["reason"], place.get("reason")))) or None
+        boards.append((overall | place | {"reason": why}, columns))
+    # Ranks rest on common questions and means on a candidate's own, so the rank comes first.
+    boards.sort(
+        key=lambda m: (m[0]["rank"] is None, m[0]["rank"] or 0, -(m[0]["estimate"] or 0), m[0]["candidate"])
+    )
+    return [row for overall, columns in boards for row in (overall, *columns)]
+
+
+def _texts(sheet: Sheet, marks: ScoreTable) -> dict[tuple[Any, ...], pl.DataFrame] | None:
+    """The answers by candidate and format, if they are at hand."""
+    if marks.responses is None:
+        return None
+    responses = marks.responses.filter((pl.col("benchmark") == sheet.benchmark) & (pl.col("edit") == ""))
+    return responses.select("candidate", "format", "text").partition_by("candidate", "format", as_dict=True)
+
+
+def _column(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
+    """A candidate's mean of one format."""
+    observed = values.filter(pl.col("observed").is_not_null())
+    if not observed.height:
+        return {"n_items": 0, "n_groups": 0, "reason": "no mark that counts"}
+    estimate = stats.estimate_mean(
+        observed["observed"].to_numpy(),
+        observed["group"].to_numpy(),
+        weights=weights_of(observed),
+        low=criterion.low,
+        high=criterion.high,
+    )
+    ends = {f"set_{side}": _filled(values, side) for side in ("low", "high")}
+    return {"estimate": estimate.value, "low": estimate.low, "high": estimate.high, **ends,
+            "n_items": estimate.n, "n_groups": estimate.n_groups}  # fmt: skip
+
+
+def _filled(values: pl.DataFrame, side: str) -> float | None:
+    """The mean with every failed mark at one end of the scale; null where the scale has none."""
+    filled = values.filter(pl.col(side).is_not_null())
+    mean = weighted_mean(filled[side].to_numpy(), weights_of(filled)) if filled.height else float("nan")
+    return None if np.isnan(mean) else mean
+
+
+def _overall(sheet: Sheet, values: pl.DataFrame, by_format: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A candidate's mean of its seven columns, or why there is none."""
+    observed = values.filter(pl.col("observed").is_not_null())
+    overall: dict[str, Any] = {"n_items": observed.height, "n_groups": observed["group"].n_unique()}
+    formats = {row["format"] for row in by_format if row["estimate"] is not None}
+    missing = [name for form, name in SEVEN.items() if form not in formats]
+    if missing:
+        return overall | {
+            "reason": f"no marks on {', '.join(missing)}: an overall is the mean of all seven formats"
+        }
+    low, high = _limits(sheet)
+    estimate = stats.estimate_macro(
+        observed["observed"].to_numpy(),
+        observed["group"].to_numpy(),
+        categories=observed["format"].to_numpy(),
+        weights=weights_of(observed),
+        low=low,
+        high=high,
+    )
+    lone = [SEVEN[row["format"]] for row in by_format if row["n_groups"] < 2]
+    if lone:  # its column would pass for known without error
+        estimate = estimate._replace(low=None, high=None)
+        overall["reason"] = f"one case of {', '.join(lone)}: no interval"
+    return overall | {
+        "estimate": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "set_low": _mean_of(by_format, "set_low"),
+        "set_high": _mean_of(by_format, "set_high"),
+    }
+
+
+def _mean_of(by_format: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """The mean of a figure over the formats; null if a format lacks it."""
+    figures = [row[name] for row in by_format]
+    return None if None in figures else float(np.mean(figures))
+
+
+def _limits(sheet: Sheet) -> tuple[float | None, float | None]:
+    """The ends of the scale that all columns share; none where they differ."""
+    ends = {(m.criterion.low, m.criterion.high) for _, m in sheet.columns.values()}
+    return ends.pop() if len(ends) == 1 else (None, None)
+
+
+def _ranked(sheet: Sheet) -> dict[str, dict[str, Any]]:
+    """The ranks of the candidates that have all seven columns, on the questions that these all have.
+
+    Who lacks a tenth of the questions or more that others have has no rank, and costs the others none.
+    """
+    observed = sheet.values.filter(pl.col("observed").is_not_null())
+    complete = (
+        observed.group_by("candidate").agg(n=pl.col("format").n_unique()).filter(pl.col("n") == len(SEVEN))
+    )
+    n_all = observed.select(*ITEM).n_unique()
+    counts = dict(observed.group_by("candidate").len().iter_rows())
+    short = {
+        name: {"reason": f"marks on {counts[name]} of {count(n_all, 'question')}: no rank beside the others"}
+        for name in sorted(complete["candidate"])
+        if counts[name] <= ENOUGH * n_all
+    }
+    names = [name for name in sorted(complete["candidate"]) if name not in short]
+    if len(names) < 2:
+        return short | {name: {"n_candidates": 1, "reason": "one candidate has no rank"} for name in names}
+    key = [*item_of(observed), "format"]
+    table = (
+        observed.filter(pl.col("candidate").is_in(names))
+        .pivot("candidate", index=key, values="observed", aggregate_function=None)
+        .drop_nulls(names)
+        .sort("format", "item", "variant")
+    )
+    shared: dict[str, Any] = {"n_candidates": len(names), "n_common": table.height}
+    if table["format"].n_unique() < len(SEVEN):
+        return short | dict.fromkeys(
+            names, shared | {"reason": f"no {_missing_format(table)} question that all have marks on"}
+        )
+    n_groups = table["group"].n_unique()
+    if n_groups < LEAST_GROUPS:
+        few = f"{count(n_groups, 'case')} that all candidates have marks on: too few to rank"
+        return short | dict.fromkeys(names, shared | {"reason": few})
+    # By format, so that pairs are tested by the mean of formats that ranks them.
+    ranks = stats.rank_intervals(
+        table.select(names).to_numpy().T,
+        table["group"].to_numpy(),
+        weights=weights_of(table),
+        categories=table["format"].to_numpy(),
+    )
+    told_apart = ranks.better | ranks.better.T
+    return short | {
+        name: shared | {
+            "rank": float(ranks.ranks[k]),
+            "rank_low": ranks.intervals[k].best,
+            "rank_high": ranks.intervals[k].worst,
+            "tied_with": int(len(names) - 1 - told_apart[k].sum()),
+            "n_shown": ranks.n_shown,
+            "n_pairs": ranks.n_pairs,
+        }
+        for k, name in enumerate(names)
+    }  # fmt: skip
+
+
+def _missing_format(table: pl.DataFrame) -> str:
+    """The first of the seven formats that the table lacks."""
+    present = set(table["format"])
+    return next(name for form, name in SEVEN.items() if form not in present)
+
+
+def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The order with its ranks in one line, and a line for each candidate's columns and failings."""
+    overalls = [row for row in rows if row["format"] == OVERALL]
+    what = f"Overall by {name} on {sheet.benchmark}"
+    estimated = [row for row in overalls if row["estimate"] is not None]
+    c = sheet.head.criterion
+    if not estimated:
+        yield f"{what}: {overalls[0]['reason']}."
+    else:
+        first = estimated[0]
+        ranked = first["rank"] is not None
+        basis = f"{count(first['n_items'], 'question')} in {count(first['n_groups'], 'case')}"
+        separation = (
+            f"{first['n_shown']} of {first['n_pairs']} pairs told apart" if ranked else first["reason"]
+        )
+        means = "ranks left open and means of seven formats" if ranked else "means of seven formats"
+        yield f"{what} ({basis}; {separation}), {means}: {'; '.join(_placed(row, c) for row in estimated)}."
+    for overall in overalls:
+        columns = [r for r in rows if r["candidate"] == overall["candidate"] and r["format"] != OVERALL]
+        figures = ", ".join(
+            f"{SEVEN[r['format']]} {number(r['estimate'], c)}" for r in columns if r["estimate"] is not None
+        )
+        rates = [f"{what} {overall[key]:.0%}" for key, what in _SAID.items() if overall[key] is not None]
+        yield f"{overall['candidate']}: {'; '.join([figures or 'no mark that counts', *rates])}."
+
+
+_SAID = {
+    "empty": "empty",
+    "unanswered": "unanswered",
+    "readable": "readable",
+    "invented": "options invented",
+    "step_found": "wrong steps found",
+}
+"""The rates that stand in a sentence."""
+
+
+def _placed(row: Mapping[str, Any], criterion: Criterion) -> str:
+    """A candidate with the ranks left open to it and its overall."""
+    places = dict.fromkeys((row["rank_low"], row["rank_high"])) if row["rank"] else ()
+    estimate, *ends = (row[k] for k in ("estimate", "low", "high"))
+    sure = "" if None in ends else f" ({' to '.join(number(end, criterion) for end in ends)})"
+    who = " ".join(filter(None, (row["candidate"], "-".join(map(str, places)))))
+    alone = "" if row["rank"] or not row["reason"] else f", {row['reason']}"
+    return f"{who}: {number(estimate, criterion)}{sure}{alone}"
+
+
+def _notes(
+    sheet: Sheet, names: Mapping[tuple[str, str, str], str], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    by: dict[str, list[str]] = {}
+    for form, (_, measure) in sheet.columns.items():
+        by.setdefault(names[key_of(measure)], []).append(SEVEN[form])
+    if len(by) > 1:
+        by_measure = "; ".join(f"{', '.join(forms)} by {name}" for name, forms in by.items())
+        yield f"Columns on {sheet.benchmark}: {by_measure}."
+    if "rules=published" in sheet.head.metric:
+        yield BY_LABELS
+        yield NOT_THE_HARNESS
+    overalls = [row for row in rows if row["format"] == OVERALL]
+    lacking = [row for row in overalls if row["estimate"] is None]
+    if lacking and len(lacking) < len(overalls):
+        yield " ".join(f"{row['candidate']} has no overall: {row['reason']}." for row in lacking)
+    ranked = [row for row in overalls if row["n_common"] is not None and row["estimate"] is not None]
+    if ranked and any(row["n_items"] != row["n_common"] for row in ranked):
+        yield (
+            f"Ranks rest on the {count(ranked[0]['n_common'], 'question')} that all have marks on; means are "
+            "of each candidate's own."
+        )

@@ -1,0 +1,344 @@
+"""Size: what more parameters bring within a family, across all models, and what training for medicine brings.
+
+The first and the last are pairs on the same questions, corrected together over the call. The slope across
+models has few points, and families differ in much else than size: it describes these models and shows no
+cause.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.models.cards import ModelCard
+from vivavoce.studies.comparison.compare import paired_row, with_verdict
+from vivavoce.studies.comparison.paired import Compared, Incomparable, Pair, compare_pair, margin_of
+from vivavoce.studies.comparison.verdicts import correct
+from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, labels, place_of
+from vivavoce.studies.score_table import SAMPLED, ScoreTable, by_answer
+from vivavoce.studies.study import Study, columns
+from vivavoce.studies.text import count, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeRow:
+    """A pair of models, or a slope over all, on one benchmark and criterion."""
+
+    benchmark: str
+    metric: str
+    criterion: str
+    rater: str
+    contrast: str
+    family: str | None = None
+    a: str | None = None
+    b: str | None = None
+    parameters_a: float | None = None
+    parameters_b: float | None = None
+    difference: float | None = None
+    slope: float | None = None
+    low: float | None = None
+    high: float | None = None
+    low_family: float | None = None
+    high_family: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    n_models: int | None = None
+    n_items: int | None = None
+    n_groups: int | None = None
+    n_different: int | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    n_failed: int | None = None
+    mde_family: float | None = None
+    margin: float | None = None
+    margin_source: str | None = None
+    n_pairs: int | None = None
+    verdict: str | None = None
+    verdict_code: str | None = None
+    favours: str | None = None
+    basis: str | None = None
+    reason: str | None = None
+
+
+COLUMNS = columns(SizeRow)
+FEW_MODELS = 5
+
+
+class _ModelPair(NamedTuple):
+    """Two candidates to compare: the larger and the smaller of a family, or a medical model and its base."""
+
+    contrast: str
+    family: str
+    a: str
+    b: str
+
+
+@study("size")
+class Size(Study):
+    """Rows by benchmark, criterion and `contrast`, for the candidates that have a model card.
+
+    `size`: in a family, each model against those of the next smaller size, `difference` being larger less
+    smaller; medical and general, instructed and pretrained models are different families here. `medical`: a
+    medical model less its base. Both are paired by group, p by Holm and `low_family` to `high_family` by
+    Bonferroni over the `n_pairs` pairs of the call; the verdict rests on those, as in compare. Where several
+    candidates could be the partner, those with the same settings, then those like the model in being
+    instructed, then those of the same month are taken.
+
+    `slope`: least squares of the models' means on log10 of their parameters, in the metric's units for ten
+    times the parameters, on the items that all of them have scores on. The unit is the model, candidates of
+    one card being averaged: the interval is t with n_models - 2, and there is no p. Null with fewer than 3
+    models, with one size only, or where the means lie on a line.
+    """
+
+    about = "What more parameters bring within a family, and what medical training adds to the base model."
+    row = SizeRow
+    needs = ("cards",)
+    cards: Path | None = None
+
+    def applies_to(self, scores: ScoreTable) -> bool:
+        """Only where a candidate has a card."""
+        candidates = scores.scores.filter(pl.col("role") == "candidate")["candidate"]
+        return bool({*candidates.unique()} & {*(scores.cards or ())})
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """The steps of size and training, then the slopes."""
+        table = scores.scores.filter(pl.col("role") == "candidate")
+        names = sorted(table["candidate"].unique())
+        cards = {name: card for name in names if (card := (scores.cards or {}).get(name))}
+        measures, pooled = by_answer(scores.measures)
+        short = labels(scores.measures)
+        model_pairs = [*_sizes(cards), *_medical(cards)]
+        results = [r for key, m in measures.items() for r in _compared(table, key, m, model_pairs)]
+        n_pairs = sum(isinstance(result, Compared) for _, result in results)
+        rows, lines = [], []
+        for models, measure, row in _rows(results):
+            rows.append(row)
+            lines.append(f"{short[key_of(measure)]} on {row.benchmark}, {_pair_sentence(row, models, cards)}")
+        for row, measure in _slopes(table, measures, cards):
+            rows.append(row)
+            lines.append(f"{short[key_of(measure)]} on {row.benchmark}: {_slope_sentence(row, measure)}")
+        sampled = [SAMPLED] if "weight" in table.columns else []
+        return self.finding(
+            [_with_parameters(row, cards) for row in rows],
+            "\n".join(lines) or "No marks of candidates: nothing to say of size.",
+            (*_notes(names, cards, model_pairs, n_pairs), *pooled, *sampled),
+        )
+
+
+def _with_parameters(row: SizeRow, cards: Mapping[str, ModelCard]) -> SizeRow:
+    a, b = (_parameters(cards.get(name or "")) for name in (row.a, row.b))
+    return replace(row, parameters_a=a, parameters_b=b)
+
+
+def _parameters(card: ModelCard | None) -> float | None:
+    return card.parameters if card else None
+
+
+def _settings(label: str) -> str:
+    return label.partition("(")[2]
+
+
+def _sizes(cards: Mapping[str, ModelCard]) -> Iterator[_ModelPair]:
+    """Every model of a family with its partners of the next smaller size."""
+    families: dict[tuple[str, bool | None, bool | None], dict[str, float]] = {}
+    for name, card in cards.items():
+        if card.family and card.parameters:
+            line = (card.family, card.medical, card.instructed)
+            families.setdefault(line, {})[name] = card.parameters
+    for (family, *_), sizes in families.items():
+        for name in sorted(sizes, key=lambda model: (-sizes[model], model)):
+            for partner in _nearest(name, _next_smaller(name, sizes), cards):
+                yield _ModelPair("size", family, name, partner)
+
+
+def _next_smaller(name: str, sizes: Mapping[str, float]) -> list[str]:
+    """The models of the next smaller size."""
+    below = max((size for size in sizes.values() if size < sizes[name]), default=None)
+    return [model for model, size in sizes.items() if size == below]
+
+
+def _medical(cards: Mapping[str, ModelCard]) -> Iterator[_ModelPair]:
+    """Every medical model with its bases among the candidates."""
+    for name, card in cards.items():
+        if card.medical and card.base:
+            partners = [partner for partner, base in cards.items() if base.name in card.base]
+            for partner in _nearest(name, partners, cards):
+                yield _ModelPair("medical", card.family or card.name, name, partner)
+
+
+def _nearest(name: str, partners: Sequence[str], cards: Mapping[str, ModelCard]) -> list[str]:
+    """The partners that differ least in what is not asked about; all, where nothing tells them apart."""
+    card, nearest = cards[name], sorted(partners)
+    alike: tuple[Callable[[str], bool], ...] = (
+        lambda partner: _settings(partner) == _settings(name),
+        lambda partner: cards[partner].instructed == card.instructed,
+        lambda partner: cards[partner].release == card.release,
+    )
+    for is_alike in alike:
+        # A condition that no partner meets is skipped, so that no model loses its last partner.
+        nearest = [partner for partner in nearest if is_alike(partner)] or nearest
+    return nearest
+
+
+_Result = tuple[_ModelPair, Compared | Incomparable]
+
+
+def _compared(
+    scores: pl.DataFrame, key: int, measure: Measure, model_pairs: Sequence[_ModelPair]
+) -> Iterator[_Result]:
+    """Each pair of models on each benchmark."""
+    scored = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+    for (benchmark,), rows in scored.group_by("benchmark", maintain_order=True):
+        names = rows["candidate"].unique()
+        for models in model_pairs:
+            pair = Pair(str(benchmark), models.a, models.b, measure, "sample", *margin_of(measure))
+            absent = [name for name in (models.a, models.b) if name not in names]
+            if absent:
+                reason = f"{absent[0]} has no marks by {measure.metric} on {benchmark}"
+                yield models, Incomparable(pair, reason)
+            else:
+                of_both = rows.filter(pl.col("candidate").is_in([models.a, models.b]))
+                yield models, compare_pair(pair, of_both)
+
+
+def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, SizeRow]]:
+    """The rows of all pairs, corrected together: Holm of what was observed, and of the worse filling."""
+    compared = [result for _, result in results if isinstance(result, Compared)]
+    # Each pair leads itself: only averaged criteria come here, and those have no second form.
+    corrected = iter(correct(compared, range(len(compared))))
+    for models, result in results:
+        shared: dict[str, Any] = {
+            **place_of(result.pair.benchmark, result.pair.measure),
+            "contrast": models.contrast,
+            "family": models.family,
+            "a": models.a,
+            "b": models.b,
+            "n_failed": result.failed,
+            "margin": result.pair.margin,
+            "margin_source": result.pair.margin_source,
+            "n_pairs": len(compared),
+        }
+        if isinstance(result, Compared):
+            correction = next(corrected)
+            row = with_verdict(paired_row(result, correction, len(compared)), result, correction)
+            yield models, result.pair.measure, SizeRow(**shared, **{n: getattr(row, n) for n in _OF_A_PAIR})
+        else:
+            words = f"These two cannot be compared: {result.reason}."
+            yield (
+                models,
+                result.pair.measure,
+                SizeRow(**shared, verdict=words, verdict_code="incomparable", reason=result.reason),
+            )
+
+
+_OF_A_PAIR = (
+    *("difference", "low", "high", "low_family", "high_family", "p", "p_adjusted", "n_items", "n_groups"),
+    *("n_different", "wins", "ties", "losses", "mde_family", "verdict", "verdict_code", "favours", "basis"),
+)
+"""The columns of a comparison that a pair of models has too."""
+
+
+def _slopes(
+    scores: pl.DataFrame, measures: Mapping[int, Measure], cards: Mapping[str, ModelCard]
+) -> Iterator[tuple[SizeRow, Measure]]:
+    """The slope on each criterion and benchmark."""
+    for matrix in grids(scores, measures):
+        sized = [name for name in matrix.candidates if _parameters(cards.get(name))]
+        full = matrix.of(sized).complete
+        models: dict[str, list[int]] = {}
+        for place, name in enumerate(sized):
+            # Several settings of one model are not independent points, so the unit is the card.
+            models.setdefault(cards[name].name, []).append(place)
+        row = SizeRow(
+            **matrix.place,
+            contrast="slope",
+            n_models=len(models),
+            n_items=len(full.items),
+            n_groups=len(set(full.groups.tolist())),
+        )
+        x = np.array([math.log10(cards[sized[places[0]]].parameters or 1) for places in models.values()])
+        if reason := _why_no_slope(x, full):
+            yield replace(row, reason=reason), matrix.measure
+            continue
+        means = full.means()
+        y = np.array([means[places].mean() for places in models.values()])
+        yield replace(row, **_fitted(x, y)), matrix.measure
+
+
+def _why_no_slope(x: Floats, matrix: ScoreMatrix) -> str | None:
+    """Why no line is fitted to models of these sizes; null if one is."""
+    if len(x) < 3:
+        return f"{count(len(x), 'model')} of known size: two points always lie on a line"
+    if not matrix.items:
+        return "no question has marks of all models of known size"
+    return "all models have the same size" if np.ptp(x) < 1e-9 else None
+
+
+def _fitted(x: Floats, y: Floats) -> dict[str, Any]:
+    """Least squares: slope and its t interval; without spread around the line the interval is null."""
+    centred, df = x - x.mean(), len(x) - 2
+    squares = float(centred @ centred)
+    slope = float(centred @ (y - y.mean())) / squares
+    residuals = y - y.mean() - slope * centred
+    if float(np.abs(residuals).max()) < 1e-9:
+        return {"slope": round(slope, 12), "reason": "the means lie on a line: without spread no interval"}
+    ends = stats.t_interval(slope, math.sqrt(float(residuals @ residuals) / df / squares), df)
+    return {"slope": slope, "low": ends.low, "high": ends.high}
+
+
+def _pair_sentence(row: SizeRow, models: _ModelPair, cards: Mapping[str, ModelCard]) -> str:
+    """The two models of a pair with their sizes, and what was found of them."""
+    a, b = (
+        f"{name} ({size:g} billion)" if (size := cards[name].parameters) else name
+        for name in (models.a, models.b)
+    )
+    who = f"{models.family}, {a} against {b}" if models.contrast == "size" else f"{a} against its base {b}"
+    return f"{who}: {' '.join(filter(None, (row.basis, row.verdict)))}"
+
+
+def _slope_sentence(row: SizeRow, measure: Measure) -> str:
+    if row.slope is None:
+        return f"no slope on size: {row.reason}."
+    c = measure.criterion
+    ends = row.reason
+    if row.low is not None and row.high is not None:
+        ends = f"{number(row.low, c)} to {number(row.high, c)}"
+    n_models = row.n_models or 0
+    few = " So few models can show a slope that is chance." if n_models < FEW_MODELS else ""
+    better = "" if c.direction == "higher" else "; lower is better"
+    return (
+        f"ten times the parameters go with {number(row.slope, c)} ({ends}{better}), over "
+        f"{count(n_models, 'model')} and {count(row.n_items or 0, 'question')}.{few}"
+    )
+
+
+def _notes(
+    names: Sequence[str],
+    cards: Mapping[str, ModelCard],
+    model_pairs: Sequence[_ModelPair],
+    n_pairs: int,
+) -> Iterator[str]:
+    """What the words were corrected for, and which candidates are left out of what."""
+    if n_pairs > 1:
+        yield f"{n_pairs:,} comparisons made together: p by Holm, intervals in the sentences by Bonferroni."
+    medical = {name: card for name, card in cards.items() if card.medical}
+    bases = {card.name for card in cards.values()}
+    left_out = {
+        "Without a card": [name for name in names if name not in cards],
+        "Left out of sizes, parameters not known": [n for n, c in cards.items() if not c.parameters],
+        "Medical, with no base on the card": [n for n, c in medical.items() if not c.base],
+        "Medical, with no base among the candidates": [
+            n for n, c in medical.items() if c.base and not bases & {*c.base}
+        ],
+    }
+    yield from (f"{what}: {', '.join(listed)}." for what, listed in left_out.items() if listed)
+    if any(models.contrast == "size" for models in model_pairs):
+        yield "Models of one family may differ in more than size: release, training data, instruction."

@@ -1,0 +1,207 @@
+"""Status: what is in a run, what is missing from it, and why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.core.text import causes_said, is_blank
+from vivavoce.studies.study import as_mapping, columns
+from vivavoce.studies.text import count
+
+_RESPONSE = ("item", "variant", "repeat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresRow:
+    """What one measure gave to one candidate's responses; null measure: nothing has been scored yet."""
+
+    about: str = "marks"
+    benchmark: str
+    candidate: str
+    metric: str | None
+    criterion: str | None
+    rater: str | None
+    responses: int = 0
+    ok: int = 0
+    unanswered: int = 0
+    unreadable: int = 0
+    failed: int = 0
+    causes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsRow:
+    """What was asked of one model at one endpoint for one purpose."""
+
+    about: str = "calls"
+    model: str
+    endpoint: str | None
+    purpose: str
+    calls: int
+    failed: int
+    attempts: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    reason: str | None
+
+
+COLUMNS = columns(ScoresRow)
+CALLS = columns(CallsRow)
+
+
+def status(
+    responses: pl.DataFrame,
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    calls: Sequence[Mapping[str, Any]] = (),
+    only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
+    probes: Mapping[int, str] | None = None,
+) -> Finding:
+    """The scores of the run, and what was asked; `about` tells the rows apart.
+
+    `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
+    in its place the name of the requests for log-likelihoods; `probes` says which measures score those.
+    `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.calls.spent`. Failed calls may
+    have been made good by later ones. Tokens are those that the endpoint counted, null where it counted none;
+    the cost is null, with a reason, where a call that was answered has no price.
+
+    `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
+    before scoring too; what else counts as no answer, scoring tells. Each response counts once: scored in
+    several passes, units or ballots it is what the worst of those scores is (failed, unreadable, unanswered,
+    ok). `responses` are those of the formats that the measure scored, and of those of its items that `only`
+    names: some may not have been scored yet, which is a cause of its own. Of measures that compare responses,
+    edited ones are left out, and those that have none beside them.
+    """
+    by_probe = {str(name): part for (name,), part in responses.group_by("probe")}
+    rows, scored = [], set()
+    for (benchmark, candidate, key), part in scores.group_by(
+        "benchmark", "candidate", "measure_id", maintain_order=True
+    ):
+        probe, measure = (probes or {}).get(key, ""), measures[key]
+        row = _row(part=_worst_by_response(part), cause="note", benchmark=benchmark, candidate=candidate,
+                   metric=measure.metric, criterion=measure.criterion.criterion,
+                   rater=measure.rater)  # fmt: skip
+        expected = by_probe.get(probe, responses.clear())
+        rows.append(_with_unscored(row, part, expected, (only or {}).get(key)))
+        scored.add((benchmark, candidate, probe))
+    rows += _unscored(responses, scored)
+    rows.sort(key=lambda r: (r.benchmark, r.candidate, r.metric or "", r.criterion or ""))
+    calls_rows = [_calls_row(call) for call in calls]
+    text = [*map(_sentence, rows), *map(_bill, calls_rows)]
+    return Finding(study="status", rows=tuple(map(as_mapping, (*rows, *calls_rows))), text="\n".join(text))
+
+
+def _calls_row(spent: Mapping[str, Any]) -> CallsRow:
+    """The row of one model at one endpoint. A sum of the calls with a price alone would be too low a bill."""
+    cost = None if spent["unpriced"] else spent["cost"]
+    reason = None
+    if spent["unpriced"]:
+        reason = f"no price is known of {count(spent['unpriced'], 'call')}"
+    elif cost is None:
+        reason = "no call was answered"
+    figures: dict[str, Any] = {
+        name: spent.get(name) for name in CALLS if name not in ("about", "cost", "reason")
+    }
+    return CallsRow(**figures, cost=cost, reason=reason)
+
+
+def _bill(row: CallsRow) -> str:
+    """What was asked of one model, and what it cost."""
+    cost = f"cost {row.cost:.4f}" if row.cost is not None else f"cost not known: {row.reason}"
+    at = f" at {row.endpoint}" if row.endpoint else ""
+    calls = f"{count(row.calls, 'call')}, {row.failed} failed"
+    return f"{row.model}{at} ({row.purpose}): {calls}; {cost}."
+
+
+def _sentence(row: ScoresRow) -> str:
+    """What one measure found of one candidate's responses."""
+    by = f"{row.metric}, {row.criterion or 'not marked yet'}" if row.metric else "not marked yet"
+    causes = causes_said(row.causes)
+    return (
+        f"{row.benchmark}, {row.candidate} ({by}): {row.ok} of {row.responses} ok"
+        f"{': ' if causes else ''}{causes}."
+    )
+
+
+def _with_unscored(
+    row: ScoresRow,
+    part: pl.DataFrame,
+    responses: pl.DataFrame,
+    only: frozenset[tuple[str, str, str]] | None,
+) -> ScoresRow:
+    """The row with what the measure has yet to score; `only` are the items it scores, null for all."""
+    expected = responses.filter(
+        (pl.col("benchmark") == row.benchmark)
+        & (pl.col("candidate") == row.candidate)
+        & pl.col("format").is_in(part.get_column("format").unique().to_list())
+    )
+    expected = restrict_to_items(expected, only)
+    if (part["ballot"] != "").any():
+        expected = expected.join(_compared(responses), on=["benchmark", *_RESPONSE], how="semi")
+        expected = expected.filter(pl.col("edit") == "")
+    unscored = expected.height - row.responses
+    if unscored <= 0:
+        return row
+    return replace(row, responses=expected.height, causes={**row.causes, "not marked yet": unscored})
+
+
+def _worst_by_response(part: pl.DataFrame) -> pl.DataFrame:
+    """A row for each response of a candidate: of its scores by one measure the worst."""
+    worst_first = pl.Enum(["failed", "unreadable", "unanswered", "ok"])
+    order = (pl.col("status").cast(worst_first), "pass_no", "unit", "ballot")
+    return part.sort(*order, maintain_order=True).unique(
+        [*_RESPONSE, "edit"], keep="first", maintain_order=True
+    )
+
+
+def _compared(responses: pl.DataFrame) -> pl.DataFrame:
+    """The items and repeats that several candidates answered: only those responses meet others."""
+    unedited = responses.filter((pl.col("edit") == "") & (pl.col("role") == "candidate"))
+    answered = unedited.group_by("benchmark", *_RESPONSE).agg(n=pl.col("candidate").n_unique())
+    return answered.filter(pl.col("n") > 1)
+
+
+def _unscored(responses: pl.DataFrame, scored: set[tuple[Any, ...]]) -> Iterator[ScoresRow]:
+    """The rows of responses that no measure scored."""
+    for key, part in responses.group_by("benchmark", "candidate", "probe", maintain_order=True):
+        if key not in scored:
+            benchmark, candidate, probe = key
+            yield _row(part=part if probe else _with_blanks(part), cause="error", benchmark=benchmark,
+                       candidate=candidate, metric=probe or None, criterion=None, rater=None)  # fmt: skip
+
+
+def _with_blanks(part: pl.DataFrame) -> pl.DataFrame:
+    """Responses with those that arrived blank as unanswered, and the causes that scoring would give."""
+    blank = (pl.col("status") == "ok") & pl.col("text").map_elements(is_blank, return_dtype=pl.Boolean)
+    return part.with_columns(
+        status=pl.when(blank).then(pl.lit("unanswered")).otherwise(pl.col("status")),
+        error=pl.when(blank)
+        .then(pl.lit("blank: no letter and no digit"))
+        .when(pl.col("status") == "filtered")
+        .then(pl.lit("withheld by the provider's content filter"))
+        .when((pl.col("status") == "failed") & (pl.col("error").fill_null("") == ""))
+        .then(pl.lit("no answer was recorded"))
+        .otherwise(pl.col("error")),
+    )
+
+
+def _row(*, part: pl.DataFrame, cause: str, **place: Any) -> ScoresRow:
+    """The row of these scores or responses; `cause` is the column that says why one is missing."""
+    counts = dict(part.get_column("status").value_counts().iter_rows())
+    missing = part.filter(pl.col("status") != "ok").get_column(cause).fill_null("no reason recorded")
+    causes = sorted(missing.value_counts().iter_rows(), key=lambda entry: (-entry[1], entry[0]))
+    return ScoresRow(
+        **place,
+        responses=part.height,
+        ok=counts.get("ok", 0),
+        # A response withheld by the provider's filter is the candidate's silence, scored or not.
+        unanswered=counts.get("unanswered", 0) + counts.get("filtered", 0),
+        unreadable=counts.get("unreadable", 0),
+        failed=counts.get("failed", 0),
+        causes=dict(causes),
+    )

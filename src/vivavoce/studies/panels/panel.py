@@ -1,0 +1,441 @@
+"""A panel of people who ranked answers: what they found, how far they agree, and which metrics do with them.
+
+Ranks are averaged over raters inside a question, and questions inside a case; the case is the block. Raters
+are not blocks: three people who read one question are no three questions. Unanswered stands last, unshown.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Finding
+from vivavoce.core.registry import study
+from vivavoce.core.specs import signed
+from vivavoce.studies.intervals import Estimate, Floats, by_jackknife, interval_text
+from vivavoce.studies.panels.rank_data import PLACE, RESPONSE, BallotRanks, Board, ballot_ranks, boards
+from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
+from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, counted_value, unweighted
+from vivavoce.studies.study import Study
+from vivavoce.studies.text import count
+
+TAGS = ("good", "okay", "bad", "clearly_wrong")
+LEAST_CANDIDATES = 4
+SEPARATED = "some never lost or never won: their distance says nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelRow:
+    """A figure of one panel on one benchmark."""
+
+    benchmark: str
+    panel: str
+    part: str
+    candidate: str | None = None
+    role: str | None = None
+    rater: str | None = None
+    other: str | None = None
+    figure: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    q: float | None = None
+    n: int | None = None
+    n_items: int | None = None
+    n_groups: int | None = None
+    n_raters: int
+    n_unanswered: int | None = None
+    reason: str | None = None
+
+
+@study("panel")
+class Panel(Study):
+    """Rankings by a panel of people."""
+
+    about = (
+        "What people ranked best, blinded, including the reference answer: mean ranks with rank "
+        "intervals, agreement between raters, and which metrics agree with them."
+    )
+    row = PanelRow
+    special = True
+    needs = ("ranks", "any_tokeniser")
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """Rows by `part` and `figure`, for every panel and benchmark.
+
+        `places`, by candidate and with the reference among them: `mean_rank` (1 the best; over raters, then
+        questions, with an interval by case), `place` with the rank interval of paired tests (Holm over all
+        pairs), `friedman_rank` (over cases, which the critical distance is about) and `strength` (Davidson's
+        model, log scale, sum 0, cases drawn again). `order`: `friedman` (Iman and Davenport's F, with p) and
+        `critical_distance`. `tags`: shares of answers called good, okay, bad, clearly wrong; silence counts
+        as bad, and of clearly wrong it is left out. `experts`: `kendall_w` (the mean over questions; without
+        any agreement 1 over the number of raters), `alpha_ordinal`, and by rater `with_others`, the
+        correlation with the mean of the others inside questions. `metrics`, by another measure of the same
+        answers (`other`): `tau` and `same_order` over candidates, `told_apart_alike` over the pairs that both
+        tell apart, `within`, the rank correlation inside questions.
+        """
+        rows: list[PanelRow] = []
+        sentences: list[str] = []
+        notes: list[str] = []
+        for board in boards(scores):
+            metrics = _with_q(list(_metric_rows(scores, board)))
+            of_board = [*_place_rows(board), *_tag_rows(scores, board), *_expert_rows(board), *metrics]
+            rows += of_board
+            sentences += _sentences(board, of_board)
+            notes += board.notes
+        text = (
+            "\n".join(sentences) or "No panel has ranked answers here: `viva panel RUN make` writes packets."
+        )
+        weighing = unweighted(scores.scores, "the panel's figures count") if rows else ()
+        return self.finding(rows, text, (*notes, *weighing))
+
+
+def _row(board: Board, part: str, figure: str, **values: Any) -> PanelRow:
+    return PanelRow(
+        benchmark=board.benchmark,
+        panel=board.panel,
+        part=part,
+        figure=figure,
+        n_raters=len(board.raters),
+        **values,
+    )
+
+
+def _with_q(rows: Sequence[PanelRow]) -> list[PanelRow]:
+    """The rows with p adjusted by Benjamini-Hochberg."""
+    p = [row.p for row in rows if row.p is not None]
+    adjusted = iter(stats.benjamini_hochberg(p).tolist())
+    return [row if row.p is None else replace(row, q=next(adjusted)) for row in rows]
+
+
+def _rng(text: str) -> np.random.Generator:
+    """A generator seeded by the name of what it is for."""
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
+
+
+def _place_rows(board: Board) -> Iterator[PanelRow]:
+    """Where each candidate stands, and whether they differ at all."""
+    counts = {"n_items": len(board.items), "n_groups": len(set(board.groups.tolist()))}
+    few = None
+    if not board.items or len(board.systems) < 2:
+        few = "no question on which all candidates have a rank"
+    elif counts["n_groups"] < LEAST_GROUPS:
+        few = f"{count(counts['n_groups'], 'case')}: too few to tell"
+    if few is None:
+        yield from _tested_place_rows(board, counts)
+        return
+    for at, name in enumerate(board.systems):
+        mean = float(board.means[at].mean()) if board.items else None
+        shared = {"candidate": name, "role": board.roles[name], "n_unanswered": board.silent[name]}
+        yield _row(board, "places", "mean_rank", value=mean, reason=few, **counts, **shared)
+
+
+def _tested_place_rows(board: Board, counts: Mapping[str, int]) -> Iterator[PanelRow]:
+    ranks, k = board.means, len(board.systems)
+    # Rank 1 is best, but the tests take higher values as better.
+    ranked = stats.rank_intervals(-ranks, board.groups)
+    order = stats.friedman(-ranks, board.groups)
+    strengths, separated = _strengths(board)
+    for at, name in enumerate(board.systems):
+        shared = {
+            **{"candidate": name, "role": board.roles[name], "n_unanswered": board.silent[name]},
+            **counts,
+        }
+        mean = stats.estimate_mean(ranks[at], board.groups, low=1.0, high=float(k))
+        place, strength = ranked.intervals[at], strengths.systems[at]
+        for figure, value, low, high in (
+            ("mean_rank", mean.value, mean.low, mean.high),
+            ("place", float(ranked.ranks[at]), place.best, place.worst),
+            ("friedman_rank", float(order.mean_ranks[at]), None, None),
+            ("strength", strength.value, strength.low, strength.high),
+        ):
+            reason = SEPARATED if separated and figure == "strength" else None
+            yield _row(board, "places", figure, value=value, low=low, high=high, reason=reason, **shared)
+    reason = "all cases are ranked alike" if order.f is None else None
+    yield _row(board, "order", "friedman", value=order.f, p=order.p_f, reason=reason, **counts)
+    distance = stats.nemenyi_distance(k, order.n_blocks)
+    yield _row(board, "order", "critical_distance", value=distance, **counts)
+
+
+def _strengths(board: Board) -> tuple[stats.StrengthBootstrap, bool]:
+    """Davidson's strengths with their intervals, and whether somebody never lost or never won."""
+    first, second = np.triu_indices(len(board.systems), 1)
+    pairs, outcomes, groups = [], [], []
+    for ranks in board.ranks:
+        for column in np.flatnonzero(~np.isnan(ranks).any(axis=0)):
+            pairs.append(np.stack([first, second], axis=1))
+            outcomes.append(np.sign(ranks[second, column] - ranks[first, column]).astype(int))
+            groups += [board.groups[column]] * len(first)
+    compared, won = np.concatenate(pairs), np.concatenate(outcomes)
+    n_systems = len(board.systems)
+    # Cases are drawn again: comparisons share responses, so the model's own error is too small.
+    strengths = stats.bootstrap_strengths(
+        compared,
+        won,
+        groups=np.array(groups),
+        n_systems=n_systems,
+        rng=_rng(f"{board.panel} {board.benchmark}"),
+    )
+    return strengths, stats.davidson(compared, won, n_systems=n_systems).separated
+
+
+def _tag_rows(scores: ScoreTable, board: Board) -> Iterator[PanelRow]:
+    """The share of each candidate's answers that were tagged so, raters averaged inside a question."""
+    tables = _tag_tables(scores, board)
+    for tag in (name for name in TAGS if name in tables):
+        for candidate in board.systems:
+            rows = tables[tag].filter(pl.col("candidate") == candidate)
+            shared: dict[str, Any] = {
+                "candidate": candidate,
+                "role": board.roles[candidate],
+                "n_items": rows.height,
+                "n_groups": rows["group"].n_unique(),
+                "n_unanswered": board.silent[candidate],
+            }
+            if not rows.height:
+                yield _row(board, "tags", tag, reason="no answer of this candidate was tagged", **shared)
+                continue
+            # `okay` is 1 less two shares, and rounding or a double tick may take it below 0.
+            values = rows[tag].clip(0.0, 1.0).to_numpy()
+            share = stats.estimate_mean(values, rows["group"].to_numpy(), low=0.0, high=1.0)
+            if shared["n_groups"] < LEAST_GROUPS:
+                reason = f"{count(shared['n_groups'], 'case')}: too few to tell"
+                yield _row(board, "tags", tag, value=share.value, reason=reason, **shared)
+            else:
+                yield _row(board, "tags", tag, value=share.value, low=share.low, high=share.high, **shared)
+
+
+def _tag_tables(scores: ScoreTable, board: Board) -> dict[str, pl.DataFrame]:
+    """By tag a row per answer with the share of raters who gave it; `okay` is neither good nor bad."""
+    answer = [*PLACE, "candidate"]
+    ballots: dict[str, list[pl.DataFrame]] = {}
+    for key, m in scores.measures.items():
+        tag = m.criterion.criterion
+        if m.metric == board.panel and tag in TAGS:
+            of_measure = (pl.col("measure_id") == key) & (pl.col("benchmark") == board.benchmark)
+            rows = scores.scores.filter(of_measure).select(*answer, counted_value(m.criterion).alias(tag))
+            ballots.setdefault(tag, []).append(rows)
+    tables = {
+        tag: pl.concat(parts)
+        .group_by(answer)
+        .agg(pl.col(tag).mean())
+        .filter(pl.col(tag).is_not_null())
+        .sort(answer)
+        for tag, parts in ballots.items()
+    }
+    # People tick good or bad; what has neither tick is okay.
+    if "good" in tables and "bad" in tables:
+        both = tables["good"].join(tables["bad"], on=answer, how="inner", validate="1:1").sort(answer)
+        tables["okay"] = both.select(*answer, okay=1.0 - pl.col("good") - pl.col("bad"))
+    return tables
+
+
+def _expert_rows(board: Board) -> Iterator[PanelRow]:
+    """How far raters agree on what they were shown; equal answers count once."""
+    ranks = ballot_ranks(board)
+    if len(board.raters) < 2 or not ranks.units:
+        alone = len(board.raters) < 2
+        reason = "one rater: nobody to agree with" if alone else "nothing was ranked by two raters"
+        for figure in ("kendall_w", "alpha_ordinal"):
+            yield _row(board, "experts", figure, n_items=len(board.items), reason=reason)
+        return
+    yield _expert_row(board, "kendall_w", _concordance(ranks))
+    alpha = by_jackknife(
+        lambda at: stats.krippendorff_alpha(ranks.table[at], "ordinal", missing=ranks.missing[at]).value,
+        ranks.table_groups,
+    )
+    yield _expert_row(board, "alpha_ordinal", alpha)
+    for at, rater in enumerate(board.raters):
+        yield _expert_row(board, "with_others", _with_others(board, at), rater=rater)
+
+
+def _concordance(ranks: BallotRanks) -> Estimate:
+    """Kendall's W, the mean over questions where it is defined."""
+    concordance = [stats.kendall_w(unit).value for unit in ranks.units]
+    defined = [at for at, value in enumerate(concordance) if value is not None]
+    values = np.array([concordance[at] for at in defined], dtype=np.float64)
+    return by_jackknife(lambda at: float(values[at].mean()) if len(at) else None, ranks.groups[defined])
+
+
+def _expert_row(board: Board, figure: str, estimate: Estimate, **values: Any) -> PanelRow:
+    return _row(board, "experts", figure, n_items=len(board.items), **_estimate_columns(estimate), **values)
+
+
+def _estimate_columns(estimate: Estimate) -> dict[str, Any]:
+    """The fields of an estimate that a row of a panel has."""
+    return {name: getattr(estimate, name) for name in ("value", "low", "high", "n_groups", "reason")}
+
+
+def _with_others(board: Board, at: int) -> Estimate:
+    """The correlation of one rater with the mean of the others, inside questions."""
+    # Without the rater itself: a mean that holds its own ranks agrees with it by construction.
+    others = np.delete(board.ranks, at, axis=0)
+    both = ~np.isnan(board.ranks[at]).any(axis=0) & ~np.isnan(others).any(axis=1).all(axis=0)
+    if not both.any():
+        return Estimate(0, 0, reason="no question that another rater ranked too")
+    return _within(board.ranks[at][:, both], np.nanmean(others[:, :, both], axis=0), board.groups[both])
+
+
+def _within(x: Floats, y: Floats, groups: Any) -> Estimate:
+    """Spearman's correlation inside questions of two tables of candidates by questions."""
+
+    def correlation(at: Any) -> float | None:
+        return stats.correlation_at(x[:, at], y[:, at], level="item_centred", coefficient="spearman").value
+
+    return by_jackknife(correlation, groups, undefined="one side does not vary")
+
+
+def _metric_rows(scores: ScoreTable, board: Board) -> Iterator[PanelRow]:
+    """Every other measure of the answers that were shown, beside the panel's ranks of candidates alone."""
+    if board.candidates is None:
+        return
+    measures = {k: m for k, m in scores.measures.items() if signed(m.signature).spec.name != "panel"}
+    on_ballots = scores.scores.join(board.responses, on=list(RESPONSE), how="semi", maintain_order="left")
+    short = labels(measures)
+    for matrix in grids(on_ballots, measures):
+        if matrix.benchmark == board.benchmark:
+            yield from _agreement_rows(board.candidates, matrix, short[key_of(matrix.measure)])
+
+
+def _agreement_rows(board: Board, matrix: ScoreMatrix, name: str) -> Iterator[PanelRow]:
+    """How a measure agrees with the panel, on the candidates and questions that both have."""
+    present = np.ones(board.means.shape, dtype=np.bool_)
+    ranks = ScoreMatrix(
+        *(board.benchmark, matrix.measure, board.systems, board.items, board.groups),
+        # Nothing here uses categories, but a matrix needs one for every item.
+        categories=board.groups,
+        values=-board.means,
+        present=present,
+    )
+    if matrix.measure.criterion.direction == "lower":
+        matrix = matrix._replace(values=-matrix.values)
+    x, y = common(ranks, matrix)
+    complete = np.all(x.present, axis=0)
+    x, y = x.on(complete), y.on(complete)
+    k = len(x.candidates)
+    counts = {"other": name, "n_items": len(x.items), "n_groups": len(set(x.groups.tolist()))}
+    if k < 2 or not x.items:
+        reason = "no question on which all candidates have both marks"
+        yield _row(board, "metrics", "tau", n=k, reason=reason, **counts)
+        return
+    within = _within(x.values, y.values, x.groups)
+    yield _row(board, "metrics", "within", n=k, **counts | _estimate_columns(within))
+    if k < LEAST_CANDIDATES:
+        reason = f"{count(k, 'candidate')}: too few to order"
+        yield _row(board, "metrics", "tau", n=k, reason=reason, **counts)
+        return
+    means = x.means(), y.means()
+    tau = stats.kendall(*means)
+    permuted = stats.permute_systems(*means, coefficient="kendall", rng=_rng(f"{board.panel} {name}"))
+    level = "one side puts all candidates level" if tau is None else None
+    p = permuted.p if permuted else None
+    yield _row(board, "metrics", "tau", value=tau, p=p, n=k, reason=level, **counts)
+    order = stats.order_agreement(*means)
+    pairs = k * (k - 1) // 2
+    yield _row(board, "metrics", "same_order", value=order.same / pairs, n=pairs, **counts)
+    tested = stats.shown_agreement(*(stats.rank_intervals(m.values, m.groups).better for m in (x, y)))
+    both = tested.same + tested.opposite
+    untested = None if both else "no pair that both tell apart"
+    yield _row(board, "metrics", "told_apart_alike", value=tested.share, n=both, reason=untested, **counts)
+
+
+FigureKey = tuple[str, str | None, str]
+"""A part, what a row of it is about (a candidate, a rater or another measure), and the figure."""
+
+
+def _sentences(board: Board, rows: Sequence[PanelRow]) -> Iterator[str]:
+    by: dict[FigureKey, PanelRow] = {(r.part, r.candidate or r.rater or r.other, r.figure): r for r in rows}
+    where = f"{board.panel} on {board.benchmark}"
+    first = by["places", board.systems[0], "mean_rank"]
+    cases = f"{count(first.n_items or 0, 'question')} in {count(first.n_groups or 0, 'case')}"
+    on = f"{count(len(board.raters), 'rater')}, {cases}"
+    if first.value is None:
+        yield f"{where} ({on}): {first.reason}."
+        return
+    order = sorted(board.systems, key=lambda name: by["places", name, "mean_rank"].value or 0.0)
+    ranks = "; ".join(_rank_text(by, name) for name in order)
+    why = f" ({first.reason})" if first.reason else " and the places left open"
+    yield f"{where} ({on}), mean rank of {len(order)}{why}: {ranks}."
+    for line in (*_order_texts(by), *_ceiling_texts(board, by), *_tag_texts(by, order)):
+        yield f"{where}: {line}"
+    yield f"{where}: {_experts_text(board, by)}"
+    for other in dict.fromkeys(r.other for r in rows if r.part == "metrics"):
+        yield f"{where}: {other}: {_metric_text(by, other)}."
+
+
+def _rank_text(by: Mapping[FigureKey, PanelRow], name: str) -> str:
+    mean, place = by["places", name, "mean_rank"], by.get(("places", name, "place"))
+    interval = ""
+    if place and place.low is not None and place.high is not None:
+        interval = f", place {place.low}" + (f"-{place.high}" if place.high > place.low else "")
+    return f"{name} {mean.value:.2f}{interval_text(mean)}{interval}"
+
+
+def _order_texts(by: Mapping[FigureKey, PanelRow]) -> Iterator[str]:
+    friedman, distance = by.get(("order", None, "friedman")), by.get(("order", None, "critical_distance"))
+    if friedman and distance:
+        f = friedman.reason if friedman.value is None else f"F {friedman.value:.1f}, p {friedman.p:.2g}"
+        yield (
+            f"Friedman's test over cases: {f}; mean ranks over cases further apart than "
+            f"{distance.value:.2f} differ (Nemenyi)."
+        )
+
+
+def _ceiling_texts(board: Board, by: Mapping[FigureKey, PanelRow]) -> Iterator[str]:
+    """Where what stands for the right answer came among the candidates."""
+    for name in board.systems:
+        mean, place = by["places", name, "mean_rank"], by.get(("places", name, "place"))
+        if board.roles[name] != "ceiling" or place is None:
+            continue
+        ranked = stats.rank_intervals(-board.means, board.groups)
+        at = board.systems.index(name)
+        above = [who for k, who in enumerate(board.systems) if ranked.better[k, at]]
+        below = [who for k, who in enumerate(board.systems) if ranked.better[at, k]]
+        yield (
+            f"{name} (ceiling) is {place.value:g} of {len(board.systems)} by mean rank {mean.value:.2f}; "
+            f"shown better than it: {', '.join(above) or 'nobody'}; shown worse: "
+            f"{', '.join(below) or 'nobody'}."
+        )
+
+
+def _tag_texts(by: Mapping[FigureKey, PanelRow], order: Sequence[str]) -> Iterator[str]:
+    """The shares of the candidates that have all of them."""
+    texts = []
+    for name in order:
+        rows = [by.get(("tags", name, tag)) for tag in TAGS]
+        shares = [row.value for row in rows if row and row.value is not None]
+        if len(shares) == len(TAGS):
+            texts.append(f"{name} {' / '.join(f'{share:.0%}' for share in shares)}")
+    if texts:
+        yield f"good / okay / bad / clearly wrong: {'; '.join(texts)}."
+
+
+def _experts_text(board: Board, by: Mapping[FigureKey, PanelRow]) -> str:
+    w, alpha = by["experts", None, "kendall_w"], by["experts", None, "alpha_ordinal"]
+    if w.value is None:
+        return f"agreement of raters: {w.reason}."
+    return (
+        f"raters agree with Kendall's W {_figure_text(w)} (without any agreement "
+        f"{1 / len(board.raters):.2f}), alpha (ordinal) {_figure_text(alpha)}."
+    )
+
+
+def _metric_text(by: Mapping[FigureKey, PanelRow], other: str | None) -> str:
+    tau, within = by["metrics", other, "tau"], by.get(("metrics", other, "within"))
+    same = by.get(("metrics", other, "same_order"))
+    parts = [str(tau.reason) if tau.value is None else f"tau-b {tau.value:.2f} with the panel"]
+    if same:
+        n = same.n or 0
+        parts.append(f"same order in {round((same.value or 0.0) * n)} of {count(n, 'pair')}")
+    if within:
+        parts.append(f"inside questions: {_figure_text(within)}")
+    return "; ".join(parts)
+
+
+def _figure_text(row: PanelRow) -> str:
+    return str(row.reason) if row.value is None else f"{row.value:.2f}{interval_text(row)}"

@@ -1,0 +1,1 @@
+"""How far a rater can be believed: judges, juries, people."""

@@ -1,0 +1,238 @@
+"""Rating behaviour that one rater shows alone: ceiling effect, halo, and where it puts ceiling and floor."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Measure
+from vivavoce.studies.intervals import Estimate, by_jackknife, by_mean, counts_text, interval_text
+from vivavoce.studies.raters.rater_scores import (
+    RESPONSE,
+    CardPart,
+    Rater,
+    RaterRow,
+    by_benchmark,
+    rater_name,
+    rater_row,
+    raters_of,
+    scores_of,
+)
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.text import count
+
+SATURATED = 0.95
+"""A criterion with so large a share of its scores at one value tells candidates apart no more."""
+HALO_LEVELS = ("rows", "within questions")
+ITEM_KEYS = ["item", "variant", "group"]
+
+
+def saturation(scores: ScoreTable) -> CardPart:
+    """Share of candidates' scores at the commonest value (of several, the highest), and at both ends.
+
+    `contrast` says at which value. A criterion is `saturated` if the commonest value has 95 % or more: it
+    then leaves any mean over criteria. Intervals are Wilson's by group, as of any share.
+    """
+    card = CardPart([], [])
+    short = labels(scores.measures)
+    for rater in raters_of(scores):
+        for benchmark, measure, part in by_benchmark(scores, rater):
+            candidates = part.filter(part["role"] == "candidate")
+            if not candidates.height:
+                continue
+            modal, *ends = _shares(benchmark, measure, candidates)
+            card.rows.extend((modal, *ends))
+            if modal.saturated:
+                card.sentences.append(
+                    f"{short[key_of(measure)]} on {benchmark}: saturated, {100 * (modal.value or 0.0):.1f} % "
+                    f"of {counts_text(modal, 'mark')} are {modal.contrast}; it hardly tells candidates apart "
+                    "and belongs in no mean over criteria."
+                )
+    return card
+
+
+def _shares(benchmark: str, measure: Measure, rows: pl.DataFrame) -> Iterator[RaterRow]:
+    # Equal scores must count as one value, whatever their last digit.
+    values, groups = np.round(rows["value"].to_numpy(), 9), rows["group"].to_numpy()
+    numbers, times = np.unique(values, return_counts=True)
+    modal = float(numbers[times == times.max()].max())
+    c = measure.criterion
+    for figure, at in (("modal_share", modal), ("share_lowest", c.low), ("share_highest", c.high)):
+        if at is None:
+            continue
+        share = by_mean((np.abs(values - at) < 1e-9).astype(float), groups, low=0.0, high=1.0)
+        saturated = None
+        if figure == "modal_share" and share.value is not None:
+            saturated = share.value >= SATURATED
+        place = {"figure": figure, "contrast": f"{at:g}", "saturated": saturated}
+        yield rater_row("saturation", benchmark, measure, **place, **share._asdict())
+
+
+def halo(scores: ScoreTable) -> CardPart:
+    """How far the criteria of one rater move together: Pearson and Spearman, two criteria at a time.
+
+    `contrast` is the level: `rows`, over all candidates' responses, where good candidates are good at
+    everything; and `within questions`, each score less its item's mean. Criteria scored in one call that
+    correlate near 1 are one judgement with several names; how much of it is the responses' doing cannot be
+    told from one rater.
+    """
+    card = CardPart([], [])
+    for rater in (r for r in raters_of(scores) if len(r.keys) > 1):
+        rows: list[RaterRow] = []
+        for first, second in combinations(rater.keys, 2):
+            both = _criterion_pair(scores, rater, first, second)
+            for (benchmark,), part in both.group_by("benchmark", maintain_order=True):
+                if not _rescaled(part):  # one score on two scales agrees with itself by construction
+                    place = (str(benchmark), scores.measures[rater.keys[first]], second)
+                    rows.extend(_halo_rows(*place, part))
+        card.rows.extend(rows)
+        card.sentences.extend(_halo_sentences(rows, rater_name(scores, rater)))
+    return card
+
+
+def _criterion_pair(scores: ScoreTable, rater: Rater, first: str, second: str) -> pl.DataFrame:
+    """Candidates' scores by two criteria of a rater, as `value` and `other`."""
+    first_rows, second_rows = (scores_of(scores, rater.keys[criterion]) for criterion in (first, second))
+    return first_rows.filter(first_rows["role"] == "candidate").join(
+        second_rows.select(*RESPONSE, other="value"), on=list(RESPONSE), validate="1:1", maintain_order="left"
+    )
+
+
+def _rescaled(part: pl.DataFrame) -> bool:
+    """Whether each value of one criterion goes with one of the other, as in a score on a second scale."""
+    kinds = part.select("value", "other").unique()
+    return 1 < kinds.height == kinds["value"].n_unique() == kinds["other"].n_unique() and (
+        abs(stats.pearson(part["value"].to_numpy(), part["other"].to_numpy()) or 0.0) > 1 - 1e-9
+    )
+
+
+def _halo_rows(benchmark: str, measure: Measure, other: str, part: pl.DataFrame) -> Iterator[RaterRow]:
+    groups = part["group"].to_numpy()
+    item = ["item", "variant"]
+    # An item that is hard for all lowers every criterion; less its mean, only the responses are left.
+    centred = part.select((pl.col(c) - pl.col(c).mean().over(item)).alias(c) for c in ("value", "other"))
+    for level, table in zip(HALO_LEVELS, (part, centred), strict=True):
+        values = table.select("value", "other").to_numpy()
+        for figure, coefficient in (("pearson", stats.pearson), ("spearman", stats.spearman)):
+            correlation = by_jackknife(
+                lambda at, of=coefficient, values=values: of(values[at, 0], values[at, 1]),  # type: ignore[misc]
+                groups,
+                undefined="one side does not vary",
+            )
+            place = {"contrast": level, "other": other, "figure": figure}
+            yield rater_row("halo", benchmark, measure, **place, **correlation._asdict())
+
+
+def _halo_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:
+    for benchmark in dict.fromkeys(r.benchmark for r in rows):
+        part = [r for r in rows if r.benchmark == benchmark and r.figure == "pearson"]
+        yield f"{name} on {benchmark}, {_halo_text(part)}"
+
+
+def _halo_text(rows: Sequence[RaterRow]) -> str:
+    """The sentence on the pairs of criteria on one benchmark."""
+    defined = {
+        level: [r for r in rows if r.contrast == level and r.value is not None] for level in HALO_LEVELS
+    }
+    pairs = defined["rows"]
+    if not pairs:
+        return f"criteria together: {rows[0].reason}."
+    ranges = [_range_text(level, [r.value for r in part]) for level, part in defined.items() if part]
+    closest = max(pairs, key=lambda r: r.value or 0.0)
+    return (
+        f"{count(len(pairs), 'pair')} of criteria that vary: {'; '.join(ranges)}. Closest are "
+        f"{closest.criterion} and {closest.other}, r {closest.value:.2f}{interval_text(closest)} over "
+        f"{counts_text(closest, 'response')}; where one call marked both they are no separate evidence."
+    )
+
+
+def _range_text(level: str, values: Sequence[Any]) -> str:
+    return f"{level} r {min(values):.2f} to {max(values):.2f}, mean {np.mean(values):.2f}"
+
+
+def ceiling_and_floor(scores: ScoreTable) -> CardPart:
+    """Where the ceiling and the floor of the run stand in a rater's scores, and candidates beside them.
+
+    `mean` of each ceiling and floor; for each candidate `from_ceiling` and `from_floor`, candidate less bound
+    on the items both have scores on, and `share_of_span`, how far up from floor to ceiling it stands (where
+    there is one of each). Values by item are means over repeats, the unit is the group.
+    """
+    card = CardPart([], [])
+    short = labels(scores.measures)
+    for rater in raters_of(scores):
+        for benchmark, measure, part in by_benchmark(scores, rater):
+            items = part.group_by("item", "variant", "group", "candidate", "role").agg(pl.col("value").mean())
+            rows = list(_bound_rows(benchmark, measure, items))
+            card.rows.extend(rows)
+            if text := " ".join(_bound_sentences(rows)):
+                card.sentences.append(f"{short[key_of(measure)]} on {benchmark}: {text}")
+    return card
+
+
+def _bound_rows(benchmark: str, measure: Measure, items: pl.DataFrame) -> Iterator[RaterRow]:
+    """The rows of each bound and of every candidate beside it, then each candidate between the two."""
+    bounds = items.filter(items["role"] != "candidate").select("candidate", "role").unique()
+    names: dict[str, list[str]] = {"ceiling": [], "floor": []}
+    candidates = items.filter(pl.col("role") == "candidate")["candidate"].unique().sort()
+    limits = {"low": measure.criterion.low, "high": measure.criterion.high}
+    for name, role in bounds.sort("role", "candidate").iter_rows():
+        names[role].append(name)
+        bound = _item_values(items, name, "bound")
+        place = {"contrast": role, "other": name}
+        mean = by_mean(bound["bound"].to_numpy(), bound["group"].to_numpy(), **limits)
+        yield rater_row("bounds", benchmark, measure, **place, figure="mean", **mean._asdict())
+        place["figure"] = f"from_{role}"
+        for candidate in candidates:
+            both = _item_values(items, candidate, "value").join(bound, on=ITEM_KEYS, maintain_order="left")
+            if both.height:
+                distance = by_mean((both["value"] - both["bound"]).to_numpy(), both["group"].to_numpy())
+                values = {**place, "candidate": candidate, **distance._asdict()}
+                yield rater_row("bounds", benchmark, measure, **values)
+    if len(names["ceiling"]) != 1 or len(names["floor"]) != 1:
+        return
+    top, bottom = (_item_values(items, names[role][0], role) for role in ("ceiling", "floor"))
+    span = top.join(bottom, on=ITEM_KEYS, maintain_order="left")
+    place = {"contrast": "floor to ceiling", "figure": "share_of_span"}
+    for candidate in candidates:
+        both = _item_values(items, candidate, "value").join(span, on=ITEM_KEYS, maintain_order="left")
+        if both.height:
+            share = _share_of_span(both)
+            yield rater_row("bounds", benchmark, measure, candidate=candidate, **place, **share._asdict())
+
+
+def _item_values(items: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
+    """The values of one candidate or bound by item, in a column of that name."""
+    rows = items.filter(pl.col("candidate") == name)
+    return rows.select(*ITEM_KEYS, pl.col("value").alias(column)).sort("item", "variant")
+
+
+def _share_of_span(items: pl.DataFrame) -> Estimate:
+    table = items.select("value", "ceiling", "floor").to_numpy()
+
+    def share(at: Any) -> float | None:
+        # A ratio of means, because an item's ratio explodes where its ceiling and floor are close.
+        value, top, bottom = (float(mean) for mean in table[at].mean(axis=0))
+        return None if abs(top - bottom) < 1e-9 else (value - bottom) / (top - bottom)
+
+    return by_jackknife(share, items["group"].to_numpy(), scale="raw", undefined="ceiling and floor are one")
+
+
+def _bound_sentences(rows: Sequence[RaterRow]) -> Iterator[str]:
+    for bound in (r for r in rows if r.figure == "mean"):
+        name = f"the {bound.contrast} {bound.other}"
+        if bound.value is None:
+            yield f"{name}: {bound.reason}."
+            continue
+        near = [r for r in rows if r.figure == f"from_{bound.contrast}" and r.other == bound.other]
+        distances = [r.value for r in near if r.value is not None]
+        candidates = ""
+        if distances:
+            candidates = f"; candidates stand {min(distances):+.2f} to {max(distances):+.2f} from it"
+        yield (
+            f"{name} has {bound.value:.2f}{interval_text(bound)} on {counts_text(bound, 'question')}"
+            f"{candidates}."
+        )

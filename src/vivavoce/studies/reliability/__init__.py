@@ -1,0 +1,1 @@
+"""Agreement, variance components, and correlation between measures."""

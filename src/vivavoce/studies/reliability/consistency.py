@@ -1,0 +1,249 @@
+"""Consistency: how much of the spread of scores is the item, the repeat, and the rater.
+
+The unit is the item; candidates whose repeats are all the same text show the rater's noise alone, and
+are left out of the repeat variance. What that means for the budget of the next run is one sentence.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.score_matrix import row_labels
+from vivavoce.studies.score_table import (
+    ITEM,
+    LEAST_GROUPS,
+    ScoreTable,
+    by_answer,
+    counted_value,
+    repeats,
+    unweighted,
+)
+from vivavoce.studies.study import MeasureRow, Study, measure_columns
+from vivavoce.studies.text import count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencyRow(MeasureRow):
+    """The variance components of one candidate, or of all together."""
+
+    candidate: str
+    n_candidates: int | None = None
+    n_items: int | None = None
+    n_groups: int | None = None
+    repeats: int | None = None
+    s2_group: float | None = None
+    s2_item: float | None = None
+    s2_interaction: float | None = None
+    s2_repeat: float | None = None
+    s2_pass: float | None = None
+    raw_item: float | None = None
+    raw_interaction: float | None = None
+    worth: float | None = None
+    best_repeats: int | None = None
+    identical: bool | None = None
+    reason: str | None = None
+
+
+@study("consistency")
+class Consistency(Study):
+    """Variance components of scores: items, repeats, raters."""
+
+    about = (
+        "Variance components of scores (items, candidates by items, repeats, raters), and where more "
+        "data helps most."
+    )
+    row = ConsistencyRow
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """A row per candidate, and one with an empty candidate for all together, per benchmark and criterion.
+
+        `s2_…` are variance components (0 where the raw figure, beside it, is negative), from items that were
+        scored in two repeats or more; with several passes `s2_repeat` is without their noise. `s2_pass` is
+        the noise of one pass over a response, over all its ballots where responses were set side by side. Of
+        all candidates together: `worth` is by what the variance of a difference grows with one repeat in
+        place of `repeats`; `best_repeats` is the number that costs least when a new item costs as much as a
+        repeat.
+        """
+        rows: list[ConsistencyRow] = []
+        single, notes = by_answer(scores.measures)
+        for key, measure in single.items():
+            of_measure = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
+            rows.extend(_measure_rows(measure, scores.scores.filter(of_measure), scores.identical))
+        text = "\n".join(_sentences(rows, scores)) or "No candidate was marked: there is no spread to part."
+        weighing = unweighted(scores.scores, "components of variance count")
+        return self.finding(rows, text, (*notes, *weighing))
+
+
+def _measure_rows(
+    measure: Measure, scores: pl.DataFrame, identical: frozenset[str]
+) -> Iterator[ConsistencyRow]:
+    """The rows of one measure, from its score rows of candidates."""
+    table = repeats(scores, measure.criterion)
+    passes = _pass_variances(scores, measure)
+    for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
+        for (candidate,), rows in part.group_by("candidate", maintain_order=True):
+            row = _empty_row(str(benchmark), measure, str(candidate))
+            row = replace(row, identical=candidate in identical)
+            yield _candidate_row(row, rows, passes.get((row.benchmark, row.candidate)))
+        yield _joint_row(_empty_row(str(benchmark), measure, ""), part, identical)
+    for benchmark in scores["benchmark"].unique(maintain_order=True):
+        if not table.filter(benchmark=benchmark).height:
+            row = _empty_row(benchmark, measure, "")
+            yield replace(row, identical=False, reason="no marks")
+
+
+def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:
+    """The rater's noise by benchmark and candidate, where scores were given in several passes.
+
+    Of responses set side by side a pass has the mean over the ballots that every pass of the response has:
+    which other responses it met is no noise of the rater's.
+    """
+    response = ["benchmark", "candidate", "item", "variant", "repeat"]
+    n_passes = pl.col("pass_no").n_unique()
+    passes = (
+        scores.filter(pl.col("edit") == "")
+        .with_columns(y=counted_value(measure.criterion))
+        .drop_nulls("y")
+        .filter(n_passes.over(*response, "ballot") == n_passes.over(response))
+        .sort(*response, "pass_no", "ballot")  # a mean in another order has another last digit
+        .group_by(*response, "pass_no", maintain_order=True)
+        .agg(pl.col("y").mean())
+    )
+    variances = {}
+    for (benchmark, candidate), part in passes.group_by("benchmark", "candidate", maintain_order=True):
+        if part["pass_no"].n_unique() > 1:
+            items = part.select("item", "variant").hash_rows().to_numpy()
+            responses = part.select("item", "variant", "repeat").hash_rows().to_numpy()
+            variances[str(benchmark), str(candidate)] = stats.pass_variance(
+                part["y"].to_numpy(), responses, items=items
+            )
+    return variances
+
+
+def _empty_row(benchmark: str, measure: Measure, candidate: str) -> ConsistencyRow:
+    return ConsistencyRow(
+        benchmark=benchmark,
+        **measure_columns(measure),
+        candidate=candidate,
+    )
+
+
+def _candidate_row(
+    row: ConsistencyRow, rows: pl.DataFrame, passes: stats.PassVariance | None
+) -> ConsistencyRow:
+    """One candidate's items and repeats, nested in their groups."""
+    n_repeats = rows["repeat"].n_unique()
+    if n_repeats > 1:  # an item scored once cannot tell repeats from items
+        rows = rows.filter(pl.len().over("item", "variant") > 1)
+    n_groups = rows["group"].n_unique()
+    n_items = rows.select("item", "variant").n_unique()
+    enough = n_groups >= LEAST_GROUPS
+    row = replace(
+        row,
+        n_items=n_items,
+        n_groups=n_groups,
+        repeats=n_repeats,
+        s2_pass=passes.s2_pass if passes and enough else None,
+    )
+    if n_repeats < 2:
+        return replace(row, reason="one repeat only: nothing tells repeats apart from questions")
+    if not enough:
+        return replace(row, reason=f"{count(n_groups, 'case')} with two repeats: too few to tell")
+    codes = rows.select("item", "variant").hash_rows().to_numpy()
+    parts = stats.nested_variance(rows["y"].to_numpy(), codes, groups=rows["group"].to_numpy())
+    row = replace(
+        row, s2_group=_cut(parts.s2_group), s2_item=_cut(parts.s2_item), raw_item=_raw(parts.s2_item)
+    )
+    # Repeats of one text differ by the rater alone, so their variance is the noise of a pass.
+    if row.identical:
+        return replace(row, s2_pass=passes.s2_pass if passes else parts.s2_within)
+    sampling = passes.s2_sampling if passes else None
+    return replace(row, s2_repeat=sampling.value if sampling else parts.s2_within)
+
+
+def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str]) -> ConsistencyRow:
+    """The candidates together, on the items and repeats that all of them have."""
+    # Where all repeats are one text nothing varies between them, and the variance would look smaller.
+    names = sorted(set(part["candidate"]) - identical)
+    cube, n_groups = _cube(part, names)
+    n_candidates, n_items, n_repeats = cube.shape
+    row = replace(
+        row, n_candidates=n_candidates, n_items=n_items, repeats=n_repeats, n_groups=n_groups, identical=False
+    )
+    if n_candidates < 2 or n_repeats < 2:
+        return replace(row, reason="it takes two candidates whose answers vary, with two repeats each")
+    if n_groups < LEAST_GROUPS:
+        reason = f"{count(n_groups, 'case')} that all of them have in full: too few to tell"
+        return replace(row, reason=reason)
+    # Henderson's ANOVA and not REML: its closed form is exact on small data.
+    parts = stats.crossed_variance(cube)
+    interaction, within = _cut(parts.s2_interaction), parts.s2_within
+    row = replace(
+        row,
+        s2_item=_cut(parts.s2_item),
+        raw_item=_raw(parts.s2_item),
+        s2_interaction=interaction,
+        raw_interaction=_raw(parts.s2_interaction),
+        s2_repeat=within,
+    )
+    if interaction is None or within is None:
+        return replace(row, reason="the table is too small to part its components")
+    if not interaction and not within:
+        return replace(row, reason="nothing varies but the questions: there is no budget to part")
+    budget = {"s2_interaction": interaction, "s2_within": within}
+    return replace(
+        row,
+        worth=stats.repeats_worth(**budget, repeats=n_repeats),
+        # At equal cost repeats pay only where their variance is over 2.25 times the interaction's.
+        best_repeats=stats.best_repeats(**budget, cost_item=1, cost_repeat=1),
+    )
+
+
+def _cut(component: stats.Component | None) -> float | None:
+    """A component, 0 where its raw figure is negative."""
+    return component.value if component else None
+
+
+def _raw(component: stats.Component | None) -> float | None:
+    return component.raw if component else None
+
+
+def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], int]:
+    """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
+    rows = part.filter(pl.col("candidate").is_in(names))
+    numbers = sorted(rows["repeat"].unique())
+    # The crossed design needs every cell: an item that lacks one is left out for all.
+    full = rows.group_by(*ITEM).len().filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
+    rows = rows.join(full, on=list(ITEM), how="semi").sort("candidate", *ITEM, "repeat")
+    cube = np.asarray(rows["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+    return cube, full["group"].n_unique()
+
+
+def _sentences(rows: Sequence[ConsistencyRow], scores: ScoreTable) -> Iterator[str]:
+    names = row_labels(scores.measures)
+    for row in rows:
+        name = names[row.metric, row.criterion, row.rater]
+        if row.candidate == "" and row.worth:
+            yield f"{name} on {row.benchmark} {_budget_text(row)}"
+        elif row.candidate == "":
+            yield f"{name} on {row.benchmark}: {row.reason}."
+    if scores.identical:
+        candidates = ", ".join(sorted(scores.identical))
+        yield f"All repeats of {candidates} are the same text; what varies between them is the examiner."
+
+
+def _budget_text(row: ConsistencyRow) -> str:
+    n = row.repeats or 0
+    advice = "repeats are worth their calls"
+    if row.best_repeats and row.best_repeats < n:
+        advice = f"buy questions; ask each {count(row.best_repeats, 'time')}"
+    return (
+        f"({row.n_candidates} candidates, {row.n_items} questions in {row.n_groups} cases): {n} repeats are "
+        f"worth {row.worth:.1f} times the questions, at {n} times the calls: {advice}."
+    )

@@ -1,0 +1,294 @@
+"""Correlation: do two measures order candidates, or responses, alike? Each figure names its level.
+
+`system` is over candidates' means, what a leaderboard needs; `item_centred` and `double_centred` ask which
+response to an item is better; `item` is difficulty; `pooled` mixes them and is shown to warn. Direction
+is turned once, from the declarations, so that higher is better on both sides. A criterion that is pooled as
+a ratio of sums takes part by its pooled figure at the system level, by each item's own ratio at the others;
+a perplexity on the log scale.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from vivavoce import stats
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, left_out
+from vivavoce.studies.score_table import ScoreTable, unweighted
+from vivavoce.studies.study import Study
+from vivavoce.studies.text import count
+
+Coefficient = Literal["kendall", "spearman", "pearson"]
+MeasureKey = tuple[str, str, str]
+LEAST_CANDIDATES = 4
+CLUSTER_RESAMPLES = 200  # gives support to two decimals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationRow:
+    """One coefficient of two measures at one level."""
+
+    benchmark: str
+    a: str
+    b: str
+    level: str
+    coefficient: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    q: float | None = None
+    n: int | None = None
+    n_candidates: int
+    n_items: int
+    n_groups: int
+    same_order: int | None = None
+    n_pairs: int | None = None
+    told_apart_alike: int | None = None
+    told_apart: int | None = None
+    by_construction: bool
+    turned: str
+    cluster_support: float | None = None
+    reason: str | None = None
+
+
+@study("correlation")
+class Correlation(Study):
+    """Correlation between measures."""
+
+    about = "Whether two measures order candidates, or answers, alike, and at which level."
+    row = CorrelationRow
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """Rows per pair of measures, level and coefficient.
+
+        At the system level: Kendall's tau-b with p by permuting candidates (`q` by Benjamini-Hochberg over
+        the pairs shown), and Pearson with the Fisher interval for n = candidates. `same_order` of `n_pairs`
+        pairs of candidates are ordered alike; of `told_apart`, those that both measures tell apart,
+        `told_apart_alike` are. `by_construction` marks criteria of one call, and measures of the same
+        log-likelihoods: they agree because they were given together, and leave the family. `turned` names
+        those of the two on which lower is better. `cluster_support` of the system rows is the share of
+        bootstrap draws in which the pair's smallest common cluster is found again, null where that is all
+        measures.
+        """
+        matrices: dict[str, list[ScoreMatrix]] = {}
+        for matrix in grids(scores.scores, scores.measures, ratios=True):
+            matrices.setdefault(matrix.benchmark, []).append(_higher_is_better(matrix))
+        short = labels(scores.measures)
+        requests = {
+            short[key_of(m)]: scores.probes[key] for key, m in scores.measures.items() if key in scores.probes
+        }
+        rows: list[CorrelationRow] = []
+        for of_benchmark in matrices.values():
+            support = _cluster_support(of_benchmark)
+            for first, second in combinations(of_benchmark, 2):
+                rows.extend(_pair_rows(first, second, short, requests, support))
+        rows = _with_q(rows)
+        text = "\n".join(_sentences(rows, requests)) or "There is one measure only: nothing to correlate."
+        notes = (
+            *left_out(scores, ratios=True),
+            *_log_scale_notes(scores, short),
+            *unweighted(scores.scores, "correlations count"),
+        )
+        return self.finding(rows, text, notes)
+
+
+def _with_q(rows: Sequence[CorrelationRow]) -> list[CorrelationRow]:
+    """The rows with p adjusted over those that are not alike by construction."""
+    tested = {n: row.p for n, row in enumerate(rows) if row.p is not None and not row.by_construction}
+    adjusted = stats.benjamini_hochberg(list(tested.values())).tolist()
+    q = dict(zip(tested, adjusted, strict=True))
+    return [replace(row, q=q.get(n)) for n, row in enumerate(rows)]
+
+
+def _log_scale_notes(scores: ScoreTable, short: Mapping[MeasureKey, str]) -> tuple[str, ...]:
+    """The line on what is correlated on the log scale, if anything is."""
+    names = [short[key_of(m)] for m in scores.measures.values() if on_log_scale(m.criterion)]
+    return (f"On the log scale: {'; '.join(dict.fromkeys(names))}.",) if names else ()
+
+
+def _higher_is_better(matrix: ScoreMatrix) -> ScoreMatrix:
+    return matrix if _is_higher_better(matrix) else matrix._replace(values=-matrix.values)
+
+
+def _is_higher_better(matrix: ScoreMatrix) -> bool:
+    return matrix.measure.criterion.direction == "higher"
+
+
+def _pair_rows(
+    first: ScoreMatrix,
+    second: ScoreMatrix,
+    short: Mapping[MeasureKey, str],
+    requests: Mapping[str, str],
+    support: Mapping[tuple[MeasureKey, MeasureKey], float],
+) -> Iterator[CorrelationRow]:
+    """All levels and coefficients of two measures on what they share."""
+    a, b = short[key_of(first.measure)], short[key_of(second.measure)]
+    x, y = common(first, second)
+    complete = np.all(x.present, axis=0)
+    lower_is_better = [short[key_of(m.measure)] for m in (first, second) if not _is_higher_better(m)]
+    few = None
+    if len(x.candidates) < LEAST_CANDIDATES:
+        few = f"{count(len(x.candidates), 'candidate')}: too few to correlate"
+    elif not complete.any():
+        few = "no question that all candidates have both marks on"
+    pair_support = support.get((key_of(first.measure), key_of(second.measure)))
+    # All levels are shown: a figure without its level is often read as another one.
+    for level in get_args(stats.Level):
+        for coefficient in get_args(Coefficient):
+            row = CorrelationRow(
+                benchmark=first.benchmark,
+                a=a,
+                b=b,
+                level=level,
+                coefficient=coefficient,
+                n_candidates=len(x.candidates),
+                n_items=int(complete.sum()),
+                n_groups=len(set(x.groups[complete].tolist())),
+                by_construction=_one_call(first.measure, second.measure) or _one_request(a, b, requests),
+                turned="; ".join(lower_is_better),
+                reason=few,
+            )
+            if not few:
+                row = _with_figures(row, x.on(complete), y.on(complete), level, coefficient, pair_support)
+            yield row
+
+
+def _one_call(first: Measure, second: Measure) -> bool:
+    return (first.signature, first.rater) == (second.signature, second.rater)
+
+
+def _one_request(a: str, b: str, requests: Mapping[str, str]) -> bool:
+    """Whether two measures, by their labels, score the same log-likelihoods."""
+    return a in requests and requests[a] == requests.get(b)
+
+
+def _with_figures(
+    row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix, level: Any, coefficient: Any, support: float | None
+) -> CorrelationRow:
+    # A system's mean must be its pooled ratio, which the mean of its items' ratios is not.
+    sides = (x.even(), y.even()) if level == "system" else (x.values, y.values)
+    correlation = stats.correlation_at(*sides, level=level, coefficient=coefficient)
+    row = replace(row, value=correlation.value, n=correlation.n)
+    if correlation.value is None:
+        return replace(row, reason="one side does not vary")
+    if level != "system":
+        return row
+    if coefficient == "pearson":
+        # Fisher's z covers 95 % with 9 systems, where a bootstrap over systems covers 90 %.
+        interval = stats.fisher_interval(correlation.value, correlation.n)
+        return replace(row, low=interval.low, high=interval.high) if interval else row
+    if coefficient == "kendall":
+        means = sides[0].mean(axis=1), sides[1].mean(axis=1)
+        permuted = stats.permute_systems(*means, coefficient="kendall", rng=_rng(x, y))
+        order = stats.order_agreement(*means)
+        tested = stats.shown_agreement(*(stats.rank_intervals(values, x.groups).better for values in sides))
+        return replace(
+            row,
+            p=permuted.p if permuted else None,
+            same_order=order.same,
+            n_pairs=order.same + order.opposite + order.left_out,
+            told_apart_alike=tested.same,
+            told_apart=tested.same + tested.opposite,
+            cluster_support=support,
+        )
+    return row
+
+
+def _rng(x: ScoreMatrix, y: ScoreMatrix) -> np.random.Generator:
+    """A generator seeded by the pair, so that a p does not depend on which other measures there are."""
+    names = "|".join((x.benchmark, *sorted((str(key_of(x.measure)), str(key_of(y.measure))))))
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big"))
+
+
+def _cluster_support(matrices: Sequence[ScoreMatrix]) -> dict[tuple[MeasureKey, MeasureKey], float]:
+    """For each pair of measures, the bootstrap support of the smallest cluster that holds both."""
+    if len(matrices) < 3 or len(_shared_candidates(matrices)) < LEAST_CANDIDATES:
+        return {}
+    aligned = _aligned(matrices)
+    complete = np.all([m.present for m in aligned], axis=(0, 1))
+    groups = aligned[0].groups[complete]
+    if len(set(groups.tolist())) < 2:
+        return {}
+    values = np.stack([m.on(complete).even() for m in aligned])
+    clusters = stats.cluster_measures(
+        values, groups, level="system", rng=np.random.default_rng(len(matrices)), resamples=CLUSTER_RESAMPLES
+    )
+    if clusters is None or clusters.support is None:
+        return {}
+    keys = [key_of(m.measure) for m in matrices]
+    return {
+        (keys[i], keys[j]): float(clusters.support[step])
+        for step, (i, j) in _joined_pairs(clusters.linkage, len(matrices))
+    }
+
+
+def _shared_candidates(matrices: Sequence[ScoreMatrix]) -> set[str]:
+    return set.intersection(*(set(matrix.candidates) for matrix in matrices))
+
+
+def _aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
+    """The matrices on the candidates and items that all of them share."""
+    aligned = list(matrices)
+    for _ in range(2):  # the second round brings the first ones to what the last ones share
+        for k in range(1, len(aligned)):
+            aligned[0], aligned[k] = common(aligned[0], aligned[k])
+    return aligned
+
+
+def _joined_pairs(linkage: np.ndarray[Any, Any], n: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """The step of the clustering at which each pair of measures first shares a cluster, before the last."""
+    members: list[frozenset[int]] = [frozenset([k]) for k in range(n)]
+    for step, row in enumerate(linkage):
+        first, second = members[int(row[0])], members[int(row[1])]
+        members.append(first | second)
+        if len(members[-1]) < n:  # all measures together are found in every draw
+            yield from ((step, (min(i, j), max(i, j))) for i in first for j in second)
+
+
+def _sentences(rows: Sequence[CorrelationRow], requests: Mapping[str, str]) -> Iterator[str]:
+    system = [row for row in rows if row.level == "system"]
+    pearson = {(row.benchmark, row.a, row.b): row for row in system if row.coefficient == "pearson"}
+    tau = [row for row in system if row.coefficient == "kendall"]
+    lacking: dict[tuple[str, str], list[CorrelationRow]] = {}
+    for row in tau:
+        if row.reason:
+            lacking.setdefault((row.benchmark, row.reason), []).append(row)
+    for row in tau:
+        if not row.reason:
+            yield _correlation_text(row, pearson[row.benchmark, row.a, row.b], requests)
+        elif row is lacking[row.benchmark, row.reason][0]:
+            # Dozens of pairs may lack the same: it is said once, where the first of them stands.
+            yield _lacking_text(lacking[row.benchmark, row.reason])
+
+
+def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
+    """Why pairs have no figure; all of one benchmark and for one reason."""
+    row = rows[0]
+    what = f"{count(len(rows), 'pair')} of measures" if len(rows) > 1 else f"{row.a} and {row.b}"
+    return f"{what} on {row.benchmark}: {row.reason}."
+
+
+def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Mapping[str, str]) -> str:
+    text = (
+        f"{tau.a} and {tau.b} on {tau.benchmark}, {count(tau.n_candidates, 'candidate')}, "
+        f"{count(tau.n_items, 'question')} in {count(tau.n_groups, 'case')}: tau-b {tau.value:.2f}, same "
+        f"order in {tau.same_order} of {tau.n_pairs} pairs, r {pearson.value:.2f}{interval_text(pearson)}"
+    )
+    least = stats.critical_r(tau.n_candidates)
+    if pearson.value is not None and least is not None and abs(pearson.value) < least:
+        text += f"; with so few candidates |r| under {least:.2f} cannot be told from zero"
+    if tau.turned:
+        text += f"; turned, as lower is better: {tau.turned}"
+    if tau.by_construction:
+        same_request = _one_request(tau.a, tau.b, requests)
+        why = "made of the same probabilities" if same_request else "criteria of one call"
+        text += f"; alike by construction, being {why}"
+    return f"{text}."

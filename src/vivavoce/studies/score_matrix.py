@@ -1,0 +1,271 @@
+"""Score matrices: one criterion as a table of candidates by items, which most studies work on."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce.core.records import Measure
+from vivavoce.core.specs import signed
+from vivavoce.studies.leaderboard.pooling import counts, ratio_of
+from vivavoce.studies.score_table import (
+    ITEM,
+    ScoreTable,
+    by_answer,
+    counted_value,
+    item_of,
+    resolve,
+    weights_of,
+)
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class ScoreMatrix(NamedTuple):
+    """One criterion on one benchmark: `values` is candidates x items, 0 where `present` is False.
+
+    `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''. So do
+    `weights`, null where all items count alike. A criterion pooled as a ratio of sums has the ratio of each
+    item as its value (of a perplexity the logarithm), and in `sizes` what that was divided by.
+    """
+
+    benchmark: str
+    measure: Measure
+    candidates: tuple[str, ...]
+    items: tuple[tuple[str, str], ...]
+    groups: np.ndarray[Any, Any]
+    categories: np.ndarray[Any, Any]
+    values: Floats
+    present: np.ndarray[Any, np.dtype[np.bool_]]
+    weights: Floats | None = None
+    sizes: Floats | None = None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The columns of a row that say which benchmark, criterion and rater it is about."""
+        return place_of(self.benchmark, self.measure)
+
+    @property
+    def complete(self) -> "ScoreMatrix":
+        """The matrix on the items that every candidate has a value for."""
+        return self.on(np.all(self.present, axis=0))
+
+    def on(self, members: np.ndarray[Any, Any]) -> "ScoreMatrix":
+        """The matrix on some of its items."""
+        names = tuple(name for name, keep in zip(self.items, members, strict=True) if keep)
+        return self._replace(
+            items=names,
+            groups=self.groups[members],
+            categories=self.categories[members],
+            values=self.values[:, members],
+            present=self.present[:, members],
+            weights=None if self.weights is None else self.weights[members],
+            sizes=None if self.sizes is None else self.sizes[:, members],
+        )
+
+    def even(self) -> Floats:
+        """The values, none of them absent; for a ratio of sums, values with its mean and its error.
+
+        theta + b (y - theta) / mean b with y the item's ratio and b its size: the linearised ratio.
+        """
+        if self.sizes is None:
+            return self.values
+        theta = np.average(self.values, axis=1, weights=self.sizes)[:, None]
+        return np.asarray(theta + self.sizes * (self.values - theta) / self.sizes.mean(axis=1, keepdims=True))
+
+    def means(self) -> Floats:
+        """The candidates' means over its items, at least one; no value is absent."""
+        return np.asarray(
+            self.values.mean(axis=1)
+            if self.weights is None
+            else np.average(self.values, axis=1, weights=self.weights)
+        )
+
+    def of(self, candidates: Sequence[str]) -> "ScoreMatrix":
+        """The matrix of some of its candidates, in that order."""
+        rows = [self.candidates.index(name) for name in candidates]
+        return self._replace(
+            candidates=tuple(candidates),
+            values=self.values[rows],
+            present=self.present[rows],
+            sizes=None if self.sizes is None else self.sizes[rows],
+        )
+
+
+def place_of(benchmark: str, measure: Measure) -> dict[str, Any]:
+    """The columns of a row that say which benchmark, criterion and rater it is about."""
+    return {
+        "benchmark": benchmark,
+        "metric": measure.metric,
+        "criterion": measure.criterion.criterion,
+        "rater": measure.rater,
+    }
+
+
+def labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
+    """The shortest names that tell the measures apart, by `key_of`.
+
+    A metric goes by its bare name if no other has it, with its criterion where that says more, and its
+    rater where several share both.
+    """
+    metrics: dict[str, set[str]] = {}
+    for m in measures.values():
+        metrics.setdefault(m.metric.split("(")[0], set()).add(m.metric)
+    named = {}
+    for m in measures.values():
+        bare, criterion = m.metric.split("(")[0], m.criterion.criterion
+        metric = bare if len(metrics[bare]) == 1 and "(" in m.metric and criterion not in PLAIN else m.metric
+        named[key_of(m)] = metric if criterion in (m.metric, *PLAIN) else f"{metric}: {criterion}"
+    # One kind of ending at a time, so that a name grows no longer than it must.
+    named = _distinguished(named, {key: f" by {key[2]}" if key[2] else "" for key in named})
+    # Another version of one measure, or one that was recorded and not run here.
+    return _distinguished(named, {key: f" @{signed(key[0]).version}" for key in named})
+
+
+def _distinguished(
+    named: dict[tuple[str, str, str], str], endings: Mapping[tuple[str, str, str], str]
+) -> dict[tuple[str, str, str], str]:
+    """The names, with an ending where a name occurs twice."""
+    times = Counter(named.values())
+    return {key: name + endings[key] if times[name] > 1 else name for key, name in named.items()}
+
+
+PLAIN = ("f1", "accuracy", "value")
+"""Names of criteria that say no more than their metric does."""
+
+
+def row_labels(measures: Mapping[int, Measure]) -> dict[tuple[str, str, str], str]:
+    """The `labels` by the columns of a row that name a measure: metric, criterion and rater."""
+    short = labels(measures)
+    return {(m.metric, m.criterion.criterion, m.rater): short[key_of(m)] for m in measures.values()}
+
+
+def key_of(measure: Measure) -> tuple[str, str, str]:
+    """What identifies a measure: signature, criterion, rater."""
+    return measure.signature, measure.criterion.criterion, measure.rater
+
+
+def left_out(marks: ScoreTable, *, ratios: bool = False) -> tuple[str, ...]:
+    """Lines on what has no place in a matrix: pooled criteria, and candidates without a score that counts.
+
+    `ratios` as in `grids`.
+    """
+    single = _matrix_measures(marks.measures, ratios)
+    # A ratio that has a matrix must not be listed as left out.
+    _, lines = by_answer(
+        {k: m for k, m in marks.measures.items() if k not in single or m.criterion.pool == "mean"}
+    )
+    short = labels(marks.measures)
+    unedited = marks.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    absent = []
+    for key, measure in single.items():
+        counted = (
+            unedited.filter(pl.col("measure_id") == key)
+            .group_by("benchmark", "candidate", maintain_order=True)
+            .agg(counts=counted_value(measure.criterion).is_not_null().any())
+        )
+        for (benchmark,), lost in counted.filter(~pl.col("counts")).group_by(
+            "benchmark", maintain_order=True
+        ):
+            names = ", ".join(sorted(lost["candidate"]))
+            absent.append(
+                f"Left out of {short[key_of(measure)]} on {benchmark}, without a mark that counts: {names}."
+            )
+    return (*lines, *absent)
+
+
+def grids(
+    scores: pl.DataFrame, measures: Mapping[int, Measure], *, ratios: bool = False
+) -> Iterator[ScoreMatrix]:
+    """A matrix for each benchmark and criterion that is not pooled; floor and ceiling are not candidates.
+
+    With `ratios` also for those that are pooled as a ratio of sums, on the log scale where it is exp of one.
+    """
+    of_candidates = scores.filter(pl.col("role") == "candidate")
+    for key, measure in _matrix_measures(measures, ratios).items():
+        for (benchmark,), part in of_candidates.filter(pl.col("measure_id") == key).group_by(
+            "benchmark", maintain_order=True
+        ):
+            yield _grid(str(benchmark), measure, part)
+
+
+def _matrix_measures(measures: Mapping[int, Measure], ratios: bool) -> dict[int, Measure]:
+    """The measures that have a matrix."""
+    single = by_answer(measures)[0]
+    return {k: m for k, m in measures.items() if k in single or (ratios and ratio_of(m.criterion))}
+
+
+def _values(part: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """A row per candidate and item with its value, `observed`, and `size` where that is a ratio."""
+    if not ratio_of(measure.criterion):
+        return resolve(part, measure.criterion).filter(pl.col("observed").is_not_null())
+    counted = counts(part, measure.criterion).items
+    if counted is None:
+        counted = part.head(0).with_columns(numerator=pl.lit(0.0), denominator=pl.lit(0.0))
+    defined = counted.filter(pl.col("denominator") > 0)  # 0 over 0 says nothing
+    return defined.with_columns(
+        observed=pl.col("numerator") / pl.col("denominator"), size=pl.col("denominator")
+    )
+
+
+def _grid(benchmark: str, measure: Measure, part: pl.DataFrame) -> ScoreMatrix:
+    values = _values(part, measure)
+    categories = part.unique(["item", "variant"]).select("item", "variant", "category")
+    items = (
+        values.select(*item_of(values))
+        .unique()
+        .join(categories, on=["item", "variant"], how="left", validate="1:1")
+        .sort("item", "variant")
+        .with_row_index("column")
+    )
+    candidates = sorted(values["candidate"].unique())
+    rows = {name: row for row, name in enumerate(candidates)}
+    table = np.zeros((len(candidates), items.height))
+    present = np.zeros(table.shape, dtype=np.bool_)
+    placed = values.join(items.select(*ITEM, "column"), on=list(ITEM), validate="m:1")
+    at = (np.array([rows[name] for name in placed["candidate"]], dtype=int), placed["column"].to_numpy())
+    table[at] = placed["observed"].to_numpy()
+    present[at] = True
+    sizes = None
+    if "size" in placed.columns:
+        sizes = np.ones(table.shape)
+        sizes[at] = placed["size"].to_numpy()
+    return ScoreMatrix(
+        benchmark=benchmark,
+        measure=measure,
+        candidates=tuple(candidates),
+        items=tuple(items.select("item", "variant").iter_rows()),
+        groups=items["group"].to_numpy(),
+        categories=items["category"].fill_null("").to_numpy(),
+        values=table,
+        present=present,
+        weights=weights_of(items),
+        sizes=sizes,
+    )
+
+
+def common(first: ScoreMatrix, second: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
+    """Both matrices on the candidates and items they share; a cell absent in one is absent in both."""
+    names = [name for name in first.candidates if name in second.candidates]
+    first, second = first.of(names), second.of(names)
+    # A set has no fixed order, and the last digit of a mean depends on the order.
+    shared = sorted(set(first.items) & set(second.items))
+    first, second = (_aligned(grid, shared) for grid in (first, second))
+    both = first.present & second.present
+    return first._replace(present=both), second._replace(present=both)
+
+
+def _aligned(grid: ScoreMatrix, items: Sequence[tuple[str, str]]) -> ScoreMatrix:
+    place = {name: column for column, name in enumerate(grid.items)}
+    columns = np.array([place[name] for name in items], dtype=int)
+    return grid._replace(
+        items=tuple(items),
+        groups=grid.groups[columns],
+        categories=grid.categories[columns],
+        values=grid.values[:, columns],
+        present=grid.present[:, columns],
+        weights=None if grid.weights is None else grid.weights[columns],
+        sizes=None if grid.sizes is None else grid.sizes[:, columns],
+    )

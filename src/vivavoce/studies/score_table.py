@@ -1,0 +1,195 @@
+"""Studies: score rows in, findings out. A study knows no metric, no model and no store.
+
+`counted_value` is the one place where a status becomes a number, by the criterion's own rule; `resolve`
+averages to one value per item, and everything above works on that.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.records import Criterion, Measure
+
+if TYPE_CHECKING:
+    from vivavoce.models.cards import ModelCard
+
+
+ITEM = ("benchmark", "item", "variant", "group")
+LEAST_GROUPS = 10
+"""Minimum number of groups for which a test or an interval is reported."""
+NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
+"""The reason where a side has no bound: a score failed and the scale is unbounded, so no case is worst."""
+
+
+class ScoreTable(NamedTuple):
+    """What studies work on: the score rows of a run with their `measure_id`, and what is known beside them.
+
+    `scores` has a column `weight` where a sample of a benchmark was asked: how many of its items each item
+    stands for.
+    """
+
+    scores: pl.DataFrame
+    measures: Mapping[int, Measure]
+    identical: frozenset[str] = frozenset()
+    """Candidates whose repeats of every item are one text: their repeats differ by the rater alone."""
+    cards: "Mapping[str, ModelCard] | None" = None
+    """Model cards of the candidates by label, and of judges under the names of `rubrics.models_named`."""
+    responses: pl.DataFrame | None = None
+    people: frozenset[int] = frozenset()
+    """The measures whose raters are people."""
+    only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
+    """The items that a measure scores, for measures that do not score every item of their formats."""
+    probes: Mapping[int, str] = {}
+    """The requests for log-likelihoods that a measure scores."""
+    released: Mapping[str, str] = {}
+    """By benchmark the month in which its items could first be read."""
+    notes: tuple[str, ...] = ()
+    """Lines on what was left out of the table."""
+
+    def joined(self, more: "ScoreTable") -> "ScoreTable":
+        """These scores and others of the same run."""
+        # Polars stacks only tables with the same columns in the same order.
+        scores = pl.concat([self.scores, more.scores.select(self.scores.columns)])
+        return self._replace(
+            scores=scores,
+            measures={**self.measures, **more.measures},
+            only={**self.only, **more.only},
+            probes={**self.probes, **more.probes},
+        )
+
+
+SAMPLED = "A sample was asked: means weigh each question by how many of the exam it stands for."
+"""The note of a study that weighs items, where `weight` is among the columns."""
+
+
+def unweighted(scores: pl.DataFrame, what: str) -> tuple[str, ...]:
+    """The line that `what` counts every item alike, where a sample was asked; else none."""
+    return (f"A sample was asked: {what} each question alike.",) if "weight" in scores.columns else ()
+
+
+def item_of(rows: pl.DataFrame) -> tuple[str, ...]:
+    """The columns of an item: `ITEM`, and its weight where there is one."""
+    return (*ITEM, "weight") if "weight" in rows.columns else ITEM
+
+
+def weights_of(rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """The weights of rows by item; null where all count alike."""
+    if "weight" not in rows.columns or rows["weight"].n_unique() < 2:
+        return None
+    return rows["weight"].to_numpy()
+
+
+def weighted_mean(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None) -> float:
+    """The mean of one value per item, at least one."""
+    return float(np.mean(values) if weights is None else np.average(values, weights=weights))
+
+
+def identical_repeats(responses: pl.DataFrame) -> frozenset[str]:
+    """Candidates with several responses to some item, and to every item always the same text.
+
+    Responses that failed have no text: failing alike is not answering alike.
+    """
+    arrived = responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
+    repeated = (
+        arrived.group_by("candidate", "benchmark", "item", "variant")
+        .agg(n=pl.len(), texts=pl.col("text").n_unique())
+        .filter(pl.col("n") > 1)
+    )
+    same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
+    return frozenset(same.filter("same")["candidate"])
+
+
+def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
+    """One row per candidate and item, from the score rows of one criterion (`tables.SCORES`).
+
+    `observed` is the mean over passes, then repeats, of the scores that are there; `low` and `high` the same
+    with every failed score at the criterion's lower and upper limit. Non-response under `set_aside` is left
+    out of all three; a column is null where nothing is left. `low` or `high` is NaN only where a failed score
+    meets a side without a limit: `span` turns it into "no bound".
+    """
+    # Two steps, because a plain mean would weigh repeats by their number of passes.
+    return over_repeats(by_repeat(rows, criterion))
+
+
+FILLED = ("observed", "low", "high")
+"""A value as observed, and what the failed scores could make of it."""
+
+
+def by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
+    """As `resolve`, one row per candidate, item and repeat: the means of its passes."""
+    failed = pl.col("status") == "failed"
+    observed = counted_value(criterion)
+
+    def filling(limit: float | None) -> pl.Expr:
+        # Unlike a null, NaN swallows the mean: what nothing bounds must not drop out of a bound.
+        return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
+
+    return (
+        rows.filter(pl.col("edit") == "")
+        .select(*item_of(rows), "candidate", "role", "repeat", observed.alias("observed"),
+                filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
+        .group_by(*item_of(rows), "candidate", "role", "repeat")
+        .agg(pl.col(*FILLED).mean())
+        .sort(*ITEM, "candidate", "repeat")  # a mean in another order has another last digit
+    )  # fmt: skip
+
+
+def over_repeats(answers: pl.DataFrame) -> pl.DataFrame:
+    """The means over repeats of what `by_repeat` gives: one row per candidate and item."""
+    return (
+        answers.group_by(*item_of(answers), "candidate", "role", maintain_order=True)
+        .agg(pl.col(*FILLED).mean())
+        .sort(*ITEM, "candidate")
+    )
+
+
+def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
+    """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
+    values = by_repeat(rows, criterion).rename({"observed": "y"}).filter(pl.col("y").is_not_null())
+    return values.select(*item_of(values), "candidate", "repeat", "y")
+
+
+def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tuple[str, ...]]:
+    """The measures whose values by answer are averaged, and a line on the pooled ones that are left out."""
+    single = {key: m for key, m in measures.items() if m.criterion.pool == "mean"}
+    pooled = [f"{m.metric}, {m.criterion.criterion}" for m in measures.values() if m.criterion.pool != "mean"]
+    if not pooled:
+        return single, ()
+    left_out = "; ".join(dict.fromkeys(pooled))
+    return single, (f"Left out, being pooled over all answers and no value of each: {left_out}.",)
+
+
+def counted_value(criterion: Criterion) -> pl.Expr:
+    """The value of a score row: non-response by the criterion's rule, null where set aside or failed."""
+    # `failed` is our fault and not silence: it stays null and enters the bounds alone.
+    silent = pl.col("status").is_in(["unanswered", "unreadable"])
+    return pl.when(silent).then(pl.lit(criterion.silence, pl.Float64)).otherwise(pl.col("value"))
+
+
+def span(
+    lows: pl.Series,
+    highs: pl.Series,
+    groups: pl.Series,
+    *,
+    weights: pl.Series | None = None,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> stats.Bounds:
+    """`stats.bounds` of the two fillings by item.
+
+    Null rows are set aside; a side that holds NaN has no bound.
+    """
+    counted = lows.is_not_null() & highs.is_not_null()
+    below, above = (
+        None if side.is_nan().any() else side.filter(counted).to_numpy() for side in (lows, highs)
+    )
+    if not counted.any() or (below is None and above is None):
+        return stats.Bounds(None, None, None, None)
+    w = None if weights is None or weights.n_unique() < 2 else weights.filter(counted).to_numpy()
+    return stats.bounds(
+        below, above, groups.filter(counted).to_numpy(), weights=w, low=low, high=high, level=level
+    )

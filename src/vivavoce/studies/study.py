@@ -1,0 +1,89 @@
+"""The door for studies: a class with a typed row, a sentence about it, and `findings` over score rows.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class SpreadRow:
+        candidate: str
+        lowest: float
+
+    @study("spread")
+    class Spread(Study):
+        about = "The lowest score of each candidate."
+        row = SpreadRow
+        least: int = 1
+
+        def findings(self, scores):
+            return self.finding([SpreadRow(candidate=..., lowest=...)], "A sentence.")
+
+The fields of the class are the study's options: `viva study RUN "spread(least=3)"`. Options named `cards`,
+`labels` and `margin` are also options of the command line.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from vivavoce.core import registry
+from vivavoce.core.records import Finding, Measure
+
+if TYPE_CHECKING:
+    from vivavoce.studies.score_table import ScoreTable
+
+
+Need = Literal["cards", "ranks", "twins", "any_tokeniser"]
+"""What a study's table must hold besides the scores of the benchmark's own items.
+
+`cards`: what is known of the models that answer, judge or word references. `ranks`: the ranks of ballots.
+`twins`: the items that `viva vary` made in the run. `any_tokeniser`: also what is counted in tokens where the
+candidates' tokenisers differ.
+"""
+
+
+class Study(ABC):
+    """What a study declares; its options are the fields of the subclass."""
+
+    row: ClassVar[type]
+    """The type of its rows: a frozen dataclass, the columns in their order."""
+    about: ClassVar[str]
+    """What it asks, for help, `viva list studies`, the docs and the heading in the report."""
+    special: ClassVar[bool] = False
+    """True for a study of data that not every run has: without rows it is left out, unless it was named."""
+    needs: ClassVar[tuple[Need, ...]] = ()
+
+    def applies_to(self, scores: "ScoreTable") -> bool:
+        """Whether it is made of these scores where no study was named."""
+        return True
+
+    @abstractmethod
+    def findings(self, scores: "ScoreTable") -> Finding:
+        """Its rows, sentences and notes; the same whatever the order of the score rows."""
+
+    def finding(self, rows: Iterable[Any], text: str = "", notes: Iterable[str] = ()) -> Finding:
+        """The finding of typed rows; here, and only here, a row becomes a mapping."""
+        name = registry.canonical(self).name
+        return Finding(study=name, rows=tuple(map(as_mapping, rows)), text=text, notes=tuple(notes))
+
+
+def as_mapping(row: Any) -> dict[str, Any]:
+    """The columns of a typed row with their values."""
+    return {name: getattr(row, name) for name in columns(type(row))}
+
+
+def columns(row: type) -> tuple[str, ...]:
+    """The columns of a type of rows, in their order."""
+    return tuple(field.name for field in fields(row))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRow:
+    """The columns that many studies begin with: which measure of which benchmark a row is about."""
+
+    benchmark: str
+    metric: str
+    criterion: str
+    rater: str
+
+
+def measure_columns(measure: Measure) -> dict[str, Any]:
+    """The columns of a row that name a measure."""
+    return {"metric": measure.metric, "criterion": measure.criterion.criterion, "rater": measure.rater}

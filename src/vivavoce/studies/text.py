@@ -1,0 +1,83 @@
+"""Numbers and counts as sentences write them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from vivavoce.core.records import Criterion
+
+HEADLINES = ("mean", "pooled")
+"""The views that an estimate always has; each criterion has one of them."""
+
+
+def number(value: float, criterion: Criterion) -> str:
+    """A number for a sentence: two decimals, three on a scale up to 1 wide, three digits without limits."""
+    if criterion.low is None or criterion.high is None:
+        return _digits(value)
+    text = f"{value:.{2 if criterion.high - criterion.low > 1 else 3}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def plain(value: float) -> str:
+    """A number that the user gave, as they gave it."""
+    return f"{value:g}"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, as people write them: 0.0123, 1.23, 12,300, 2.31 × 10^11."""
+    if value and math.isfinite(value) and not 1e-4 <= abs(value) < 999_500:
+        digits, _, power = f"{value:.2e}".partition("e")
+        return f"{digits} × 10^{int(power)}"
+    text = f"{value:.3g}"
+    return f"{float(text):,.0f}" if "e+" in text else text
+
+
+def factor(value: float) -> str:
+    """A difference of logarithms as the ratio it stands for.
+
+    Three digits; near 1 as many as show the distance from it, so that neither 1.05 nor 1.001 is 1.
+    """
+    if abs(value) > 700:  # exp(710) is no float
+        power = math.floor(value / math.log(10))
+        return f"{math.exp(value - power * math.log(10)):.2f} × 10^{power}"
+    distance = abs(math.expm1(value))
+    if 1e-6 < distance < 0.1:
+        return f"{math.exp(value):.{1 - math.floor(math.log10(distance))}f}".rstrip("0")
+    return _digits(math.exp(value))
+
+
+def ordinal(n: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def count(n: int, thing: str) -> str:
+    """`1 question`, `63 questions`."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def sampled(items: pl.DataFrame) -> tuple[str, ...]:
+    """A sentence for each benchmark with a sample of its items: how many of how many were asked."""
+    if "weight" not in items.columns:
+        return ()
+    by_benchmark = (
+        items.group_by("benchmark", maintain_order=True)
+        .agg(n=pl.len(), of=pl.col("weight").sum(), some=(pl.col("weight") != 1).any())
+        .filter("some")
+    )
+    return tuple(
+        f"Of {benchmark} a sample was asked, {n:,} of {round(of):,} questions; each counts for as many as it "
+        "stands for."
+        for benchmark, n, of, _ in by_benchmark.iter_rows()
+    )
+
+
+def by_view(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Estimates for tables: outside the headline views, the criterion also names its view."""
+    return [
+        {**row, "criterion": row["criterion"] + ("" if row["view"] in HEADLINES else f", {row['view']}")}
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""HIVMedQA (Cardenal Antolin et al. 2025): open questions on HIV, MedSynF1, bias twins."""

@@ -1,0 +1,107 @@
+"""Variations: variants of an item, and edits of a response, each a new row with its origin.
+
+A variation derives from `Variation` and is registered with `@variation(name)`. `makes` gives an `Outcome` for
+everything it was tried on: what was made of it, or the reason why nothing was. `pipeline.vary` checks what
+was made and stores it; nothing is ever made twice.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, Response, Role
+
+if TYPE_CHECKING:
+    from vivavoce.models.engine.client import ModelClient
+
+
+class ResponseKey(NamedTuple):
+    """What tells a response from all others of a run."""
+
+    benchmark: str
+    item: str
+    variant: str
+    candidate: str
+    repeat: int
+    edit: str
+
+
+def key_of(response: Response) -> ResponseKey:
+    """The key of a response."""
+    return ResponseKey(*(getattr(response, name) for name in ResponseKey._fields))
+
+
+class Stock(NamedTuple):
+    """What can be varied: the chosen items of the benchmark, and the unedited responses to them.
+
+    `roles` are those of the run's candidates. `origins` holds the origin of every response that was generated
+    in the run.
+    """
+
+    items: Sequence[Item]
+    answers: Sequence[Response] = ()
+    roles: Mapping[str, Role] = {}
+    origins: Mapping[ResponseKey, str | None] = {}
+
+    @property
+    def bases(self) -> list[Item]:
+        """The base items: what other framings are made of."""
+        return [item for item in self.items if not item.variant]
+
+    def holds(self, response: Response) -> bool:
+        """True if the run holds what was made by the same spec under this key already.
+
+        Raises `InputError` if it was made otherwise.
+        """
+        key, origin = key_of(response), response.meta["origin"]
+        if key not in self.origins:
+            return False
+        if self.origins[key] != origin:
+            raise InputError(
+                f"{key.candidate} has {key.edit or f'repeat {key.repeat}'} of {key.item} in this run "
+                f"already, from {self.origins[key] or 'elsewhere'}, not from {origin}: what is made is kept. "
+                "Use another run, or another label."
+            )
+        return True
+
+
+class Outcome(NamedTuple):
+    """What came of one thing that was tried.
+
+    `what` is the variant or the edit in short (`bias:recency`, `rephrase`), `name` the item's. The `records`
+    stand or fall together, such as a biased item with its neutral twin; there are none where nothing could be
+    made, and `reason` says why. With records, `reason` is the check that they failed, null where they failed
+    none; `detail` tells more of it. `requests` is how many a model would have to be sent first. `stored`: the
+    run holds the records already.
+    """
+
+    what: str
+    name: str
+    records: tuple[Item | Response, ...] = ()
+    reason: str | None = None
+    detail: str | None = None
+    requests: int = 0
+    stored: bool = False
+
+
+class Variation(ABC):
+    """A way to make variants of items, or edits of responses. Its dataclass fields are its settings.
+
+    An item that it makes has the key, the group and all else of its base item but question, context, variant,
+    alias and `meta`; `origin` is its spec, narrowed to what made this item, or null for the spec as given.
+    """
+
+    @abstractmethod
+    def makes(self, stock: Stock, client: "ModelClient | None") -> Iterable[Outcome]:
+        """An outcome for each thing it was tried on; without a client, no model is asked."""
+
+
+def seeded_choice(item: Item, purpose: str, seed: int, among: int) -> int:
+    """A number from 0 to `among` - 1 that follows from the item's ids, the purpose and the seed alone.
+
+    The item's place in the exam, and what else is made in the same call, do not matter.
+    """
+    text = f"{item.benchmark}|{item.item}|{purpose}|{seed}"
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big") % among

@@ -1,0 +1,128 @@
+"""What variations ask of models, and how the replies are read: one JSON object with one field that counts."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.core.prompts import Prompt, Unreadable, load
+from vivavoce.core.records import Item
+from vivavoce.core.text import is_blank, one_line, spoken
+from vivavoce.models.fencing import fenced, question_text
+from vivavoce.models.requests import Message, Request, Sampling
+
+LONGEST = 200_000
+"""Characters of a reply that is still looked through."""
+
+
+@cache
+def _prompt(name: str) -> Prompt:
+    # Beside this file, not among the shipped prompts: those ask candidates, and a user may name them.
+    return load(str(Path(__file__).with_name(f"{name}.md")))
+
+
+def _request(prompt: str, fields: Mapping[str, str], *, exact: bool, **parts: str) -> Request:
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in fields.items()},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return Request(
+        messages=(Message("user", _prompt(prompt).fill(**parts)),),
+        sampling=Sampling(temperature=0.0 if exact else None, schema=schema),
+    )
+
+
+def the_key(item: Item) -> str:
+    """The right answer as a prompt shows it: the key, or every reference on a line of its own."""
+    return "\n".join(item.references) or formats.key(item)
+
+
+def for_planted(item: Item) -> Request:
+    """Asks for a wrong answer that this item could suggest."""
+    return _request(
+        "planted",
+        {"answer": "string"},
+        exact=True,
+        question=fenced("question", question_text(item)),
+        right_answer=fenced("right_answer", the_key(item)),
+    )
+
+
+def about_twin(before: Item, after: Item) -> Request:
+    """Asks whether the right answer of `before` is that of `after` too."""
+    return _request(
+        "twin_check",
+        {"reason": "string", "same": "boolean"},
+        exact=True,
+        before=fenced("before", question_text(before)),
+        after=fenced("after", question_text(after)),
+        right_answer=fenced("right_answer", the_key(before)),
+    )
+
+
+def for_rephrasing(text: str) -> Request:
+    """Asks for a text in other words; how it is drawn is the model's, so that repeats may differ."""
+    return _request("rephrase", {"text": "string"}, exact=False, text=fenced("text", text))
+
+
+def read_text(name: str) -> Callable[[str], str]:
+    """A reader of the text under `name`, our escapes undone; it raises `Unreadable` where there is none."""
+
+    def read_field(reply: str) -> str:
+        text = _object(reply).get(name)
+        if not isinstance(text, str) or is_blank(text):
+            raise Unreadable(f"no text under {name!r}")
+        return html.unescape(text).strip()
+
+    return read_field
+
+
+class Verdict(NamedTuple):
+    """Whether the right answer is still the same, and why."""
+
+    same: bool
+    why: str
+
+
+def read_verdict(reply: str) -> Verdict:
+    """What a reply says of a twin. Raises `Unreadable` where it says neither yes nor no."""
+    verdict = _object(reply)
+    same = verdict.get("same")
+    if isinstance(same, str):
+        same = {"true": True, "yes": True, "false": False, "no": False}.get(same.strip().casefold())
+    if not isinstance(same, bool):
+        raise Unreadable("neither true nor false under 'same'")
+    why = verdict.get("reason")
+    return Verdict(
+        same, one_line(why, 200) if isinstance(why, str) and not is_blank(why) else "no reason given"
+    )
+
+
+_OPENING = re.compile(r'\{(?=\s{0,40}")')
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def _object(reply: str) -> Mapping[str, Any]:
+    """The one JSON object of a reply, bare, fenced or amid prose; two are none."""
+    text = spoken(reply).text
+    if is_blank(text):
+        raise Unreadable("empty reply")
+    if len(text) > LONGEST:
+        raise Unreadable(f"the reply is longer than {LONGEST} characters")
+    objects: list[Mapping[str, Any]] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        try:
+            parsed, at = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            break  # what begins like an object and is none may go on for ever: nothing after it is trusted
+        objects.append(parsed)
+    if len(objects) != 1:
+        raise Unreadable("several JSON objects" if objects else "no JSON object")
+    return objects[0]

@@ -1,0 +1,126 @@
+"""Rewordings by a model: of candidates' answers, or of references, as a ceiling."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from vivavoce import formats
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.records import Item, Response
+from vivavoce.core.registry import variation
+from vivavoce.core.specs import Spec
+from vivavoce.core.text import is_blank, spoken
+from vivavoce.variants import Outcome, Stock, Variation, key_of
+from vivavoce.variants.invariants import changed
+from vivavoce.variants.llm import for_rephrasing, read_text
+
+if TYPE_CHECKING:
+    from vivavoce.models.engine.client import CallResult, ModelClient
+
+
+class _Source(NamedTuple):
+    """A text to reword, the item it belongs to, and the row that a rewording of it becomes."""
+
+    item: Item
+    text: str
+    row: Response
+
+
+@variation("rephrase")
+class Rephrase(Variation):
+    """The same in other words, `k` times, written by `model`; open formats only.
+
+    `of=answers` rewords what candidates answered: the edits `rephrase:1` to `rephrase:k` of each answer, all
+    candidates' or those of `candidate`. `of=references` rewords the first reference of each base item:
+    repeats 1 to k of the candidate `label`, a ceiling that says what is right in other words.
+    """
+
+    model: str | Spec
+    k: int = 1
+    of: Literal["answers", "references"] = "answers"
+    candidate: str | None = None
+    label: str = "rephrased references"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k <= 100:
+            raise ValueError("k is a number from 1 to 100")
+        if not self.label.strip():
+            raise ValueError("label is a name")
+        if self.of == "references" and self.candidate is not None:
+            raise ValueError("candidate goes with of=answers")
+
+    def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
+        """An outcome for each text and rewording. Raises `InputError` where another spec made some here."""
+        what = "rephrase" if self.of == "answers" else "ceiling"
+        chosen = []
+        for source in self._answers(stock) if self.of == "answers" else self._references(stock):
+            if why := _unfit(source):
+                yield Outcome(what, source.item.name, reason=why)
+            else:
+                chosen.append(source)
+        for n in range(1, self.k + 1):
+            new = []
+            for source in chosen:
+                if stock.holds(self._numbered(source.row, n)):
+                    yield Outcome(what, source.item.name, stored=True)
+                else:
+                    new.append(source)
+            if client is None:
+                why = "a model is asked first"
+                yield from (Outcome(what, source.item.name, reason=why, requests=1) for source in new)
+                continue
+            requests = [for_rephrasing(source.text) for source in new]
+            results = client.ask(self.model, requests, read_text("text"), purpose="vary rephrase", repeat=n)
+            for source, result in zip(new, results, strict=True):
+                yield self._outcome(what, source, result, n)
+
+    def _numbered(self, row: Response, n: int) -> Response:
+        return replace(row, edit=f"rephrase:{n}") if self.of == "answers" else replace(row, repeat=n)
+
+    def _outcome(self, what: str, source: _Source, result: "CallResult[str]", n: int) -> Outcome:
+        if result.value is None:
+            return Outcome(what, source.item.name, reason=f"no rewording came: {result.reason}")
+        text = result.value
+        if self.of == "references":  # as a candidate would say it: a chain with its steps
+            text = formats.key(replace(source.item, references=(text,)))
+        fault = changed(source.text, result.value)
+        if result.value.split() == source.text.split():
+            fault = "it is word for word the same"
+        row = replace(self._numbered(source.row, n), text=text)
+        return Outcome(what, source.item.name, (row,), fault)
+
+    @property
+    def _origin(self) -> str:
+        """Without `k`: asked for more, the first ones stay."""
+        return str(Spec("rephrase", {"model": self.model, "of": self.of}))
+
+    def _answers(self, stock: Stock) -> Iterator[_Source]:
+        if self.candidate is not None and self.candidate not in stock.roles:
+            near = suggest(self.candidate, list(stock.roles))
+            raise InputError(f"rephrase: no candidate {self.candidate!r} in this run.{near}")
+        items = {(i.benchmark, i.item, i.variant): i for i in stock.items}
+        candidates = {candidate for candidate, role in stock.roles.items() if role == "candidate"}
+        if self.candidate is not None:
+            candidates = {self.candidate}
+        for answer in stock.answers:
+            item = items.get((answer.benchmark, answer.item, answer.variant))
+            if answer.candidate in candidates and item is not None:
+                row = Response(**key_of(answer)._asdict(), text="", meta={"origin": self._origin})
+                yield _Source(item, spoken(answer.text or "").text, row)
+
+    def _references(self, stock: Stock) -> Iterator[_Source]:
+        if stock.roles.get(self.label, "ceiling") != "ceiling":
+            raise InputError(
+                f"rephrase: {self.label!r} is a candidate of this run, and no ceiling: give another label=…"
+            )
+        for item in stock.bases:
+            meta = {"origin": self._origin}
+            row = Response(benchmark=item.benchmark, item=item.item, candidate=self.label, text="", meta=meta)
+            yield _Source(item, item.references[0] if item.references else "", row)
+
+
+def _unfit(source: _Source) -> str | None:
+    """Why a text cannot be reworded; null if it can."""
+    if not formats.format_of(source.item).open_text:
+        return "its format is answered with an option"
+    return "there is no text to reword" if is_blank(source.text) else None

@@ -1,0 +1,317 @@
+"""The command line: the verbs of `Run` twice, with exit codes, JSON and help."""
+
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
+
+from vivavoce import cli
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
+from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
+from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
+
+BOTH = ("score", "compare", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
+VERBS = ("challenge", "collect", "run", "demo", "list", "show", "import", "reproduce", "panel", *BOTH)
+METHODS = {
+    "collect": Run.collect,
+    "import": Run.import_answers,
+    **{verb: getattr(Run, verb) for verb in BOTH},
+}
+VIVA = (sys.executable, "-m", "vivavoce")
+
+Viva = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0.4, SILENT] * 6)})
+
+
+def test_the_verbs_are_these() -> None:
+    group: Any = typer.main.get_command(cli.app)
+    assert set(VERBS) == set(group.list_commands(typer.Context(group)))
+
+
+def test_help_has_an_example(viva: Viva) -> None:
+    assert "viva import exam.viva answers.jsonl" in " ".join(viva("--help").stdout.split())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_an_example_in_its_help(viva: Viva, verb: str) -> None:
+    said = " ".join(viva(verb, "--help").stdout.split())
+    assert f"Example: viva {verb}" in said
+
+
+@pytest.mark.parametrize("words", [("--help",), ("compare", "--help"), ()])
+def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
+    code = (
+        "import sys; from vivavoce import cli\n"
+        f"sys.argv = ['viva', *{words!r}]\n"
+        "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+        "print(*[m for m in ('polars', 'numpy', 'scipy', 'sqlite3', 'jinja2', 'vivavoce.pipeline.run') "
+        "if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "" == done.stderr.strip()
+
+
+def default_of(parameter: inspect.Parameter) -> Any:
+    """An option left out: null, nothing, or an empty collection are one thing."""
+    empty = parameter.default in (inspect.Parameter.empty, None, [], ())
+    return None if empty else parameter.default
+
+
+@pytest.mark.parametrize("verb", METHODS)
+def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
+    """`plugin`, `quiet` and `json` are the command line's own; `progress` is the method's."""
+    function = getattr(cli, f"{verb}_" if verb == "import" else verb)
+    ours = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
+    theirs = {n: default_of(p) for n, p in inspect.signature(METHODS[verb]).parameters.items()}
+    for name in ("run", "plugin", "quiet", "json"):
+        ours.pop(name, None)
+    for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
+        theirs.pop(name, None)
+    # `viva import` is two methods, told apart by --scores; a gate's exit code is the command line's alone.
+    for name in ("scores", "fail_if"):
+        ours.pop(name, None)
+    if verb == "import":
+        marks = inspect.signature(Run.import_scores).parameters.items()
+        theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
+        ours["criteria"] = None  # a text with commas here, a list there
+    if verb == "collect":
+        ours["models"] = ours.pop("model")  # one at a time here, a list there
+        theirs.pop("for_")  # the former name of logprobs; `--for` works too
+    assert theirs == ours
+
+
+def rows(found: Any, verb: str) -> list[dict[str, Any]]:
+    """The rows of a JSON answer: one object, its schema, no NaN."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in JSON")
+
+    answer = json.loads(found.stdout, parse_constant=refuse)
+    assert [f"viva.{verb}/1", "schema", "run", "rows"] == [answer["schema"], *answer]
+    assert isinstance(answer["rows"], list)
+    return answer["rows"]  # type: ignore[no-any-return]
+
+
+def test_json_of_every_verb(viva: Viva, run: Run, tmp_path: Path) -> None:
+    path = run.file.path
+    scored = rows(viva("score", path, "told", "--plugin", TOLD, "--json"), "score")
+    assert [set(ESTIMATED)] * 2 == [set(r) for r in scored]
+    compared = rows(viva("compare", path, "A", "B", "--metric", "told", "--json"), "compare")
+    assert [set(COMPARED)] == [set(r) for r in compared]
+    assert [set(COUNTED)] * 2 == [set(r) for r in rows(viva("status", path, "--json"), "status")]
+    reported = rows(viva("report", path, "--json"), "report")
+    assert ("file", str(tmp_path / "run.html")) == (reported[0]["section"], reported[0]["path"])
+    assert 1 == len(rows(viva("copy", path, tmp_path / "copy.viva", "--json"), "copy"))
+    exported = rows(viva("export", path, tmp_path / "out", "--to", "csv", "--json"), "export")
+    assert [{"table", "path", "rows", "bytes"}] * 9 == [set(r) for r in exported]
+    assert rows(viva("list", "metrics", "--json"), "list")
+    assert 1 == len(rows(viva("show", "rouge(n=1)", "--json"), "show"))
+
+
+def test_json_and_python_say_the_same(viva: Viva, run: Run) -> None:
+    path = run.file.path
+    said = rows(viva("score", path, "told", "--plugin", TOLD, "--json"), "score")
+    assert [dict(r) for r in run.estimates("told").rows] == said
+
+
+def test_failed_marks_exit_with_1_and_say_what_next(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([1, "fail"])})
+    found = viva("score", run.file.path, "told", "--plugin", TOLD, "--json", code=1)
+    assert 1 == rows(found, "score")[0]["n_failed"]
+    assert f"1 mark failed; `viva status {run.file.path}` tells why" in found.stderr
+    status = viva("status", run.file.path, "--json", code=1)
+    assert {"the judge said nothing": 1} == rows(status, "status")[0]["causes"]
+    assert "1 x the judge said nothing" in viva("status", run.file.path, code=1).stdout
+
+
+def test_failed_marks_that_succeed_exit_with_0(
+    viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = made(tmp_path, {"A": twins([1, "fail 0.5"])})
+    viva("score", run.file.path, "told", "--plugin", TOLD, code=1)
+    monkeypatch.setenv("TOLD_MENDED", "1")
+    viva("score", run.file.path, "told", "--plugin", TOLD)
+    viva("status", run.file.path)
+
+
+def test_quiet_prints_nothing(viva: Viva, run: Run, tmp_path: Path) -> None:
+    path = run.file.path
+    for words in (
+        ("score", path, "told", "--plugin", TOLD),
+        ("compare", path, "A", "B", "--metric", "told"),
+        ("status", path),
+        ("report", path),
+        ("export", path, tmp_path / "out", "--to", "csv"),
+        ("copy", path, tmp_path / "copy.viva"),
+    ):
+        found = viva(*words, "--quiet")
+        assert ("", "") == (found.stdout, found.stderr)
+
+
+def test_tables_show_what_a_reader_needs(viva: Viva, run: Run) -> None:
+    path = run.file.path
+    scored = viva("score", path, "told", "--plugin", TOLD).stdout
+    assert "told: worth on exam" in scored
+    assert "0.750" in scored
+    assert "50.0%" in scored
+    compared = viva("compare", path, "A", "B", "--metric", "told", "--margin", "0.1").stdout
+    assert "On 12 questions (12 cases): A 0.750, B 0.200 out of 1" in compared
+    assert "A is better, and by more than the 0.1 you called important." in compared
+    assert "This is the 1st look at this run." in compared
+
+
+def test_compare_prints_what_stands_beside_the_headline(viva: Viva, run: Run) -> None:
+    """B answered every second question only, 0.4 where A has 1: all differ alike there, by 0.6."""
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    (row,) = rows(viva("compare", run.file.path, "A", "B", "--metric", "told", "--json"), "compare")
+    assert (6, 0.6) == (row["n_answered"], pytest.approx(row["difference_answered"]))
+    ends = f"{row['low_answered']:.3f} to {row['high_answered']:.3f}"
+    assert f"A - B, worth: on the 6 both answered: 0.600 ({ends}); q (Benjamini-Hochberg) " in found
+
+
+def test_where_both_answered_everything_only_q_stands_beside_it(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0.4, 0.1] * 6)})
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    assert "both answered" not in found
+    assert "A - B, worth: q (Benjamini-Hochberg) <0.0001." in found
+
+
+def test_no_p_value_is_shown_as_zero(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.9] * 20), "B": twins([0.1, 0.2] * 20)})
+    found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
+    assert "<0.0001" in found
+    assert "0.0000" not in found
+
+
+def test_a_card_has_a_row_for_each_field_and_nulls_are_left_out(viva: Viva) -> None:
+    card = {line.split()[0] for line in viva("show", "sample").stdout.splitlines() if line[1:2].strip()}
+    assert {"description", "source", "revision", "licence", "access", "citation", "faults"} <= card
+    assert "card" not in card
+    assert "None" not in viva("show", "accuracy").stdout
+
+
+def test_the_veto_of_the_help_changes_what_it_is_shown_beside(viva: Viva, tmp_path: Path) -> None:
+    """As `viva score --help` shows it: a line that two metrics of free text share."""
+    shown = " ".join(viva("score", "--help").stdout.split())
+    assert 'bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"' in shown
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y z"}})
+    viva("score", run.file.path, "bleu", "token_f1", "--veto", "token_f1 < 0.2")
+    veto = [r for r in run.estimates("bleu", veto=["token_f1 < 0.2"]).rows if r["view"] == "veto"]
+    assert 1 == len(veto)
+
+
+def test_markup_in_a_name_is_text(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"[bold]A[/bold] [x": twins([1])})
+    assert "[bold]A[/bold] [x" in viva("score", run.file.path, "told", "--plugin", TOLD).stdout
+
+
+def test_lists_and_cards(viva: Viva) -> None:
+    assert "rouge" in viva("list", "metrics").stdout
+    assert "hivmedqa" in viva("list", "benchmarks").stdout
+    assert "longform" in viva("list", "formats").stdout
+    assert "exact()@1" in viva("show", "exact").stdout
+    assert "told" in viva("list", "metrics", "--plugin", TOLD).stdout
+
+
+def test_import_says_what_it_found(viva: Viva, tmp_path: Path) -> None:
+    spec = exam(tmp_path, ["q1", "q2"])
+    lines = [{"item": "q1", "model": "A", "answer": "x"}, {"item": "q2", "model": "A", "answer": " "}]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = viva(
+        *("import", tmp_path / "run.viva", tmp_path / "answers.jsonl", "--benchmark", spec),
+        *("--map", "candidate=model", "--map", "text=answer", "--role", "A=floor"),
+    )
+    assert "2 answers of 1 candidate to 2 items (2 new, 0 unchanged, 0 replacing failures); 1 blank" in (
+        found.stdout
+    )
+    assert ["floor"] == Run(tmp_path / "run.viva").responses["role"].unique().to_list()
+
+
+def test_the_whole_way_on_real_answers(viva: Viva, hivmedqa: Path, tmp_path: Path) -> None:
+    """Import, score, compare, status, report: as the README shows it."""
+    path = tmp_path / "hiv.viva"
+    said = viva(
+        *("import", path, hivmedqa / "responses.jsonl", "--benchmark", f"hivmedqa(data='{hivmedqa}')"),
+        *("--map", "item=question_id", "--map", "repeat=iteration", "--map", "text=answer"),
+        *("--map", "candidate=model", "--role", "Rephrased Gold Answers=ceiling"),
+    ).stdout
+    assert "5060 answers of 11 candidates to 92 items" in said
+    assert "All repeats of NVLM-70B are the same text" in said
+    paper = f"hivmedqa(data='{hivmedqa}', subset=paper)"
+    viva("score", path, "rouge(n=1)", "token_f1", "--items", paper)
+    words = ("compare", path, "Gemini 2.5 Pro", "MedGemma 27B", "--metric", "rouge", "--items", paper)
+    found = rows(viva(*words, "--margin", "0.02", "--json"), "compare")[0]
+    assert (63, 42) == (found["n_items"], found["n_groups"])
+    assert 22 == len(rows(viva("status", path, "--json"), "status"))
+    viva("report", path)
+    page = (tmp_path / "hiv.html").read_text(encoding="utf-8")
+    assert "questions in 42 cases" in page
+    assert "All repeats of Med42-70B, NVLM-70B are the same text" in page
+
+
+# What only a process of its own can show
+
+
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_a_reader_that_leaves_early_sees_no_traceback(run: Run, form: list[str]) -> None:
+    """As under `| head -c 10`."""
+    words = [*VIVA, "compare", str(run.file.path), "A", "B", "--metric", "told", *form]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout
+        assert child.stderr
+        child.stdout.close()
+        assert b"" == child.stderr.read()
+    assert 1 == child.returncode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interruption_exits_with_130_and_says_that_nothing_is_lost(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import time\nfrom vivavoce import Criterion, Metric, metric\n\n\n"
+        '@metric("slow")\nclass Slow(Metric):\n    criteria = (Criterion(criterion="x"),)\n'
+        '    formats = ("short",)\n    needs = ()\n\n    def values(self, rows, context):\n'
+        f"        open({str(tmp_path / 'begun')!r}, 'w').close()\n        time.sleep(60)\n"
+    )
+    words = [*VIVA, "score", str(run.file.path), "slow", "--plugin", str(slow)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        while not (tmp_path / "begun").exists() and child.poll() is None:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+    assert 130 == child.returncode
+    assert "viva: interrupted; what was stored is safe; rerun the command to resume.\n" == said
+
+
+def test_the_module_runs_and_an_error_is_one_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*VIVA, "status", str(tmp_path / "no.viva")], capture_output=True, text=True, check=False
+    )
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("viva: no run at ")
+    assert 1 == done.stderr.count("\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full")
+@pytest.mark.parametrize("words", [("list", "metrics"), ("list", "formats", "--json")])
+def test_an_output_that_cannot_be_written_is_one_sentence(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([*VIVA, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert 2 == done.returncode
+    assert ["viva: cannot write the output: No space left on device."] == done.stderr.splitlines()

@@ -1,0 +1,221 @@
+"""`viva demo`: eight lines and a report, offline, and nothing of a user's is ever replaced."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from vivavoce.benchmarks.sample import CANDIDATES, recorded
+from vivavoce.core.errors import StoreError
+from vivavoce.pipeline.run import open_run
+
+Viva = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder in which the demo has run in a process of its own, without a network, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    alone = ("unshare", "-rn") if lonely() else ()
+    words = [*alone, sys.executable, "-m", "vivavoce", "demo"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert (0, "") == (done.returncode, done.stderr)
+    return folder, done.stdout
+
+
+def lonely() -> bool:
+    """True where a process can be cut off from every network."""
+    if shutil.which("unshare") is None:
+        return False
+    return 0 == subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode
+
+
+def test_it_says_what_it_did_in_eight_lines(made: tuple[Path, str]) -> None:
+    lines = made[1].splitlines()
+    steps = ("imported", "marked", "leaderboard", "verdict", "bias", "studied", "missing", "report")
+    assert [f"{n} {step}:" for n, step in enumerate(steps, 1)] == [" ".join(x.split()[:2]) for x in lines]
+
+
+def test_it_needs_no_network(made: tuple[Path, str]) -> None:
+    """The fixture cuts it off where that can be done."""
+    if not lonely():
+        pytest.skip("no process can be cut off from the network here (unshare)")
+    assert "Open viva-demo/demo.html" in made[1]
+
+
+def test_it_ends_with_the_report_and_a_warning(made: tuple[Path, str]) -> None:
+    folder, said = made
+    last = said.splitlines()[-1]
+    assert last.endswith("Open viva-demo/demo.html")
+    assert "not for clinical use" in last
+    page = (folder / "viva-demo" / "demo.html").read_text(encoding="utf-8")
+    assert "illustration: strong" in page
+
+
+def test_lines_say_what_can_be_typed_next(made: tuple[Path, str]) -> None:
+    """All but the last, which names the report."""
+    lines = made[1].splitlines()
+    assert [line.split()[1] != "report:" for line in lines] == ["  ->  viva " in line for line in lines]
+
+
+def test_what_it_says_to_type_next_works(made: tuple[Path, str], viva: Viva, monkeypatch: Any) -> None:
+    monkeypatch.chdir(made[0])
+    for line in filter(lambda line: "  ->  " in line, made[1].splitlines()):
+        words = shlex.split(line.partition("  ->  viva ")[2])
+        viva(*words, code=1 if words[0] == "status" else 0)  # some answers of the demo never came
+
+
+def test_it_leaves_a_run_and_a_report(made: tuple[Path, str]) -> None:
+    folder, _ = made
+    assert {"demo.viva", "demo.html"} == {path.name for path in (folder / "viva-demo").iterdir()}
+    run = open_run(folder / "viva-demo" / "demo.viva")
+    assert set(CANDIDATES) == set(run.responses["candidate"])
+    assert {"accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)"} <= {m.metric for m in run.measures}
+
+
+def test_the_strong_candidate_is_shown_to_be_better_than_the_weak(made: tuple[Path, str]) -> None:
+    verdict = made[1].splitlines()[3]
+    assert "strong is better than weak" in verdict
+
+
+def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(made: tuple[Path, str]) -> None:
+    run = open_run(made[0] / "viva-demo" / "demo.viva")
+    for name in CANDIDATES:
+        marks = run.scores.filter(metric="planted", candidate=name, repeat=1)
+        rates = [
+            marks.filter(pl.col("variant").str.starts_with(variant))["value"].fill_null(0).mean()
+            for variant in ("bias:", "neutral")
+        ]
+        said = f"{name.partition(': ')[2]} {rates[0]:.0%}, {rates[1]:.0%} beside a neutral sentence"
+        assert said in made[1].splitlines()[4]
+    assert made[1].splitlines()[4].partition("  ->")[0].endswith("a bias of weak")
+
+
+def test_the_studied_line_says_which_studies_found_too_little(made: tuple[Path, str]) -> None:
+    found = open_run(made[0] / "viva-demo" / "demo.viva").study()
+    telling = [name for name, study in found.items() if any(not row["reason"] for row in study.rows)]
+    assert ["ranking"] == telling
+    few = "agreement, consistency, correlation, gaps"
+    assert f"6 studied: bias, ranking; too little to tell: {few}  ->" in made[1]
+
+
+def test_what_is_missing_is_not_called_a_zero_nor_the_contrary(made: tuple[Path, str]) -> None:
+    line = made[1].splitlines()[6]
+    assert "each is a state of its own, counted as each metric declares" in line
+    assert line.endswith("viva status viva-demo/demo.viva")
+
+
+def test_json_has_a_row_for_each_step(viva: Viva, tmp_path: Path) -> None:
+    answer = json.loads(viva("demo", "--to", tmp_path / "d", "--json").stdout)
+    assert ("viva.demo/1", str(tmp_path / "d" / "demo.viva")) == (answer["schema"], answer["run"])
+    assert 8 == len(answer["rows"])
+    assert {("step", "said", "next")} == {tuple(row) for row in answer["rows"]}
+
+
+def test_quiet_prints_nothing_and_makes_the_report(viva: Viva, tmp_path: Path) -> None:
+    found = viva("demo", "--to", tmp_path / "d", "--quiet")
+    assert ("", "") == (found.stdout, found.stderr)
+    assert (tmp_path / "d" / "demo.html").is_file()
+
+
+# A second run
+
+
+@pytest.fixture
+def folder(made: tuple[Path, str], tmp_path: Path) -> Path:
+    """A copy of the demo's folder."""
+    return Path(shutil.copytree(made[0] / "viva-demo", tmp_path / "viva-demo"))
+
+
+def test_a_second_demo_starts_anew(folder: Path, viva: Viva) -> None:
+    viva("compare", folder / "demo.viva", *CANDIDATES, "--metric", "accuracy")
+    viva("demo", "--to", folder, "--quiet")
+    found = open_run(folder / "demo.viva").compare(*CANDIDATES, metric="accuracy")
+    assert "2nd look" in str(found)
+
+
+def refused(folder: Path, viva: Viva) -> str:
+    """The sentence of a demo that does not start; everything in the folder is as it was."""
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(StoreError) as error:
+        viva("demo", "--to", folder)
+    assert before == {path: path.read_bytes() for path in folder.iterdir()}
+    return str(error.value)
+
+
+def test_a_run_with_another_candidate_is_never_replaced(folder: Path, viva: Viva, tmp_path: Path) -> None:
+    with recorded() as path:
+        line = path.read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "mine.jsonl").write_text(json.dumps(json.loads(line) | {"candidate": "mine"}) + "\n")
+    open_run(folder / "demo.viva").import_answers(tmp_path / "mine.jsonl", benchmark="sample")
+    assert "is there already and is no demo's run: give another folder with --to." in refused(folder, viva)
+
+
+def test_a_run_with_marks_from_elsewhere_is_never_replaced(folder: Path, viva: Viva, tmp_path: Path) -> None:
+    run = open_run(folder / "demo.viva")
+    item = run.items.filter(variant="")["item"][0]
+    row = {"item": item, "candidate": CANDIDATES[0], "value": 1}
+    (tmp_path / "marks.jsonl").write_text(json.dumps(row) + "\n")
+    run.import_scores(tmp_path / "marks.jsonl", measure="panel(of=us)", range={"*": (0, 1)})
+    assert "is no demo's run" in refused(folder, viva)
+
+
+@pytest.mark.parametrize("text", ["mine", "", "SQLite format 3\0"])
+def test_another_file_of_that_name_is_never_replaced(tmp_path: Path, viva: Viva, text: str) -> None:
+    (tmp_path / "demo.viva").write_text(text)
+    if text:
+        assert "is no demo's run" in refused(tmp_path, viva)
+    else:  # an empty file holds nothing that could be lost
+        viva("demo", "--to", tmp_path, "--quiet")
+
+
+def test_another_page_of_that_name_is_never_replaced(tmp_path: Path, viva: Viva) -> None:
+    (tmp_path / "demo.html").write_text("mine")
+    with pytest.raises(StoreError, match="is no report"):
+        viva("demo", "--to", tmp_path)
+    assert "mine" == (tmp_path / "demo.html").read_text()
+
+
+def test_a_link_is_no_demo(folder: Path, viva: Viva, tmp_path: Path) -> None:
+    (tmp_path / "real.viva").write_bytes((folder / "demo.viva").read_bytes())
+    (folder / "demo.viva").unlink()
+    (folder / "demo.viva").symlink_to(tmp_path / "real.viva")
+    assert "is no demo's run" in refused(folder, viva)
+
+
+def test_other_files_in_the_folder_stay(tmp_path: Path, viva: Viva) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    viva("demo", "--to", tmp_path, "--quiet")
+    assert "mine" == (tmp_path / "notes.txt").read_text()
+
+
+@pytest.mark.parametrize("where", ["/proc/demo", "file/demo"])
+def test_a_place_that_takes_no_folder(tmp_path: Path, viva: Viva, where: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot make the folder .*Give another with --to\."):
+        viva("demo", "--to", tmp_path / where)
+
+
+# The Python of it
+
+
+def test_the_python_example_gives_the_marks_of_the_demo(
+    root: Path, made: tuple[Path, str], tmp_path: Path
+) -> None:
+    words = [sys.executable, str(root / "examples" / "demo.py")]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].endswith("viva-demo/demo.html")
+    columns = ["item", "variant", "candidate", "repeat", "metric", "criterion", "value"]
+    mine, theirs = (
+        open_run(folder / "viva-demo" / "demo.viva").scores.select(columns).sort(columns)
+        for folder in (tmp_path, made[0])
+    )
+    assert mine.equals(theirs.filter(pl.col("metric").is_in(mine["metric"].unique().to_list())))
+    assert mine.height

@@ -1,0 +1,134 @@
+"""From a folder with a model to a report: the three families, offline, resumed, and killed in between."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.models.local.tiny import tiny  # noqa: F401
+
+import vivavoce as viva
+from vivavoce.models import local
+
+RELAXED = "relaxed_perplexity(n=12, stride=4, samples=3, keep=2)"
+FAMILIES = ("perplexity", RELAXED, "options")
+SETTINGS = "context=2048, chat_template=false"
+
+
+@pytest.fixture
+def exam(tmp_path):
+    """Six open questions, one with statements, and six closed ones."""
+    rows = [
+        {
+            "id": f"open{k}",
+            "format": "short",
+            "question": f"What is {name}?",
+            "answer": answer,
+            **({"must": ["a part of the body", "an organ"], "nice": ["it is red"]} if k == 0 else {}),
+        }
+        for k, (name, answer) in enumerate(
+            [("the heart", "the organ that pumps blood"), ("a fever", "a rise in temperature"),
+             ("an artery", "a vessel that carries blood"), ("a tumor", "an abnormal mass of tissue"),
+             ("a tendon", "a cord of tissue"), ("anemia", "a deficiency of red blood cells")]
+        )
+    ]  # fmt: skip
+    rows += [
+        {"id": f"closed{k}", "format": "mcq", "question": f"Which is an organ ({k})?",
+         "options": ["a fever", "the liver", "a drug"], "answer": "the liver"}
+        for k in range(6)
+    ]  # fmt: skip
+    file = tmp_path / "exam.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"jsonl(path={file})"
+
+
+def test_three_families_from_collect_to_report(tiny, exam, tmp_path, viva_here):  # noqa: F811
+    path, model = tmp_path / "run.viva", f"hf/{tiny}({SETTINGS})"
+    asked = [word for family in FAMILIES for word in ("--for", family)]
+    viva_here("collect", path, exam, "--model", model, *asked, "--offline")
+    viva_here("collect", path, exam, "--model", model, "--max-tokens", 12, "--offline")
+    viva_here("score", path, *FAMILIES, "rouge(n=1)", "chrf")
+    run = viva.open(path)
+    assert {"ok"} == set(run.scores.filter(run.scores["metric"].is_in(list(FAMILIES)))["status"])
+    means = {(r["metric"], r["criterion"]): r["estimate"] for r in run.estimates().rows}
+    assert 1.0 < means["perplexity", "byte_perplexity"] < 20.0
+    assert 0.0 <= means["options", "accuracy"] <= 1.0
+    found = run.study("correlation")["correlation"]
+    assert any("perplexity" in str(row) and "rouge" in str(row) for row in found.rows)
+    assert "rouge(n=1)" in run.report(tmp_path / "report.html").read_text()
+    told = run.file
+    with told.reading() as db:
+        body = json.loads(db.execute("SELECT body FROM provenance WHERE verb = 'collect'").fetchone()[0])
+    (facts,) = body["models"].values()
+    assert ("cpu", "packed") == (facts["device"], facts["way"])
+
+
+def test_a_second_run_computes_nothing_again(tiny, exam, tmp_path, monkeypatch):  # noqa: F811
+    run, model = viva.open(tmp_path / "run.viva"), f"hf/{tiny}({SETTINGS})"
+    run.collect(exam, models=[model], for_=list(FAMILIES))
+    monkeypatch.setattr(local, "weights", lambda *a, **k: pytest.fail("the model was loaded again"))
+    done = run.collect(exam, models=[model], for_=list(FAMILIES))
+    assert "nobody was asked" in done.text
+
+
+def test_the_same_words_twice_are_the_same_figures(tiny, exam, tmp_path):  # noqa: F811
+    figures = []
+    for batch in (1, 5):
+        run = viva.open(tmp_path / f"{batch}.viva")
+        run.collect(exam, models=[f"hf/{tiny}({SETTINGS}, batch={batch})"], for_=list(FAMILIES))
+        run.score(*FAMILIES)
+        rows = run.scores.sort("metric", "criterion", "item")
+        figures.append(rows["value"].to_list())
+    assert figures[0] == pytest.approx(figures[1], rel=1e-4)
+
+
+def kept(path: Path) -> tuple[int, int]:
+    """How many calls and how many responses of probes are committed."""
+    if not path.exists():
+        return 0, 0
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as db:
+        try:
+            (calls,) = db.execute("SELECT count(*) FROM calls WHERE status = 'ok'").fetchone()
+            (told,) = db.execute("SELECT count(*) FROM response_rows WHERE probe != ''").fetchone()
+        except sqlite3.OperationalError:  # the tables are being made
+            return 0, 0
+        return calls, told
+
+
+@pytest.mark.slow
+def test_killed_in_between_it_loses_no_committed_answer(tiny, exam, tmp_path):  # noqa: F811
+    path, model = tmp_path / "run.viva", f"hf/{tiny}({SETTINGS}, batch=1)"
+    words = [sys.executable, "-m", "vivavoce", "collect", path, exam, "--model", model, "--for", RELAXED]
+    seen = (0, 0)
+    for more in (3, 8):
+        process = subprocess.Popen([*map(str, words), "--quiet"], env=os.environ | {"OMP_NUM_THREADS": "1"})
+        while kept(path)[0] < seen[0] + more and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = kept(path)
+        assert now[0] >= seen[0]
+        seen = now
+    done = subprocess.run([*map(str, words), "--json"], capture_output=True, text=True, check=True)
+    (row,) = json.loads(done.stdout)["rows"]
+    calls, told = kept(path)
+    assert 6 == told
+    assert 6 * (3 + 2) >= calls
+    assert row["failed"] == row["left"] == 0
+    with closing(sqlite3.connect(path)) as db:
+        (twice,) = db.execute(
+            "SELECT count(*) - count(DISTINCT key) FROM calls WHERE status = 'ok'"
+        ).fetchone()
+    assert 0 == twice
+
+
+@pytest.fixture
+def viva_here(viva):
+    """The command line, in this process."""
+    return viva

@@ -1,0 +1,193 @@
+"""Folders that hold something else than was published: one sentence, or figures that are null."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vivavoce.core.errors import InputError
+from vivavoce.pipeline.reproduce import Reproduction, reproduce
+
+GEMINI, CLAUDE, MEDGEMMA = "Gemini 2.5 Pro", "Claude 3.5 Sonnet", "MedGemma 27B"
+FILES = ("questions.jsonl", "responses.jsonl", "judge_scores.csv", "f1.csv")
+Change = Callable[[list[str]], list[str]]
+
+
+@pytest.fixture
+def changed(hivmedqa: Path, tmp_path: Path) -> Callable[[str, Change], Path]:
+    """The folder with one file's lines changed; the others are links to the real ones."""
+
+    def change(name: str, lines: Change) -> Path:
+        for file in FILES:
+            if file != name:
+                (tmp_path / file).symlink_to(hivmedqa / file)
+        with (hivmedqa / name).open(encoding="utf-8") as stream:
+            (tmp_path / name).write_text("".join(lines(list(stream))), encoding="utf-8")
+        return tmp_path
+
+    return change
+
+
+def without(word: str) -> Change:
+    return lambda lines: [line for line in lines if word not in line]
+
+
+def numbers(tree: Any) -> Iterator[Any]:
+    for value in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from numbers(value) if isinstance(value, dict | list) else (value,)
+
+
+def test_a_folder_that_is_none_is_named(tmp_path):
+    with pytest.raises(InputError, match="nowhere is no folder: --data names the one with questions"):
+        reproduce("hivmedqa", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_missing_file_is_named(hivmedqa, tmp_path, name):
+    for file in set(FILES) - {name}:
+        (tmp_path / file).symlink_to(hivmedqa / file)
+    with pytest.raises(InputError, match=f"no {name} in .*: hivmedqa is recomputed from questions.jsonl"):
+        reproduce("hivmedqa", tmp_path)
+
+
+def test_an_empty_file_is_named(changed):
+    with pytest.raises(InputError, match=r"f1\.csv is empty"):
+        reproduce("hivmedqa", changed("f1.csv", lambda lines: lines[:1]))
+
+
+def test_a_missing_column_is_named(changed):
+    folder = changed("judge_scores.csv", lambda lines: [lines[0].replace("harm", "harmful"), *lines[1:]])
+    with pytest.raises(InputError, match=r"judge_scores\.csv, line 2: no column 'harm'"):
+        reproduce("hivmedqa", folder)
+
+
+def test_questions_with_other_ids_are_refused(changed):
+    folder = changed("questions.jsonl", lambda lines: [lines[0].replace('"c1q00"', '"c1q99"'), *lines[1:]])
+    with pytest.raises(
+        InputError, match=r"questions\.jsonl lacks the question c1q00: figures can be recomputed"
+    ):
+        reproduce("hivmedqa", folder)
+
+
+def test_a_question_too_many_is_refused(changed):
+    def more(lines: list[str]) -> list[str]:
+        return [*lines, json.dumps(json.loads(lines[0]) | {"id": "c1q50"}) + "\n"]
+
+    with pytest.raises(InputError, match="has, unlike the published one, the question c1q50"):
+        reproduce("hivmedqa", changed("questions.jsonl", more))
+
+
+def test_another_choice_of_questions_is_refused(changed):
+    def left_out(lines: list[str]) -> list[str]:
+        return [lines[0].replace('"paper_subset": true', '"paper_subset": false'), *lines[1:]]
+
+    with pytest.raises(InputError, match="marks 62 questions as the paper's, 21 of them biased twins"):
+        reproduce("hivmedqa", changed("questions.jsonl", left_out))
+
+
+def test_missing_answers_are_counted(changed):
+    folder = changed("responses.jsonl", lambda lines: lines[:4000])
+    with pytest.raises(
+        InputError, match=r"responses\.jsonl has \d+ of the 315 answers of .+ no figure given"
+    ):
+        reproduce("hivmedqa", folder)
+
+
+def test_a_mark_that_is_no_number_is_named_with_its_line(changed):
+    def worded(lines: list[str]) -> list[str]:
+        return [lines[0], lines[1].replace(",3.0,", ",good,", 1), *lines[2:]]
+
+    with pytest.raises(InputError, match=r"judge_scores\.csv, line 2"):
+        reproduce("hivmedqa", changed("judge_scores.csv", worded))
+
+
+def test_a_truncated_file_of_marks_takes_only_its_own_figures_away(changed, found: Reproduction):
+    """Without MedGemma's marks with the reference: its cells are null, the others as they were."""
+
+    def cut(lines: list[str]) -> list[str]:
+        return [x for x in lines if not (x.startswith(MEDGEMMA) and "q05," in x and ",True," in x)]
+
+    rows, _, notes = reproduce("hivmedqa", changed("judge_scores.csv", cut))
+    (lost,) = rows["incomplete"]
+    assert ("judge_scores.csv", MEDGEMMA, 315) == (lost["file"], lost["candidate"], lost["expected"])
+    assert lost["found"] < 315
+    assert f"has {lost['found']} of the 315 marks of {MEDGEMMA}" in notes[0]
+    own = rows["table2"][MEDGEMMA]
+    assert all(cell["mean"] is None and cell["sd"] is None for cell in own.values())
+    assert 3.96 == own["comprehension"]["published_mean"]
+    assert {None} == set(rows["paired"]["comprehension"][MEDGEMMA].values())
+    assert {None} == set(rows["bias_drop"][MEDGEMMA].values())
+    assert {None} == set(rows["reference_gap"][MEDGEMMA].values())
+    whole = found.rows["table2"]
+    assert {k: v for k, v in whole.items() if k != MEDGEMMA} == {
+        k: v for k, v in rows["table2"].items() if k != MEDGEMMA
+    }
+    said = [
+        row for row in rows["not_reproduced"] if row["what"].startswith("Table 2") and MEDGEMMA in row["what"]
+    ]
+    assert 12 == len(said)
+    assert {"marks are missing from the files"} == {row["why"] for row in said}
+
+
+def test_without_the_best_models_marks_there_is_nothing_to_compare_with(changed):
+    rows, tables, _ = reproduce("hivmedqa", changed("judge_scores.csv", without(f"{GEMINI},c1q00,1,")))
+    assert {None} == {
+        value for by in rows["paired"].values() for row in by.values() for value in row.values()
+    }
+    assert rows["bias_drop"][CLAUDE]["p_holm"] is not None
+    assert tables
+
+
+def test_without_unsupervised_marks_there_is_no_gap_but_a_table(changed, found: Reproduction):
+    rows = reproduce("hivmedqa", changed("judge_scores.csv", without(",False,ok,"))).rows
+    assert {None} == {value for row in rows["reference_gap"].values() for value in row.values()}
+    assert found.rows["table2"] == rows["table2"]
+
+
+def test_a_truncated_f1_file_leaves_the_judge_alone(changed, found: Reproduction):
+    rows, _, notes = reproduce("hivmedqa", changed("f1.csv", lambda lines: lines[:2]))
+    assert rows["table2"][CLAUDE]["medsynf1"]["mean"] is None
+    assert found.rows["table2"][CLAUDE]["harm"] == rows["table2"][CLAUDE]["harm"]
+    assert {None} == {row["mean"] for row in rows["f1_variants"].values()}
+    assert (1, 35_420) == (rows["f1_counts"]["rows"], rows["f1_counts"]["rows_published"])
+    assert "f1.csv has 1 rows where 35,420 were published." in notes
+
+
+def test_changed_marks_are_shown_as_cells_that_do_not_come_out(changed):
+    def better(lines: list[str]) -> list[str]:
+        return [x.replace(",3.0,", ",4.0,") if x.startswith(CLAUDE) and ",True," in x else x for x in lines]
+
+    rows = reproduce("hivmedqa", changed("judge_scores.csv", better)).rows
+    said = {row["what"]: row["why"] for row in rows["not_reproduced"] if row["what"].startswith("Table 2")}
+    assert f"Table 2, comprehension of {CLAUDE}, mean" in said
+    assert not [what for what in said if GEMINI in what]
+
+
+def test_a_candidate_that_the_paper_has_not_changes_no_figure(changed, found: Reproduction):
+    def more(lines: list[str]) -> list[str]:
+        return [*lines, *(x.replace(CLAUDE, "New") for x in lines if f'"{CLAUDE}"' in x)]
+
+    rows = reproduce("hivmedqa", changed("responses.jsonl", more)).rows
+    assert found.rows == rows
+
+
+def test_the_order_of_rows_changes_no_figure(changed, found: Reproduction):
+    def shuffled(lines: list[str]) -> list[str]:
+        rest = lines[1:]
+        random.Random(5).shuffle(rest)
+        return [lines[0], *rest]
+
+    rows = reproduce("hivmedqa", changed("judge_scores.csv", shuffled)).rows
+    figures = [list(numbers(tree["table2"])) for tree in (found.rows, rows)]
+    assert figures[0] == figures[1]
+    assert found.rows["paired"] == rows["paired"]
+    assert found.rows["bias_drop"] == rows["bias_drop"]
+
+
+def test_nothing_is_left_behind(hivmedqa, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    reproduce("hivmedqa", hivmedqa)
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,85 @@
+"""What an edit must leave: numbers with their units, and negations."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce.variants.invariants import changed, either_holds, facts
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", ()),
+        ("no numbers here", ()),
+        ("Give 2.5mg/kg every 8 hours", (("2.5", "mg/kg"), ("8", "hour"))),
+        ("CD4 <50 cells/µL, and not 50", (("<50", "cell/μl"), ("50", ""))),
+        ("1,000 mg for two weeks", (("1000", "mg"), ("2", "week"))),
+        ("a 58-year-old on vitamin B12 and CD4+ cells", (("58", "year"),)),
+        ("3-5 days, 10% and 39.4 °C", (("3", ""), ("5", "day"), ("10", "%"), ("39.4", "°c"))),
+    ],
+)
+def test_numbers_are_read_with_their_units(text, numbers):
+    assert numbers == facts(text).numbers
+
+
+def test_a_unit_has_one_spelling():
+    assert facts("8 hours, 5 µg").numbers == facts("8 h, 5 mcg").numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He has no fever.", "He doesn't cough.", "without pain", "She denies it", "the test is negative",
+     "never", "neither", "it should be avoided"],
+)  # fmt: skip
+def test_what_denies_is_found(text):
+    assert 1 == len(facts(text).negations)
+
+
+def test_neither_nor_denies_once():
+    assert 1 == len(facts("neither fever nor cough").negations)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ("Give 5 mg, not 10 mg.", "Not 10 mg but 5 mg is given.", None),
+        ("Give 5 mg.", "Give 50 mg.", "numbers or units changed"),
+        ("Give 5 mg.", "Give 5 g.", "numbers or units changed"),
+        ("Give 5 mg for 7 days.", "Give 5 mg for a week.", "numbers lost"),
+        ("Give it.", "Give 5 mg of it.", "numbers added"),
+        ("It is not given.", "It is given.", "negations changed"),
+        ("It has no fever.", "It does not have fever.", None),
+        ("", "", None),
+    ],
+)
+def test_a_rewording_keeps_numbers_and_negations_in_any_order(before, after, what):
+    assert what == changed(before, after)
+
+
+def test_in_order_the_order_counts_too():
+    assert "numbers or units changed" == changed("1 mg, then 2 mg", "2 mg, then 1 mg", ordered=True)
+    assert "negations changed" == changed("no pain, never", "never, no pain", ordered=True)
+
+
+@given(st.text())
+def test_nothing_changes_in_the_same_text(text):
+    assert changed(text, text) is None
+    assert changed(text, text, ordered=True) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "held"),
+    [
+        ("Aspirin", "aspirin 300 mg", True),
+        ("HIV-associated nephropathy (HIVAN)", "hivan", True),
+        ("Ménière", "meniere disease", True),
+        ("0.1 g", "1 g", False),
+        ("art", "heart", False),
+        ("", "anything", False),
+        ("?!", "anything", False),
+    ],
+)
+def test_one_text_holds_the_words_of_another(one, other, held):
+    assert held is either_holds(one, other)
+    assert held is either_holds(other, one)

@@ -1,0 +1,71 @@
+"""Write docs/reference/cli.md from the command line itself, so that the page cannot say anything else.
+
+Usage: python tools/command_reference.py [--check]    --check only compares, and fails if the page is stale
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from vivavoce import cli
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "cli.md"
+INTRODUCTION = """\
+<!-- Written by tools/command_reference.py: change the help of a command instead, then run it. -->
+# Command line
+
+RUN comes first everywhere. `--json` prints one object with `schema`, `run` and `rows` on stdout; a missing
+value is null with a `reason`, never NaN. Progress goes to stderr. Exit codes: 0 done, 1 failed rows remain, 2
+the request cannot be met, 3 a gate of `--fail-if` is closed, 130 interrupted.
+"""
+
+
+def page() -> str:
+    """The whole page: every command with its help, its arguments and its options."""
+    group: Any = typer.main.get_command(cli.app)
+    context = typer.Context(group)
+    sections = [section(name, group.get_command(context, name)) for name in group.list_commands(context)]
+    return "\n".join([INTRODUCTION, *sections])
+
+
+def section(name: str, command: Any) -> str:
+    """One command."""
+    command.fill_help()
+    return "\n".join([f"## viva {name}", "", command.help, "", *table(command.params)]) + "\n"
+
+
+def table(parameters: list[Any]) -> Iterator[str]:
+    """Arguments and options with their help, those that every command shares last."""
+    yield "| argument or option | meaning |"
+    yield "|---|---|"
+    for parameter in parameters:
+        if parameter.name != "help" and not getattr(parameter, "hidden", False):
+            yield f"| `{_cell(spelling(parameter))}` | {_cell(parameter.help or '')} |"
+
+
+def spelling(parameter: Any) -> str:
+    """How a parameter is typed: an argument's placeholder, an option with its value."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name.upper())
+    return ", ".join([*parameter.opts, *parameter.secondary_opts])
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write the page, or compare it."""
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != text:
+        sys.exit(f"{PAGE} is stale: run python tools/command_reference.py")
+
+
+if __name__ == "__main__":
+    main()
