@@ -237,7 +237,7 @@ def test_a_limit_stops_the_asking_and_what_came_costs_nothing_again(
     assert 4000 == TOKENS["prompt_tokens"] * 3 + TOKENS["completion_tokens"] * 10
     file = known(concurrency=1, prices={"j1": [3.0, 10.0]})
     run = made(tmp_path, {"A": twins([f"answer {k}" for k in range(8)])})
-    with pytest.raises(ModelError, match=r"might pass --max-cost 0\.0.* What came is kept"):
+    with pytest.raises(ModelError, match=r"might pass --max-cost 0\.0.* What came is stored"):
         run.score(CORRECTNESS, providers=file, max_cost=0.021)
     assert 5 == len(judge.sent)
     with run.file.reading() as db:
