@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from vivavoce.stats import SignFlips, sign_flips, sign_test
+from vivavoce.stats.subset_sums import random_subset_sums
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
@@ -70,11 +71,57 @@ def test_sampling_agrees_with_the_sign_test_where_all_sizes_are_equal():
     assert pytest.approx(sign_test(15, 5), abs=0.003) == p
 
 
-def test_memory_is_chunked_and_the_draw_repeats():
-    """5,000 groups by 999 patterns pass in several chunks; the same seed gives the same p."""
+def test_the_same_seed_gives_the_same_p():
     sums = np.random.default_rng(5).normal(size=5_000)
     a, b = (sign_flips(sums, rng=np.random.default_rng(6), resamples=1_999) for _ in range(2))
     assert a == b
+
+
+@pytest.mark.parametrize("n", [17, 24, 61])
+def test_bytes_flip_as_single_bits_do(n):
+    """A p of 99,999 patterns by single bits, as it was drawn before, is met within 4 standard errors."""
+    draw = np.random.default_rng(n)
+    sums = draw.normal(0.3, 1, size=n)
+    signs = draw.integers(0, 2, size=(99_999, n)) * 2 - 1
+    by_bits = float(np.mean(np.abs(signs @ sums) >= abs(sums.sum())))
+    p = sign_flips(sums, rng=np.random.default_rng(1)).p
+    assert abs(p - by_bits) < 4 * np.sqrt(2 * by_bits * (1 - by_bits) / 99_999)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 20])
+def test_a_byte_decides_each_of_eight_rows_by_itself(n):
+    """With powers of 2 as rows a sum names its members: every row is in half of the sums, as is every pair.
+
+    4 standard errors of a share of 1/2 in 20,000 draws are 0.014; of 1/4, 0.012.
+    """
+    powers = 2.0 ** np.arange(n)
+    sums = random_subset_sums(powers[:, None], draws=20_000, rng=np.random.default_rng(2))[:, 0]
+    members = sums.astype(int)[:, None] >> np.arange(n) & 1
+    assert np.abs(members.mean(axis=0) - 0.5).max() < 0.014
+    pairs = members.T @ members / 20_000
+    assert np.abs(pairs[~np.eye(n, dtype=bool)] - 0.25).max(initial=0) < 0.017
+
+
+def test_columns_of_a_row_are_drawn_together():
+    rows = np.random.default_rng(3).normal(size=(30, 2))
+    sums = random_subset_sums(np.column_stack([rows, rows @ [2.0, -1.0]]), draws=99, rng=np.random.default_rng(4))
+    assert (99, 3) == sums.shape
+    np.testing.assert_allclose(sums[:, 2], sums[:, :2] @ [2.0, -1.0], atol=1e-12)
+
+
+def test_flips_draw_a_byte_for_eight_groups():
+    """Counted, not timed: 20 groups take 3 bytes a pattern."""
+
+    class Counting:
+        drawn = 0
+
+        def bytes(self, size):
+            self.drawn += size
+            return bytes(size)
+
+    rng = Counting()
+    sign_flips([1.0] * 20, rng=rng, resamples=500)
+    assert 3 * 500 == rng.drawn
 
 
 @settings(max_examples=30)

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Floats, evenness, finite, group_codes, proportion, scaled_weights
 from vivavoce.stats.estimate import Interval, cluster_mean, t_interval
+from vivavoce.stats.subset_sums import random_subset_sums
 
 ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
-CHUNK = 4_000_000  # signs held at once: 4 MB as drawn, 32 MB as floats
 
 
 class SignFlips(NamedTuple):
@@ -60,7 +60,7 @@ def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: in
     rng : numpy.random.Generator
         Required: a p that cannot be redrawn cannot be checked. Unused when p is exact.
     resamples : int
-        Patterns drawn beyond 16 groups. Time grows with G * resamples, memory does not.
+        Patterns drawn beyond 16 groups. Time grows with G * resamples / 8, memory with resamples.
 
     Returns
     -------
@@ -90,19 +90,10 @@ def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: in
             # All sign patterns at once: every group doubles the list.
             totals = np.concatenate([totals + group_sum, totals - group_sum])
         return SignFlips(float(np.mean(np.abs(totals) >= bar)), len(sums), len(totals), True)
-    hits = _drawn_hits(sums, bar, rng, resamples)
+    positive = random_subset_sums(sums[:, None], draws=resamples, rng=rng)
+    # Sum of the positive minus the negative ones, from the positive alone.
+    hits = int(np.count_nonzero(np.abs(2 * positive - sums.sum()) >= bar))
     return SignFlips((hits + 1) / (resamples + 1), len(sums), resamples, False)
-
-
-def _drawn_hits(sums: Floats, bar: float, rng: np.random.Generator, resamples: int) -> int:
-    rows = max(1, CHUNK // len(sums))
-    hits = 0
-    for start in range(0, resamples, rows):
-        shape = (min(rows, resamples - start), len(sums))
-        positive_sums = rng.integers(0, 2, size=shape, dtype=np.int8).astype(np.float64) @ sums
-        # Sum of the positive minus the negative ones, from the positive alone.
-        hits += int(np.count_nonzero(np.abs(2 * positive_sums - sums.sum()) >= bar))
-    return hits
 
 
 FEW_DIFFERENT = 10  # below this many groups that differ, the sign test decides

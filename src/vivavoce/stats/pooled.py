@@ -22,7 +22,8 @@ from vivavoce.stats._arrays import (
     scaled_weights,
 )
 from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
-from vivavoce.stats.paired import CHUNK, ENUMERATED, Paired, SignFlips, sign, tested
+from vivavoce.stats.paired import ENUMERATED, Paired, SignFlips, sign, tested
+from vivavoce.stats.subset_sums import random_subset_sums
 
 PooledStatistic: TypeAlias = Callable[[Floats], Floats]
 """From sums, one row of counts per corpus, to one figure per row; NaN where it is undefined."""
@@ -210,8 +211,7 @@ def pooled_swaps(
     totals, size = (_totals(a), _totals(b)), np.abs(a).sum(axis=0) + np.abs(b).sum(axis=0)
     bar = abs(float(_difference(statistic, *totals)[0])) - ROUNDING
 
-    def hits(swapped: Floats) -> int:
-        moves = swapped @ moved
+    def hits(moves: Floats) -> int:
         sides = (totals[0] + moves, totals[1] - moves)
         differences = _difference(statistic, *(np.where(np.abs(x) <= ROUNDING * size, 0.0, x) for x in sides))
         # An undefined swap counts as a hit: it must not make the difference look rarer than it is.
@@ -221,11 +221,8 @@ def pooled_swaps(
     if n <= ENUMERATED:
         # Every pattern of swaps as the bits of its number.
         patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
-        return SignFlips(hits(patterns.astype(np.float64)) / 2**n, n, 2**n, True)
-    rows, total = max(1, CHUNK // n), 0
-    for start in range(0, resamples, rows):
-        swaps = rng.integers(0, 2, size=(min(rows, resamples - start), n), dtype=np.int8)
-        total += hits(swaps.astype(np.float64))
+        return SignFlips(hits(patterns.astype(np.float64) @ moved) / 2**n, n, 2**n, True)
+    total = hits(random_subset_sums(moved, draws=resamples, rng=rng))
     return SignFlips((total + 1) / (resamples + 1), n, resamples, False)
 
 
