@@ -104,7 +104,9 @@ def test_a_byte_decides_each_of_eight_rows_by_itself(n):
 
 def test_columns_of_a_row_are_drawn_together():
     rows = np.random.default_rng(3).normal(size=(30, 2))
-    sums = random_subset_sums(np.column_stack([rows, rows @ [2.0, -1.0]]), draws=99, rng=np.random.default_rng(4))
+    sums = random_subset_sums(
+        np.column_stack([rows, rows @ [2.0, -1.0]]), draws=99, rng=np.random.default_rng(4)
+    )
     assert (99, 3) == sums.shape
     np.testing.assert_allclose(sums[:, 2], sums[:, :2] @ [2.0, -1.0], atol=1e-12)
 
