@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import ROUNDING, Codes, amount, group_codes, proportion
+from vivavoce.stats._arrays import ROUNDING, Codes, Floats, amount, group_codes, proportion
 from vivavoce.stats.estimate import NO_SPREAD
 
 
@@ -41,6 +41,48 @@ class Jackknife(NamedTuple):
     n_groups: int
     n_undefined: int
     scale: Literal["z", "raw"]
+
+
+class LeaveOneOut(NamedTuple):
+    """A statistic of all rows, and without each group in turn.
+
+    Attributes
+    ----------
+    value : float or None
+    without : array of shape (G,)
+        The statistic without group g; NaN where it is undefined.
+    sizes : array of shape (G,)
+        Rows in group g.
+    """
+
+    value: float | None
+    without: Floats
+    sizes: Codes
+
+    def minus(self, subtrahend: "LeaveOneOut") -> "LeaveOneOut":
+        """The difference of two statistics of the same groups; undefined where one of them is."""
+        value = None if self.value is None or subtrahend.value is None else self.value - subtrahend.value
+        return LeaveOneOut(value, self.without - subtrahend.without, self.sizes)
+
+    def jackknife(self, *, scale: Literal["z", "raw"] = "z", level: float = 0.95) -> Jackknife:
+        """The interval, as `by_group_jackknife` describes it."""
+        n_groups = len(self.sizes)
+        if n_groups < 2:
+            return Jackknife(self.value, None, None, None, n_groups, 0, scale)
+        without, centre = self.without, self.value
+        if scale == "z":
+            without, centre = _fisher(without), None if centre is None else float(_fisher(np.array(centre)))
+        undefined = int(np.count_nonzero(np.isnan(without)))
+        if centre is None or math.isnan(centre) or undefined:
+            return Jackknife(self.value, None, None, None, n_groups, undefined, scale)
+        se = math.sqrt((n_groups - 1) * float(np.var(without)))
+        if se <= NO_SPREAD * abs(centre):
+            se = 0.0
+        half = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) * se
+        low, high = centre - half, centre + half
+        if scale == "z":
+            low, high = math.tanh(low), math.tanh(high)
+        return Jackknife(self.value, low, high, se, n_groups, 0, scale)
 
 
 def by_group_jackknife(
@@ -86,22 +128,9 @@ def by_group_jackknife(
         raise ValueError(f"groups must have one label for each row, but has the shape {labels.shape}")
     codes, n_groups = group_codes(labels, length=len(labels))
     value = _finite(statistic(np.arange(len(codes), dtype=np.intp)))
-    if n_groups < 2:
-        return Jackknife(value, None, None, None, n_groups, 0, scale)
-    centre = _on(scale, value)
-    without = [_on(scale, _finite(statistic(np.flatnonzero(codes != g)))) for g in range(n_groups)]
-    defined = [z for z in without if z is not None]
-    undefined = n_groups - len(defined)
-    if centre is None or undefined:
-        return Jackknife(value, None, None, None, n_groups, undefined, scale)
-    se = math.sqrt((n_groups - 1) * float(np.var(defined)))
-    if se <= NO_SPREAD * abs(centre):
-        se = 0.0
-    half = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) * se
-    low, high = centre - half, centre + half
-    if scale == "z":
-        low, high = math.tanh(low), math.tanh(high)
-    return Jackknife(value, low, high, se, n_groups, 0, scale)
+    figures = [_finite(statistic(np.flatnonzero(codes != g))) for g in range(n_groups if n_groups > 1 else 0)]
+    without = np.array(figures, dtype=np.float64)  # None becomes NaN
+    return LeaveOneOut(value, without, np.bincount(codes)).jackknife(scale=scale, level=level)
 
 
 def labels_for_coefficient(n_pilot: int, se_pilot: float | None, *, se_target: float) -> int | None:
@@ -145,7 +174,7 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
-def _on(scale: Literal["z", "raw"], value: float | None) -> float | None:
-    if value is None or scale == "raw":
-        return value
-    return math.atanh(value) if abs(value) < 1 - NO_SPREAD else None
+def _fisher(values: Floats) -> Floats:
+    """Fisher's z; NaN where a value is 1 or -1, up to rounding."""
+    finite = np.abs(values) < 1 - NO_SPREAD
+    return np.where(finite, np.arctanh(np.where(finite, values, 0.0)), np.nan)
