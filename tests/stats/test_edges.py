@@ -90,6 +90,10 @@ def jackknifed_mean(values: Any, groups: Any) -> Any:
     return stats.by_group_jackknife(lambda rows: float(values[rows].mean()), groups)
 
 
+def jackknifed_agreement(ratings: Any, groups: Any) -> Any:
+    return stats.agreement_without_groups("alpha_ordinal", ratings, groups).jackknife()
+
+
 def mean_and_maximum(y: Any) -> list[float]:
     return [y.mean(), y.max()]
 
@@ -108,6 +112,7 @@ X_AND_Y = {"rows": {"x": 1, "y": 1}}
 
 ARRAYS = dict(
     [
+        case(jackknifed_agreement, RATED, GROUPS[:5], numbers=("ratings",)),
         case(stats.agresti_min, SIX, GROUPS, span=1),
         case(stats.at_level, THREE, THREE[::-1], **X_AND_Y, level="system"),
         case(stats.benjamini_hochberg, [0.04, 0.2, 0.01], moves=True, empty=[]),
@@ -178,6 +183,7 @@ ARRAYS = dict(
 
 
 WRAPPED = {
+    "jackknifed_agreement": "agreement_without_groups",
     "range_without_one": "leave_one_out",
     "jackknifed_mean": "by_group_jackknife",
     "one_drop": "drops",

@@ -1,6 +1,7 @@
 """Figures by group: coefficients worked by hand, and one way for every study that gives one."""
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tests.studies.making import row
 from vivavoce import stats
 from vivavoce.pipeline.load import load_scores
 from vivavoce.studies.comparison.diff import diff
-from vivavoce.studies.intervals import COEFFICIENTS, Estimate, by_coefficient, mean_excess, minus
+from vivavoce.studies.intervals import Estimate, by_coefficient, mean_excess, minus
 from vivavoce.studies.score_table import LEAST_GROUPS
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
@@ -27,7 +28,7 @@ def test_coefficients_worked_by_hand() -> None:
 
 
 def test_a_share_has_a_plain_interval_and_a_coefficient_one_on_fishers_scale() -> None:
-    for name in COEFFICIENTS:
+    for name in get_args(stats.AgreementCoefficient):
         found = by_coefficient(name, TWO, CASES)
         below, above = found.value - found.low, found.high - found.value
         assert (name == "percent") is (below == pytest.approx(above)), name
@@ -53,6 +54,27 @@ def test_the_kinds_of_marks_stay_those_of_the_whole_table() -> None:
     expected = stats.by_group_jackknife(recomputed, CASES, scale="z")
     found = by_coefficient("ac1", values, CASES)
     assert pytest.approx((expected.value, expected.se)) == (found.value, found.se)
+
+
+def test_scores_equal_to_the_ninth_digit_are_one_label() -> None:
+    """0.3 and 0.1 + 0.2 from two raters: AC1 once took them for a label named twice, and stopped."""
+    values = np.array([[0.3, 0.1 + 0.2], [0.5, 0.3]] * 6)
+    exact = np.array([[0.3, 0.3], [0.5, 0.3]] * 6)
+    assert by_coefficient("ac1", exact, CASES) == by_coefficient("ac1", values, CASES)
+
+
+def test_a_difference_of_two_agreements_leaves_the_same_case_out_of_both() -> None:
+    """Against the slow form: the difference computed anew without each case, on a plain scale."""
+    less = np.array([FIRST, FIRST[::-1]], dtype=np.float64).T
+
+    def difference(at: np.ndarray) -> float | None:  # type: ignore[type-arg]
+        return minus(
+            *(stats.krippendorff_alpha(ratings[at], "ordinal").value for ratings in (TWO, less)),
+        )
+
+    expected = stats.by_group_jackknife(difference, CASES, scale="raw")
+    found = by_coefficient("alpha_ordinal", TWO, CASES, less=less)
+    assert pytest.approx(expected[:4]) == (found.value, found.low, found.high, found.se)
 
 
 def test_below_the_least_number_of_cases_there_is_a_reason() -> None:

@@ -15,6 +15,7 @@ from vivavoce.stats.agreement import (
     percent_agreement,
     weighted_kappa,
 )
+from vivavoce.stats.agreement_jackknife import AgreementCoefficient, agreement_without_groups
 from vivavoce.stats.bootstrap import FEW_GROUPS, Bootstrap, bootstrap, bootstrap_each
 from vivavoce.stats.bounds import Bounds, ImbensManski, bounds, imbens_manski
 from vivavoce.stats.bradley_terry import (
@@ -72,7 +73,7 @@ from vivavoce.stats.friedman import (
     nemenyi_p,
     studentized_range,
 )
-from vivavoce.stats.jackknife import Jackknife, by_group_jackknife, labels_for_coefficient
+from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknife, labels_for_coefficient
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
 from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from vivavoce.stats.paired import (
@@ -134,6 +135,7 @@ __all__ = [
     "FEW_DIFFERENT",
     "FEW_GROUPS",
     "Agreement",
+    "AgreementCoefficient",
     "Bootstrap",
     "Bounds",
     "Carried",
@@ -185,6 +187,8 @@ __all__ = [
     "Verdict",
     "Wald",
     "Wilson",
+    "WithoutGroups",
+    "agreement_without_groups",
     "agresti_min",
     "at_level",
     "average_linkage",

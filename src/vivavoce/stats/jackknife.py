@@ -43,7 +43,7 @@ class Jackknife(NamedTuple):
     scale: Literal["z", "raw"]
 
 
-class LeaveOneOut(NamedTuple):
+class WithoutGroups(NamedTuple):
     """A statistic of all rows, and without each group in turn.
 
     Attributes
@@ -59,10 +59,10 @@ class LeaveOneOut(NamedTuple):
     without: Floats
     sizes: Codes
 
-    def minus(self, subtrahend: "LeaveOneOut") -> "LeaveOneOut":
+    def minus(self, subtrahend: "WithoutGroups") -> "WithoutGroups":
         """The difference of two statistics of the same groups; undefined where one of them is."""
         value = None if self.value is None or subtrahend.value is None else self.value - subtrahend.value
-        return LeaveOneOut(value, self.without - subtrahend.without, self.sizes)
+        return WithoutGroups(value, self.without - subtrahend.without, self.sizes)
 
     def jackknife(self, *, scale: Literal["z", "raw"] = "z", level: float = 0.95) -> Jackknife:
         """The interval, as `by_group_jackknife` describes it."""
@@ -130,7 +130,7 @@ def by_group_jackknife(
     value = _finite(statistic(np.arange(len(codes), dtype=np.intp)))
     figures = [_finite(statistic(np.flatnonzero(codes != g))) for g in range(n_groups if n_groups > 1 else 0)]
     without = np.array(figures, dtype=np.float64)  # None becomes NaN
-    return LeaveOneOut(value, without, np.bincount(codes)).jackknife(scale=scale, level=level)
+    return WithoutGroups(value, without, np.bincount(codes)).jackknife(scale=scale, level=level)
 
 
 def labels_for_coefficient(n_pilot: int, se_pilot: float | None, *, se_target: float) -> int | None:

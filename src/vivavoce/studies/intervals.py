@@ -1,6 +1,6 @@
 """Figures of rows with an interval by group, and how far raters agree: one way for every study."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -46,7 +46,11 @@ def by_jackknife(
     n = len(groups), len(set(groups.tolist()))
     if few := too_few(groups.tolist()):
         return Estimate(*n, reason=few)
-    figure = stats.by_group_jackknife(statistic, groups, scale=scale, level=level)
+    return _estimate(n, stats.by_group_jackknife(statistic, groups, scale=scale, level=level), undefined)
+
+
+def _estimate(n: tuple[int, int], figure: stats.Jackknife, undefined: str) -> Estimate:
+    """A figure over `n` units and groups; `undefined` is the reason where it has no value."""
     reason = undefined if figure.value is None else None
     if figure.value is not None and figure.low is None:
         reason = "leaving a case out makes it undefined or perfect: no interval"
@@ -65,42 +69,29 @@ def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float |
     return Estimate(*n, mean.value, mean.low, mean.high, mean.se)
 
 
-class Ratings(NamedTuple):
-    """Units by raters: the scores, where one is missing, and the values a score could take.
+def by_coefficient(
+    name: stats.AgreementCoefficient,
+    values: Floats,
+    groups: Any,
+    missing: Bools | None = None,
+    *,
+    less: Floats | None = None,
+    undefined: str = "the marks do not vary",
+) -> Estimate:
+    """A coefficient of agreement over units by raters, or what it is more than for `less`; as `by_jackknife`.
 
-    `missing` null says that none is, `kinds` null that there are no values but those that occur.
+    The values a score could take are those of the full table, whichever case is left out of it. `less` are
+    other ratings of the same units.
     """
-
-    values: Floats
-    missing: Bools | None = None
-    kinds: Floats | None = None
-
-
-COEFFICIENTS: Mapping[str, Callable[[Ratings], float | None]] = {
-    "alpha_nominal": lambda r: stats.krippendorff_alpha(r.values, "nominal", missing=r.missing).value,
-    "alpha_ordinal": lambda r: stats.krippendorff_alpha(r.values, "ordinal", missing=r.missing).value,
-    "alpha_interval": lambda r: stats.krippendorff_alpha(r.values, "interval", missing=r.missing).value,
-    "ac1": lambda r: stats.gwet_ac1(r.values, categories=r.kinds, missing=r.missing).value,
-    "icc_a1": lambda r: stats.icc_a1(r.values, missing=r.missing).value,
-    "quadratic_kappa": lambda r: stats.weighted_kappa(r.values).value,
-    "pearson": lambda r: stats.pearson(r.values[:, 0], r.values[:, 1]),
-    "percent": lambda r: stats.percent_agreement(r.values, missing=r.missing).value,
-}
-"""Agreement; and Pearson's r, which forgives any shift. That and kappa take two raters with all scores."""
-
-
-def by_coefficient(name: str, values: Floats, groups: Any, missing: Bools | None = None) -> Estimate:
-    """One of `COEFFICIENTS` over units by raters, as `by_jackknife` gives it.
-
-    The values a score could take are those of the full table, whichever case is left out of it.
-    """
-    coefficient, kinds = COEFFICIENTS[name], np.unique(values if missing is None else values[~missing])
-
-    def value(at: Any) -> float | None:
-        return coefficient(Ratings(values[at], None if missing is None else missing[at], kinds))
-
-    # Fisher's z is for coefficients from -1 to 1, and a share of equal scores is none.
-    return by_jackknife(value, groups, scale="raw" if name == "percent" else "z")
+    n = len(groups), len(set(groups.tolist()))
+    if few := too_few(groups.tolist()):
+        return Estimate(*n, reason=few)
+    figure = stats.agreement_without_groups(name, values, groups, missing=missing)
+    if less is not None:
+        figure = figure.minus(stats.agreement_without_groups(name, less, groups))
+    # Fisher's z is for coefficients from -1 to 1: neither a share of equal scores nor a difference is one.
+    raw = name == "percent" or less is not None
+    return _estimate(n, figure.jackknife(scale="raw" if raw else "z"), undefined)
 
 
 def minus(a: float | None, b: float | None) -> float | None:

@@ -42,7 +42,9 @@ MOST = 10
 FEW_VALUES = 10
 """Up to this many different scores are taken as labels too, for the nominal alpha."""
 SAME = 1e-9
-COEFFICIENTS = ("alpha_nominal", "alpha_ordinal", "alpha_interval", "quadratic_kappa", "percent")
+COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
+    *("alpha_nominal", "alpha_ordinal", "alpha_interval", "quadratic_kappa", "percent"),
+)
 
 
 def diff(scores: ScoreTable, old: str, new: str, *, margin: float | None = None) -> Finding:

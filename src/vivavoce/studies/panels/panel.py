@@ -16,7 +16,7 @@ from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.intervals import Estimate, Floats, by_jackknife, interval_text
+from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text
 from vivavoce.studies.panels.rank_data import PLACE, RESPONSE, BallotRanks, Board, ballot_ranks, boards
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
 from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, counted_value, unweighted
@@ -245,10 +245,7 @@ def _expert_rows(board: Board) -> Iterator[PanelRow]:
             yield _row(board, "experts", figure, n_items=len(board.items), reason=reason)
         return
     yield _expert_row(board, "kendall_w", _concordance(ranks))
-    alpha = by_jackknife(
-        lambda at: stats.krippendorff_alpha(ranks.table[at], "ordinal", missing=ranks.missing[at]).value,
-        ranks.table_groups,
-    )
+    alpha = by_coefficient("alpha_ordinal", ranks.table, ranks.table_groups, ranks.missing)
     yield _expert_row(board, "alpha_ordinal", alpha)
     for at, rater in enumerate(board.raters):
         yield _expert_row(board, "with_others", _with_others(board, at), rater=rater)

@@ -5,7 +5,7 @@ responses. Labels are as people gave them, before anybody settled differences. T
 means (prediction-powered inference), and tell how many more of them are needed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +15,13 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.intervals import (
-    COEFFICIENTS,
     Estimate,
-    Floats,
-    Ratings,
     by_coefficient,
     by_jackknife,
     by_mean,
     counts_text,
     interval_text,
     mean_excess,
-    minus,
     too_few,
 )
 from vivavoce.studies.raters.rater_scores import (
@@ -43,7 +39,7 @@ from vivavoce.studies.raters.rater_scores import (
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, by_repeat, over_repeats
 
-AGREEMENT = ("alpha_ordinal", "percent")
+AGREEMENT: tuple[stats.AgreementCoefficient, ...] = ("alpha_ordinal", "percent")
 BETWEEN = ("people and people", "difference")
 ONE_PERSON = "no answer has the labels of two people: no ceiling to hold the judge against"
 NOTHING_SHARED = "the judge and people marked no answer in common"
@@ -119,21 +115,10 @@ def _agreement(labelled: LabelledScores) -> dict[tuple[str, str], Estimate]:
             estimates[contrast, figure] = Estimate(0, 0, reason=ONE_PERSON)
         if between is not None:
             estimates["people and people", figure] = by_coefficient(figure, between, groups)
-            estimates["difference", figure] = _difference(COEFFICIENTS[figure], judged, between, groups)
+            estimates["difference", figure] = by_coefficient(figure, judged, groups, less=between)
     # A response is in the rows once for each person or pair, so their number is not the number of units.
     n_units, n_groups = rows.unique(RESPONSE).height, rows["group"].n_unique()
     return {key: e._replace(n_units=n_units, n_groups=n_groups) for key, e in estimates.items()}
-
-
-def _difference(
-    coefficient: Callable[[Ratings], float | None], judged: Floats, between: Floats, groups: Any
-) -> Estimate:
-    """How much better the judge agrees with people than people with each other."""
-    return by_jackknife(
-        lambda at: minus(coefficient(Ratings(judged[at])), coefficient(Ratings(between[at]))),
-        groups,
-        scale="raw",
-    )
 
 
 def _agreement_rows(

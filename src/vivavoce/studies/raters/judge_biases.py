@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.models.cards import ModelCard
 from vivavoce.studies.intervals import (
     Estimate,
+    by_coefficient,
     by_jackknife,
     by_mean,
     counts_text,
@@ -160,11 +160,8 @@ def _length_correlation(rows: pl.DataFrame, words: pl.DataFrame) -> Estimate | N
     if not ranks.height:
         return None
     table = ranks.select("value", "words").to_numpy()
-    return by_jackknife(
-        lambda at: stats.pearson(table[at, 0], table[at, 1]),
-        ranks["group"].to_numpy(),
-        undefined="inside the questions marks or lengths do not vary",
-    )
+    undefined = "inside the questions marks or lengths do not vary"
+    return by_coefficient("pearson", table, ranks["group"].to_numpy(), undefined=undefined)
 
 
 def _length_sentences(rows: Sequence[RaterRow], name: str) -> Iterator[str]:

@@ -31,10 +31,10 @@ LEAST_CANDIDATES = 4
 FREE = "_free"
 """The ending of a rubric's name that says it is scored without the reference."""
 
-PAIR_COEFFICIENTS = (
+PAIR_COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
     *("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "quadratic_kappa", "pearson", "percent"),
 )
-"""The `COEFFICIENTS` of two raters who scored the same responses."""
+"""What says how far two raters agree who scored the same responses."""
 
 
 def judge_agreement(scores: ScoreTable) -> CardPart:

@@ -9,7 +9,14 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
-from vivavoce.studies.intervals import Estimate, by_jackknife, by_mean, counts_text, interval_text
+from vivavoce.studies.intervals import (
+    Estimate,
+    by_coefficient,
+    by_jackknife,
+    by_mean,
+    counts_text,
+    interval_text,
+)
 from vivavoce.studies.raters.rater_scores import (
     RESPONSE,
     CardPart,
@@ -110,6 +117,9 @@ def _rescaled(part: pl.DataFrame) -> bool:
     )
 
 
+ONE_SIDE = "one side does not vary"
+
+
 def _halo_rows(benchmark: str, measure: Measure, other: str, part: pl.DataFrame) -> Iterator[RaterRow]:
     groups = part["group"].to_numpy()
     item = ["item", "variant"]
@@ -117,12 +127,15 @@ def _halo_rows(benchmark: str, measure: Measure, other: str, part: pl.DataFrame)
     centred = part.select((pl.col(c) - pl.col(c).mean().over(item)).alias(c) for c in ("value", "other"))
     for level, table in zip(HALO_LEVELS, (part, centred), strict=True):
         values = table.select("value", "other").to_numpy()
-        for figure, coefficient in (("pearson", stats.pearson), ("spearman", stats.spearman)):
-            correlation = by_jackknife(
-                lambda at, of=coefficient, values=values: of(values[at, 0], values[at, 1]),  # type: ignore[misc]
+        correlations = {
+            "pearson": by_coefficient("pearson", values, groups, undefined=ONE_SIDE),
+            "spearman": by_jackknife(
+                lambda at, values=values: stats.spearman(*values[at].T),  # type: ignore[misc]
                 groups,
-                undefined="one side does not vary",
-            )
+                undefined=ONE_SIDE,
+            ),
+        }
+        for figure, correlation in correlations.items():
             place = {"contrast": level, "other": other, "figure": figure}
             yield rater_row("halo", benchmark, measure, **place, **correlation._asdict())
 

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from vivavoce import stats
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
-from vivavoce.studies.intervals import Estimate, Floats, by_jackknife, by_mean, interval_text, minus
+from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, interval_text, minus
 from vivavoce.studies.raters.rater_scores import (
     RESPONSE,
     Rater,
@@ -237,25 +236,21 @@ class _Choice(NamedTuple):
             "be a circle: the figure is too high by the luck of the choice."
         )
 
-    def alpha(self, n: int, at: Any) -> float | None:
-        """Agreement of a rubric with people on some rows of the table."""
-        return stats.krippendorff_alpha(self.values[n][at], "ordinal").value
-
     def agreement(self, n: int, half: str, at: Any) -> RubricRow:
         """The row of one rubric on one half."""
         groups = self.table["group"].to_numpy()[at]
-        alpha = by_jackknife(lambda some: self.alpha(n, at[some]), groups)
+        alpha = by_coefficient("alpha_ordinal", self.values[n][at], groups)
         return self._estimate_row(
             n, alpha, self.table[at].unique(RESPONSE).height, half=half, figure="alpha_ordinal", chosen=False
         )
 
     def difference(self, best: int, n: int, at: Any, n_units: int | None) -> RubricRow:
         """The row of the chosen rubric less another, on the half that reports."""
-        # A raw scale, because Fisher's z is for a coefficient and not for a difference of two.
-        difference = by_jackknife(
-            lambda some: minus(self.alpha(best, at[some]), self.alpha(n, at[some])),
+        difference = by_coefficient(
+            "alpha_ordinal",
+            self.values[best][at],
             self.table["group"].to_numpy()[at],
-            scale="raw",
+            less=self.values[n][at],
         )
         other = _name(self.versions[n], self.versions)
         return self._estimate_row(best, difference, n_units, half="report", figure="difference", other=other)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
@@ -23,7 +24,9 @@ from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import MeasureRow, Study
 
-AGREEMENT_COEFFICIENTS = ("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "icc_a1", "percent")
+AGREEMENT_COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
+    *("alpha_nominal", "alpha_ordinal", "alpha_interval", "ac1", "icc_a1", "percent"),
+)
 SCORED_AGAIN = ("item", "variant", "candidate", "repeat", "ballot")
 """What is scored again: a response, or where responses stood side by side, its place on one ballot."""
 
