@@ -232,6 +232,7 @@ ELSEWHERE = {
     "corpus_bleu": "takes the sums that `pooled` made",
     "corpus_chrf": "takes the sums that `pooled` made",
     "micro_f1": "takes the sums that `pooled` made",
+    "ranks_under_fillings": "takes fillings, NaN where nothing bounds them: tests/stats/test_ranking.py",
     "rogan_gladen": "takes means that `cluster_mean` made",
     "shown_agreement": "takes squares of yes and no",
     "sum_ratio": "takes the sums that `pooled` made",

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from tests.stats.tables import MODELS, marks, near
 
 from vivavoce.stats import holm, paired
-from vivavoce.stats.ranking import mean_ranks, rank_intervals
+from vivavoce.stats.ranking import mean_ranks, rank_intervals, ranks_under_fillings
 
 INTERVALS = {
     "Gemini 2.5 Pro": (1, 4),
@@ -82,6 +82,62 @@ def test_hand_worked_rank_intervals():
     assert [[False, True, False], [False] * 3, [False, True, False]] == found.better.tolist()
     assert [1.5, 3, 1.5] == list(found.ranks)
     assert (2, 3, 12, 12) == (found.n_shown, found.n_pairs, found.n_items, found.n_groups)
+
+
+def filled(values, failed, low=0.0, high=1.0):
+    """The two fillings of a table, `failed` being True where a score failed."""
+    return np.where(failed, low, values), np.where(failed, high, values)
+
+
+def test_fillings_that_change_nothing_leave_the_ranks_as_they_are(table):
+    found = rank_intervals(table.values, table.groups)
+    same = ranks_under_fillings(found, table.values, table.values, table.groups)
+    assert (found.intervals, found.n_shown) == (same.intervals, same.n_shown)
+
+
+def test_a_pair_is_shown_only_if_both_fillings_show_it():
+    """Two failed scores of A at 1 close its gap of .15 to C, and not that of .65 to B."""
+    values = np.array([[0.2] * 12, [0.9, 0.8] * 6, [0.4, 0.3] * 6])
+    failed = np.zeros((3, 12), dtype=bool)
+    failed[0, :2] = True
+    observed = rank_intervals(values[:, 2:], range(10))
+    found = ranks_under_fillings(observed, *filled(values, failed), range(12))
+    assert ((3, 3), (1, 1), (2, 2)) == observed.intervals
+    assert ((2, 3), (1, 1), (2, 3)) == found.intervals
+    assert (3, 2) == (observed.n_shown, found.n_shown)
+
+
+def test_an_interval_is_the_union_of_both_fillings_of_its_system():
+    """By hand: all pairs by `paired` with each system at its worst against the others at their best."""
+    rng = np.random.default_rng(3)
+    values = np.clip(rng.normal(0.5, 0.15, (4, 30)) + np.array([[0.25], [0.15], [0.0], [-0.1]]), 0, 1)
+    failed = rng.random((4, 30)) < 0.06
+    complete = ~failed.any(axis=0)
+    observed = rank_intervals(values[:, complete], np.arange(30)[complete])
+    worst, best = filled(values, failed)
+    found = ranks_under_fillings(observed, worst, best, range(30))
+    for k in range(4):
+        ends = list(observed.intervals[k])
+        for own, others in ((worst, best), (best, worst)):
+            table = others.copy()
+            table[k] = own[k]
+            ends += rank_intervals(table, range(30)).intervals[k]
+        assert (min(ends), max(ends)) == found.intervals[k]
+
+
+def test_a_pair_that_meets_an_unbounded_score_is_not_shown():
+    values = np.array([[0.9, 0.8] * 6, [0.1, 0.2] * 6, [0.4, 0.5] * 6])
+    worst, best = values.copy(), values.copy()
+    best[1, 0] = np.nan
+    found = ranks_under_fillings(rank_intervals(values, range(12)), worst, best, range(12))
+    assert ((1, 2), (1, 3), (2, 3)) == found.intervals
+    assert 1 == found.n_shown
+
+
+def test_fillings_of_other_shapes_are_refused():
+    observed = rank_intervals([[1, 2], [3, 4]], [0, 1])
+    with pytest.raises(ValueError, match="worst and best must both have 2 rows"):
+        ranks_under_fillings(observed, [[1, 2]], [[1, 2]], [0, 1])
 
 
 def test_stricter_error_shows_less(table):

@@ -248,7 +248,7 @@ def test_a_candidate_without_a_mark_is_named_where_it_is_left_out(tmp_path: Path
     }
     found = marked(tmp_path, answers).study("ranking", "gaps", "correlation", "consistency")
     for name in ("ranking", "gaps", "correlation"):
-        assert ("Left out of told: worth on exam, without a mark that counts: E.",) == found[name].notes
+        assert ("Left out of told: worth on exam, no result (no score is ok): E.",) == found[name].notes
     whole = marked(tmp_path / "whole", {"A": twins([0.1] * 3), "B": twins([0.2] * 3)}).study("ranking")
     assert () == whole["ranking"].notes
 

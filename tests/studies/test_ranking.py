@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.studies.making import made, marked, row, score, twins
+from tests.studies.making import SILENT, made, marked, row, score, twins
 
 from vivavoce.core.records import Finding
 from vivavoce.pipeline.run import Run
@@ -35,13 +35,32 @@ def found(recorded: Run, paper: str) -> Finding:
 
 
 def test_the_ranks_that_paired_tests_leave_open(found: Finding) -> None:
-    """Section 5 of docs/statistics.md, best first; 24 of 45 pairs on 61 questions in 41 cases."""
+    """Section 5 of docs/statistics.md, best first; 24 of 45 pairs on 61 questions in 41 cases.
+
+    One of the 24 is not shown whatever the 14 scores of Med42 that failed are.
+    """
     own = [r for r in found.rows if r["criterion"] == "comprehension"]
-    assert list(INTERVALS.items()) == [(r["candidate"], (r["rank_low"], r["rank_high"])) for r in own]
-    assert {(10, 61, 41, 24, 45)} == {
+    assert list(INTERVALS.items()) == [
+        (r["candidate"], (r["rank_low_observed"], r["rank_high_observed"])) for r in own
+    ]
+    assert {(10, 61, 41, 23, 45)} == {
         tuple(r[k] for k in ("n_candidates", "n_items", "n_groups", "n_shown", "n_pairs")) for r in own
     }
     assert list(range(1, 11)) == [r["rank"] for r in own]
+
+
+def test_a_rank_that_failed_scores_decide_says_so(found: Finding) -> None:
+    """Claude is ahead of Med42 by what was observed, and not if Med42's failed scores were all 5."""
+    own = {r["candidate"]: r for r in found.rows if r["criterion"] == "comprehension"}
+    wider = {name: (r["rank_low"], r["rank_high"]) for name, r in own.items() if r["depends_on_failed"]}
+    assert {"Claude 3.5 Sonnet": (1, 6), "Med42-70B": (2, 9)} == wider
+    assert {"Med42-70B": 14} == {name: r["n_failed"] for name, r in own.items() if r["n_failed"]}
+    assert found.text.startswith(
+        "judge: comprehension on hivmedqa: The ranks of Claude 3.5 Sonnet and Med42-70B depend on the 14 "
+        "scores that failed: score them again before deciding. Candidates have scores on different "
+        "questions, so they are ranked by their means on the 61 questions that all share. 61 questions in 41 "
+        "cases; "
+    )
 
 
 def test_means_and_mean_ranks_stand_side_by_side_and_name_different_winners(found: Finding) -> None:
@@ -52,8 +71,8 @@ def test_means_and_mean_ranks_stand_side_by_side_and_name_different_winners(foun
     assert ("3.631", "3.557") == (f"{gemini['mean_rank_items']:.3f}", f"{claude['mean_rank_items']:.3f}")
     assert claude["mean_rank"] < gemini["mean_rank"]
     assert (
-        "(61 questions in 41 cases; 24 of 45 pairs told apart), ranks left open (mean; mean rank): "
-        "Gemini 2.5 Pro 1-4 (4.13; 3.70), Claude 3.5 Sonnet 1-5 (4.04; 3.39), "
+        "61 questions in 41 cases; 23 of 45 pairs told apart; ranks left open (mean; mean rank): "
+        "Gemini 2.5 Pro 1-4 (4.13; 3.70), Claude 3.5 Sonnet 1-6 (4.04; 3.39), "
     ) in found.text
 
 
@@ -120,6 +139,77 @@ def test_questions_that_one_lacks_are_left_out_for_all(tmp_path: Path) -> None:
     found = study(marked(tmp_path, answers))
     assert ["B", "A"] == [r["candidate"] for r in found.rows]
     assert {12} == {r["n_items"] for r in found.rows}
+    assert [("B", 0.4, 12), ("A", 0.49, 20)] == [
+        (r["candidate"], round(r["mean_own"], 9), r["n_items_own"]) for r in found.rows
+    ]
+    assert found.text.startswith(
+        "told: worth on exam: Candidates have scores on different questions, so they are ranked by their "
+        "means on the 12 questions that all share. Means over their own questions: B 0.400 on 12, A 0.490 on "
+        "20. "
+    )
+
+
+def decided_by_failures(folder: Path, spec: str = "told", **more: list[Any]) -> Finding:
+    """A is 0.3 or 0.2 ahead of B in 12 cases; in 8 others A has 0.6 and B's score failed."""
+    answers = {"A": [0.6, 0.7] * 6 + [0.6] * 8, "B": [0.3, 0.5] * 6 + ["fail"] * 8, **more}
+    return study(marked(folder, {name: twins(values) for name, values in answers.items()}, spec))
+
+
+def test_a_pair_is_told_apart_only_under_both_fillings(tmp_path: Path) -> None:
+    """As observed A is first and B second; with B's failed scores at 1 the mean difference is below 0."""
+    found = decided_by_failures(tmp_path)
+    assert [("A", 1, 2, 1, 1, True, 0), ("B", 1, 2, 2, 2, True, 8)] == [
+        (r["candidate"], r["rank_low"], r["rank_high"], r["rank_low_observed"], r["rank_high_observed"],
+         r["depends_on_failed"], r["n_failed"])
+        for r in found.rows
+    ]  # fmt: skip
+    assert {0} == {r["n_shown"] for r in found.rows}
+    assert found.text.startswith(
+        "told: worth on exam: The ranks of A and B depend on the 8 scores that failed: score them again "
+        "before deciding. Candidates have scores on different questions"
+    )
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_a_pair_that_no_filling_turns_stays_told_apart(tmp_path: Path, direction: str) -> None:
+    """One failed score of twenty cannot close a gap of .6, in either direction of the scale."""
+    answers = {"A": twins([0.7, 0.8] * 10), "B": twins([0.1, 0.2] * 9 + [0.1, "fail"])}
+    found = study(marked(tmp_path, answers, f"told(direction={direction})"))
+    order = ["A", "B"] if direction == "higher" else ["B", "A"]
+    assert [(order[0], 1, 1, False), (order[1], 2, 2, False)] == [
+        (r["candidate"], r["rank_low"], r["rank_high"], r["depends_on_failed"]) for r in found.rows
+    ]
+    assert "depend" not in found.text
+
+
+def test_failures_of_one_leave_the_ranks_of_others_alone(tmp_path: Path) -> None:
+    found = decided_by_failures(tmp_path, C=[0.05, 0.0] * 10)
+    assert {"A": (1, 2), "B": (1, 2), "C": (3, 3)} == {
+        r["candidate"]: (r["rank_low"], r["rank_high"]) for r in found.rows
+    }
+
+
+def test_a_failed_score_without_a_limit_tells_no_pair_apart(tmp_path: Path) -> None:
+    found = decided_by_failures(tmp_path, "told(low=null, high=null, silence=set_aside)")
+    assert {(1, 2, True)} == {(r["rank_low"], r["rank_high"], r["depends_on_failed"]) for r in found.rows}
+    assert (
+        "The ranks of A and B depend on the 8 scores that failed: score them again before deciding. Marks "
+        "failed, and a scale without a limit has no bound for what they could be."
+    ) in found.text
+
+
+def test_a_score_that_failed_where_others_have_none_decides_nothing(tmp_path: Path) -> None:
+    answers = {"A": twins([0.1, 0.2] * 6), "B": twins([0.3, 0.5] * 6 + ["fail"] * 9)}
+    found = study(marked(tmp_path, answers))
+    assert {(0, False)} == {(r["n_failed"], r["depends_on_failed"]) for r in found.rows}
+
+
+def test_who_only_refused_has_no_rank(tmp_path: Path) -> None:
+    """Nothing but silence, or silence and failures, is no result, and costs the others none."""
+    answers = {"A": [0.1, 0.2] * 6, "B": [0.3, 0.5] * 6, "C": [SILENT] * 12, "D": ["fail", SILENT] * 6}
+    found = study(marked(tmp_path, {name: twins(values) for name, values in answers.items()}))
+    assert [("B", 1), ("A", 2)] == [(r["candidate"], r["rank"]) for r in found.rows]
+    assert ("Left out of told: worth on exam, no result (no score is ok): C, D.",) == found.notes
 
 
 def test_no_question_in_common(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from vivavoce._version import __version__
 from vivavoce.report.charts.svg import clean
-from vivavoce.report.format import SILENCE, and_so
+from vivavoce.report.format import SILENCE
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
-from vivavoce.studies.text import count, sampled
+from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
     from vivavoce.report.data import ReportData

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from vivavoce.core.records import IfUnanswered
 
@@ -49,9 +49,3 @@ def percent(value: float | None) -> str:
 def ranks(places: str) -> str:
     """Places as they are printed: `1–3` for `1-3`."""
     return places.replace("-", "–")
-
-
-def and_so(words: Iterable[str]) -> str:
-    """`a, b and c`."""
-    all_words = list(words)
-    return " and ".join(filter(None, (", ".join(all_words[:-1]), *all_words[-1:])))

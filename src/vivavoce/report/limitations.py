@@ -7,10 +7,9 @@ from typing import Any
 import polars as pl
 
 from vivavoce.report.data import ReportData
-from vivavoce.report.format import and_so
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.studies.score_matrix import PLAIN
-from vivavoce.studies.text import count, sampled
+from vivavoce.studies.text import and_so, count, sampled
 
 LEAST_GROUPS, MOST_NAMED = 10, 6
 _THOUGHT_MARK = r"<unused\d+>"

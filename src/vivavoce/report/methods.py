@@ -11,13 +11,13 @@ from vivavoce._version import __version__
 from vivavoce.core.records import IfUnanswered, Measure
 from vivavoce.core.specs import signed
 from vivavoce.report.charts.svg import clean
-from vivavoce.report.format import and_so, percent
+from vivavoce.report.format import percent
 from vivavoce.report.section import section_of
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.validation_status import status_of, weakest_status
 from vivavoce.studies.score_matrix import PLAIN
 from vivavoce.studies.score_table import identical_repeats
-from vivavoce.studies.text import count, sampled
+from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
     from vivavoce.report.data import ReportData

@@ -113,7 +113,13 @@ from vivavoce.stats.power import (
     variance_of_difference,
 )
 from vivavoce.stats.ppi import Powered, RoganGladen, prediction_powered, rogan_gladen
-from vivavoce.stats.ranking import RankInterval, RankIntervals, mean_ranks, rank_intervals
+from vivavoce.stats.ranking import (
+    RankInterval,
+    RankIntervals,
+    mean_ranks,
+    rank_intervals,
+    ranks_under_fillings,
+)
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
 from vivavoce.stats.strata import Macro, Wald, category_test, category_weights, estimate_macro, macro_mean
 from vivavoce.stats.variance import (
@@ -261,6 +267,7 @@ __all__ = [
     "prediction_powered",
     "proportion_n",
     "rank_intervals",
+    "ranks_under_fillings",
     "ratio",
     "repeats_worth",
     "rogan_gladen",

@@ -2,8 +2,10 @@
 
 With a complete design systems are ranked by their means. The interval of a rank comes from paired tests:
 ranks bootstrapped near a tie are far too sure of themselves, and marginal intervals that overlap show no tie.
+Where scores failed, a pair counts only if it is shown under both fillings of them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -98,11 +100,7 @@ def rank_intervals(
     adjusted = holm([pair.p for pair in pairs])
     p = np.ones((n_systems, n_systems))
     p[first, second] = p[second, first] = adjusted
-    better = np.zeros((n_systems, n_systems), dtype=bool)
-    for i, j, pair, holms in zip(first, second, pairs, adjusted, strict=True):
-        if holms <= alpha and pair.direction:
-            better[(i, j) if pair.direction > 0 else (j, i)] = True
-    above, below = better.sum(axis=0), better.sum(axis=1)
+    better = _better(n_systems, adjusted, [pair.direction for pair in pairs], alpha)
     shares = None if weights is None else np.asarray(weights)
     if categories is not None:
         shares = _shares(categories, weights, length=y.shape[1])
@@ -110,16 +108,94 @@ def rank_intervals(
     return RankIntervals(
         means=means,
         ranks=average_ranks(-means),
-        intervals=tuple(
-            RankInterval(1 + int(over), n_systems - int(under))
-            for over, under in zip(above, below, strict=True)
-        ),
+        intervals=_intervals(better),
         better=better,
         p=p,
         n_shown=int(better.sum()),
         n_pairs=len(pairs),
         n_items=y.shape[1],
         n_groups=group_codes(groups, length=y.shape[1])[1],
+    )
+
+
+def ranks_under_fillings(
+    observed: RankIntervals,
+    worst: ArrayLike,
+    best: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    categories: ArrayLike | None = None,
+    alpha: float = 0.05,
+) -> RankIntervals:
+    """`observed` with those pairs alone that are also shown whatever the failed scores are.
+
+    Parameters
+    ----------
+    observed : RankIntervals
+        Of the same systems, in the same order, on the items that have no failed score.
+    worst, best : arrays of shape (K, n)
+        Item means with every failed score at its worst, and at its best, higher being better, on the items
+        that every system has a value or a failed score on. NaN where nothing bounds a failed score: a pair
+        that meets one is not shown.
+    groups, weights, categories, alpha
+        As in `rank_intervals`, of these items.
+
+    Returns
+    -------
+    RankIntervals
+        Of a pair, first the one system is filled worst and the other best, then the reverse; the larger p of
+        the two counts, with Holm over all pairs, and both must speak for the same system. So an interval is
+        the union of what the two fillings of its system leave open, and holds the interval of `observed`.
+        Means, ranks, p and the counts of items and groups stay those observed.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a group is missing, or alpha does not lie between 0 and 1.
+    """
+    proportion("alpha", alpha)
+    low, high = np.asarray(worst, dtype=float), np.asarray(best, dtype=float)
+    n_systems = len(observed.means)
+    if low.shape != high.shape or low.ndim != 2 or len(low) != n_systems:
+        raise ValueError(
+            f"worst and best must both have {n_systems} rows and as many columns, but have the shapes "
+            f"{low.shape} and {high.shape}"
+        )
+    first, second = np.triu_indices(n_systems, 1)
+    p, directions = [], []
+    for i, j in zip(first, second, strict=True):
+        against, favourable = low[i] - high[j], high[i] - low[j]
+        # One unbounded score may be anything, so nothing is shown of a pair that meets it.
+        if np.isnan(against).any() or np.isnan(favourable).any():
+            p.append(1.0)
+            directions.append(0)
+            continue
+        pairs = [_pair(d, groups, weights, categories) for d in (against, favourable)]
+        p.append(max(pair.p for pair in pairs))
+        directions.append(pairs[0].direction if pairs[0].direction == pairs[1].direction else 0)
+    better = observed.better & _better(n_systems, holm(p), directions, alpha)
+    return observed._replace(better=better, intervals=_intervals(better), n_shown=int(better.sum()))
+
+
+def _better(
+    n_systems: int, adjusted: ArrayLike, directions: Sequence[int], alpha: float
+) -> NDArray[np.bool_]:
+    """[i, j]: i was shown better than j, from the pairs in the order of `triu_indices`."""
+    better = np.zeros((n_systems, n_systems), dtype=bool)
+    first, second = np.triu_indices(n_systems, 1)
+    for i, j, p, direction in zip(first, second, np.asarray(adjusted), directions, strict=True):
+        if p <= alpha and direction:
+            better[(i, j) if direction > 0 else (j, i)] = True
+    return better
+
+
+def _intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
+    """The ranks that the pairs shown leave open."""
+    above, below = better.sum(axis=0), better.sum(axis=1)
+    return tuple(
+        RankInterval(1 + int(over), len(better) - int(under))
+        for over, under in zip(above, below, strict=True)
     )
 
 

@@ -14,10 +14,10 @@ from vivavoce.studies.score_table import (
     ITEM,
     ScoreTable,
     by_answer,
-    counted_value,
     item_of,
     resolve,
     weights_of,
+    with_results,
 )
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -83,6 +83,12 @@ class ScoreMatrix(NamedTuple):
             else np.average(self.values, axis=1, weights=self.weights)
         )
 
+    def own_mean(self, row: int) -> float:
+        """The mean of a candidate over the items that it has a value for, at least one."""
+        present = self.present[row]
+        weights = None if self.weights is None else self.weights[present]
+        return float(np.average(self.values[row, present], weights=weights))
+
     def of(self, candidates: Sequence[str]) -> "ScoreMatrix":
         """The matrix of some of its candidates, in that order."""
         rows = [self.candidates.index(name) for name in candidates]
@@ -92,6 +98,30 @@ class ScoreMatrix(NamedTuple):
             present=self.present[rows],
             sizes=None if self.sizes is None else self.sizes[rows],
         )
+
+
+class Fillings(NamedTuple):
+    """A matrix with the failed scores at the criterion's lower limit, and at its upper.
+
+    Both are on the items that every candidate has a value or a failed score on; NaN where the criterion has
+    no limit. `n_failed` counts the scores that failed there, by candidate.
+    """
+
+    low: ScoreMatrix
+    high: ScoreMatrix
+    n_failed: tuple[int, ...]
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a score failed on a side without a limit."""
+        return bool(np.isnan(self.low.values).any() or np.isnan(self.high.values).any())
+
+    @property
+    def turned(self) -> tuple[Floats, Floats]:
+        """The values at their worst and at their best, turned so that higher is better."""
+        if self.low.measure.criterion.direction == "higher":
+            return self.low.values, self.high.values
+        return -self.high.values, -self.low.values
 
 
 def place_of(benchmark: str, measure: Measure) -> dict[str, Any]:
@@ -148,7 +178,7 @@ def key_of(measure: Measure) -> tuple[str, str, str]:
 
 
 def left_out(marks: ScoreTable, *, ratios: bool = False) -> tuple[str, ...]:
-    """Lines on what has no place in a matrix: pooled criteria, and candidates without a score that counts.
+    """Lines on what has no place in a matrix: pooled criteria, and candidates without a result.
 
     `ratios` as in `grids`.
     """
@@ -164,14 +194,14 @@ def left_out(marks: ScoreTable, *, ratios: bool = False) -> tuple[str, ...]:
         counted = (
             unedited.filter(pl.col("measure_id") == key)
             .group_by("benchmark", "candidate", maintain_order=True)
-            .agg(counts=counted_value(measure.criterion).is_not_null().any())
+            .agg(counts=(pl.col("status") == "ok").any())
         )
         for (benchmark,), lost in counted.filter(~pl.col("counts")).group_by(
             "benchmark", maintain_order=True
         ):
             names = ", ".join(sorted(lost["candidate"]))
             absent.append(
-                f"Left out of {short[key_of(measure)]} on {benchmark}, without a mark that counts: {names}."
+                f"Left out of {short[key_of(measure)]} on {benchmark}, no result (no score is ok): {names}."
             )
     return (*lines, *absent)
 
@@ -181,14 +211,56 @@ def grids(
 ) -> Iterator[ScoreMatrix]:
     """A matrix for each benchmark and criterion that is not pooled; floor and ceiling are not candidates.
 
-    With `ratios` also for those that are pooled as a ratio of sums, on the log scale where it is exp of one.
+    Candidates without a result are in none. With `ratios` also for criteria that are pooled as a ratio of
+    sums, on the log scale where it is exp of one.
     """
+    for benchmark, measure, part in _parts(scores, _matrix_measures(measures, ratios)):
+        yield _grid(benchmark, measure, part, _values(part, measure))
+
+
+def grids_with_fillings(
+    scores: pl.DataFrame, measures: Mapping[int, Measure]
+) -> Iterator[tuple[ScoreMatrix, Fillings | None]]:
+    """The matrices of `grids`, each with its fillings; null where no score failed on what all share."""
+    for benchmark, measure, part in _parts(scores, by_answer(measures)[0]):
+        values = resolve(part, measure.criterion)
+        matrix = _grid(benchmark, measure, part, values.filter(pl.col("observed").is_not_null()))
+        yield matrix, _fillings(matrix, part, values)
+
+
+def _parts(
+    scores: pl.DataFrame, measures: Mapping[int, Measure]
+) -> Iterator[tuple[str, Measure, pl.DataFrame]]:
+    """The score rows of the candidates that have a result, by measure and benchmark."""
     of_candidates = scores.filter(pl.col("role") == "candidate")
-    for key, measure in _matrix_measures(measures, ratios).items():
+    for key, measure in measures.items():
         for (benchmark,), part in of_candidates.filter(pl.col("measure_id") == key).group_by(
             "benchmark", maintain_order=True
         ):
-            yield _grid(str(benchmark), measure, part)
+            yield str(benchmark), measure, with_results(part)
+
+
+def _fillings(matrix: ScoreMatrix, part: pl.DataFrame, values: pl.DataFrame) -> Fillings | None:
+    """The fillings of a matrix from all values by item (`resolve`)."""
+    failed = part.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))
+    if failed.is_empty():
+        return None
+    counted = values.filter(pl.col("low").is_not_null())
+    low, high = (
+        _grid(matrix.benchmark, matrix.measure, part, counted.with_columns(observed=pl.col(side))).complete
+        for side in ("low", "high")
+    )
+    # A score that failed on an item that another candidate lacks decides nothing.
+    shared = set(low.items)
+    names = [
+        candidate
+        for candidate, *item in failed.select("candidate", "item", "variant").iter_rows()
+        if tuple(item) in shared
+    ]
+    n_failed = Counter(names)
+    if not n_failed:
+        return None
+    return Fillings(low, high, tuple(n_failed[name] for name in matrix.candidates))
 
 
 def _matrix_measures(measures: Mapping[int, Measure], ratios: bool) -> dict[int, Measure]:
@@ -210,8 +282,8 @@ def _values(part: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     )
 
 
-def _grid(benchmark: str, measure: Measure, part: pl.DataFrame) -> ScoreMatrix:
-    values = _values(part, measure)
+def _grid(benchmark: str, measure: Measure, part: pl.DataFrame, values: pl.DataFrame) -> ScoreMatrix:
+    """The matrix of the values `observed` by candidate and item; `part` knows the items' categories."""
     categories = part.unique(["item", "variant"]).select("item", "variant", "category")
     items = (
         values.select(*item_of(values))

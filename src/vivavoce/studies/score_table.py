@@ -114,6 +114,16 @@ def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     return over_repeats(by_repeat(rows, criterion))
 
 
+def with_results(rows: pl.DataFrame) -> pl.DataFrame:
+    """The score rows of one measure and benchmark without the candidates that have no result.
+
+    A candidate has a result if one of its scores is ok. A figure of silence counted as worst, alone or beside
+    scores that all failed, would say nothing of what the candidate can do, and a dead endpoint is silent too.
+    """
+    ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
+    return rows.filter(ok.any().over("candidate"))
+
+
 FILLED = ("observed", "low", "high")
 """A value as observed, and what the failed scores could make of it."""
 

@@ -1,7 +1,7 @@
 """Numbers and counts as sentences write them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -57,6 +57,22 @@ def ordinal(n: int) -> str:
 def count(n: int, thing: str) -> str:
     """`1 question`, `63 questions`."""
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def and_so(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    all_words = list(words)
+    return " and ".join(filter(None, (", ".join(all_words[:-1]), *all_words[-1:])))
+
+
+def depends_on(what: str, names: Sequence[str], n_failed: int) -> str:
+    """The sentence that something of these candidates, such as the rank, depends on the failed scores."""
+    one = len(names) == 1
+    return (
+        f"The {what}{'' if one else 's'} of {and_so(names)} depend{'s' if one else ''} on the "
+        f"{count(n_failed, 'score')} that failed: score {'it' if n_failed == 1 else 'them'} again before "
+        "deciding."
+    )
 
 
 def sampled(items: pl.DataFrame) -> tuple[str, ...]:

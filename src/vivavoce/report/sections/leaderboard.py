@@ -10,10 +10,10 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.charts.estimate_plots import forest
 from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Board, Rows
-from vivavoce.report.format import and_so, interval, number
+from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
-from vivavoce.studies.text import by_view, count
+from vivavoce.studies.text import and_so, by_view, count
 
 MOST_CAUSES, MOST_NAMES = 3, 4
 

@@ -1,19 +1,28 @@
 """Ranking: the order by mean with rank intervals, and beside it the order by mean rank.
 
 Means ask by how much, mean ranks how often; the two may differ and are never mixed. The unit is the group;
-items that a candidate lacks are left out for all.
+items that a candidate lacks are left out for all. Where scores failed, a rank interval holds what both
+fillings of them leave open.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vivavoce import stats
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.score_matrix import ScoreMatrix, grids, key_of, labels, left_out
-from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, unweighted
+from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
+from vivavoce.studies.score_matrix import (
+    Fillings,
+    ScoreMatrix,
+    grids_with_fillings,
+    key_of,
+    labels,
+    left_out,
+)
+from vivavoce.studies.score_table import LEAST_GROUPS, NO_LIMIT, ScoreTable, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import count, number
+from vivavoce.studies.text import count, depends_on, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +35,20 @@ class RankingRow:
     rater: str
     candidate: str
     mean: float | None = None
+    mean_own: float | None = None
+    n_items_own: int
     rank: float | None = None
     rank_low: int | None = None
     rank_high: int | None = None
+    rank_low_observed: int | None = None
+    rank_high_observed: int | None = None
     mean_rank: float | None = None
     mean_rank_items: float | None = None
     n_candidates: int
     n_items: int
     n_groups: int
+    n_failed: int = 0
+    depends_on_failed: bool | None = None
     n_shown: int | None = None
     n_pairs: int | None = None
     friedman_chi2: float | None = None
@@ -50,10 +65,15 @@ COLUMNS = columns(RankingRow)
 class Ranking(Study):
     """A row per candidate, benchmark and criterion, the best first.
 
-    `rank_low` to `rank_high` are the ranks that paired tests leave open (Holm over all pairs); `n_shown` of
-    `n_pairs` pairs were told apart. `mean_rank` is over groups, `mean_rank_items` over items. Friedman's
-    figures and the critical difference of mean ranks (over groups) are of the whole criterion and repeat in
-    each row.
+    `mean` is over the `n_items` items that all candidates have scores on, `mean_own` over the candidate's own
+    `n_items_own`. `rank_low` to `rank_high` are the ranks that paired tests leave open (Holm over all pairs);
+    `n_shown` of `n_pairs` pairs were told apart. Where scores failed, a pair is told apart only if it is so
+    under both fillings of them (one side at its worst and the other at its best, then the reverse): a rank
+    interval is then the union of what the fillings leave open. `rank_low_observed` to `rank_high_observed`
+    leave the failed scores aside, and `depends_on_failed` says whether the two differ. A failed score without
+    a limit tells no pair apart. `n_failed` counts those on the items that all share. `mean_rank` is
+    over groups, `mean_rank_items` over items. Friedman's figures and the critical difference of mean ranks
+    (over groups) are of the whole criterion, of what was observed, and repeat in each row.
     """
 
     about = (
@@ -67,39 +87,46 @@ class Ranking(Study):
         rows: list[RankingRow] = []
         lines = []
         short = labels(scores.measures)
-        for matrix in grids(scores.scores, scores.measures):
-            # Means over different items would rank the items too.
-            full = matrix.complete
-            ranked = _rows(full)
+        for matrix, fillings in grids_with_fillings(scores.scores, scores.measures):
+            ranked = _rows(matrix, fillings)
             rows.extend(ranked)
-            lines.append(_sentence(short[key_of(matrix.measure)], full, ranked))
+            lines.append(_sentence(short[key_of(matrix.measure)], matrix, fillings, ranked))
         sampled = unweighted(
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
         return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes))
 
 
-def _rows(matrix: ScoreMatrix) -> list[RankingRow]:
-    criterion = matrix.measure.criterion
-    sign = 1 if criterion.direction == "higher" else -1
+def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
+    # Means over different items would rank the items too.
+    matrix = every.complete
+    sign = 1 if matrix.measure.criterion.direction == "higher" else -1
     n_groups = len(set(matrix.groups.tolist()))
     means = [float(mean) for mean in matrix.means()] if matrix.items else [None] * len(matrix.candidates)
     rows = [
         RankingRow(
             **matrix.place,
             candidate=name,
-            mean=mean,
+            mean=means[k],
+            mean_own=every.own_mean(k),
+            n_items_own=int(every.present[k].sum()),
             n_candidates=len(matrix.candidates),
             n_items=len(matrix.items),
             n_groups=n_groups,
+            n_failed=fillings.n_failed[k] if fillings else 0,
             reason=_too_few(matrix, n_groups),
         )
-        for name, mean in zip(matrix.candidates, means, strict=True)
+        for k, name in enumerate(matrix.candidates)
     ]
     if not rows or rows[0].reason:
         return rows
     # Paired tests, because percentiles of bootstrapped ranks are far too narrow near ties.
-    ranked = stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
+    observed = stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
+    ranked = observed
+    if fillings:
+        ranked = stats.ranks_under_fillings(
+            observed, *fillings.turned, fillings.low.groups, weights=fillings.low.weights
+        )
     # Cases are the blocks: single rows depend on each other and would make the distance too small.
     order = stats.friedman(matrix.values * sign, matrix.groups)
     by_item = stats.mean_ranks(matrix.values * sign)
@@ -110,6 +137,9 @@ def _rows(matrix: ScoreMatrix) -> list[RankingRow]:
             rank=float(ranked.ranks[k]),
             rank_low=ranked.intervals[k].best,
             rank_high=ranked.intervals[k].worst,
+            rank_low_observed=observed.intervals[k].best,
+            rank_high_observed=observed.intervals[k].worst,
+            depends_on_failed=ranked.intervals[k] != observed.intervals[k],
             mean_rank=float(order.mean_ranks[k]),
             mean_rank_items=float(by_item[k]),
             n_shown=ranked.n_shown,
@@ -132,20 +162,34 @@ def _too_few(matrix: ScoreMatrix, n_groups: int) -> str | None:
     return None
 
 
-def _sentence(label: str, matrix: ScoreMatrix, rows: Sequence[RankingRow]) -> str:
-    name = f"{label} on {matrix.benchmark}"
+def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: Sequence[RankingRow]) -> str:
+    """What the ranks rest on and depend on, and then the ranks."""
+    name = f"{label} on {every.benchmark}"
     if not rows or rows[0].reason:
         return f"{name}: {rows[0].reason if rows else 'no marks'}."
-    basis = f"{count(len(matrix.items), 'question')} in {count(rows[0].n_groups, 'case')}"
-    ranks = ", ".join(_ranked(row, matrix) for row in rows)
-    return (
-        f"{name} ({basis}; {rows[0].n_shown} of {rows[0].n_pairs} pairs told apart), ranks left open (mean; "
-        f"mean rank): {ranks}."
-    )
+    criterion = every.measure.criterion
+    first = [*_warnings(rows, fillings, criterion)]
+    basis = f"{count(rows[0].n_items, 'question')} in {count(rows[0].n_groups, 'case')}"
+    ranks = ", ".join(_ranked(row, criterion) for row in rows)
+    told_apart = f"{rows[0].n_shown} of {rows[0].n_pairs} pairs told apart"
+    if not first:
+        return f"{name} ({basis}; {told_apart}), ranks left open (mean; mean rank): {ranks}."
+    return f"{name}: {' '.join(first)} {basis}; {told_apart}; ranks left open (mean; mean rank): {ranks}."
 
 
-def _ranked(row: RankingRow, matrix: ScoreMatrix) -> str:
+def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: Criterion) -> Iterator[str]:
+    """What a reader must know before the ranks: failed scores that decide, and other items."""
+    wider = [row.candidate for row in rows if row.depends_on_failed]
+    if wider and fillings:
+        yield depends_on("rank", wider, sum(fillings.n_failed))
+        if fillings.unbounded:
+            yield f"{NO_LIMIT.capitalize()}."
+    own = [OwnMean(row.candidate, row.mean_own, row.n_items_own) for row in rows]
+    yield from on_common_items(own, rows[0].n_items, criterion, "ranked")
+
+
+def _ranked(row: RankingRow, criterion: Criterion) -> str:
     """A candidate with its ranks, mean and mean rank."""
     span = "" if row.rank_high == row.rank_low else f"-{row.rank_high}"
-    mean = number(row.mean or 0.0, matrix.measure.criterion)
+    mean = number(row.mean or 0.0, criterion)
     return f"{row.candidate} {row.rank_low}{span} ({mean}; {row.mean_rank:.2f})"
