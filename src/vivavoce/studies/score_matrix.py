@@ -117,7 +117,7 @@ class Fillings(NamedTuple):
         return bool(np.isnan(self.low.values).any() or np.isnan(self.high.values).any())
 
     @property
-    def turned(self) -> tuple[Floats, Floats]:
+    def upward(self) -> tuple[Floats, Floats]:
         """The values at their worst and at their best, turned so that higher is better."""
         if self.low.measure.criterion.direction == "higher":
             return self.low.values, self.high.values

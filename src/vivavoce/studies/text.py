@@ -67,9 +67,9 @@ def and_so(words: Iterable[str]) -> str:
 
 def depends_on(what: str, names: Sequence[str], n_failed: int) -> str:
     """The sentence that something of these candidates, such as the rank, depends on the failed scores."""
-    one = len(names) == 1
+    single = len(names) == 1
     return (
-        f"The {what}{'' if one else 's'} of {and_so(names)} depend{'s' if one else ''} on the "
+        f"The {what}{'' if single else 's'} of {and_so(names)} depend{'s' if single else ''} on the "
         f"{count(n_failed, 'score')} that failed: score {'it' if n_failed == 1 else 'them'} again before "
         "deciding."
     )

@@ -23,27 +23,27 @@ class OwnMean(NamedTuple):
 
 
 def on_common_items(
-    own: Sequence[OwnMean], n_common: int, criterion: Criterion, ordered: str
+    means: Sequence[OwnMean], n_common: int, criterion: Criterion, ordered: str
 ) -> Iterator[str]:
     """The sentence on what an order rests on, where candidates do not share all items; else none.
 
-    `own` are the candidates with a value, `ordered` says what is done with them: ordered, ranked.
+    `means` are the candidates with a value, `ordered` says what is done with them: ordered, ranked.
     """
     # Common items are a subset of everyone's own, so equal counts mean equal items.
-    if len(own) < 2 or all(mean.n_items == n_common for mean in own):
+    if len(means) < 2 or all(mean.n_items == n_common for mean in means):
         return
     figures = ", ".join(
         f"{mean.candidate} {'–' if mean.value is None else number(mean.value, criterion)} on {mean.n_items:,}"
-        for mean in own
+        for mean in means
     )
-    means = f" Means over their own questions: {figures}." if len(own) <= MOST_NAMED else ""
+    listed = f" Means over their own questions: {figures}." if len(means) <= MOST_NAMED else ""
     if not n_common:
         yield (
             "No question has scores of all candidates, so their means cannot be compared and they are not "
-            f"{ordered}.{means}"
+            f"{ordered}.{listed}"
         )
         return
     yield (
         "Candidates have scores on different questions, so they are "
-        f"{ordered} by their means on the {count(n_common, 'question')} that all share.{means}"
+        f"{ordered} by their means on the {count(n_common, 'question')} that all share.{listed}"
     )

@@ -125,7 +125,7 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
     ranked = observed
     if fillings:
         ranked = stats.ranks_under_fillings(
-            observed, *fillings.turned, fillings.low.groups, weights=fillings.low.weights
+            observed, *fillings.upward, fillings.low.groups, weights=fillings.low.weights
         )
     # Cases are the blocks: single rows depend on each other and would make the distance too small.
     order = stats.friedman(matrix.values * sign, matrix.groups)
@@ -184,8 +184,8 @@ def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: 
         yield depends_on("rank", wider, sum(fillings.n_failed))
         if fillings.unbounded:
             yield f"{NO_LIMIT.capitalize()}."
-    own = [OwnMean(row.candidate, row.mean_own, row.n_items_own) for row in rows]
-    yield from on_common_items(own, rows[0].n_items, criterion, "ranked")
+    means = [OwnMean(row.candidate, row.mean_own, row.n_items_own) for row in rows]
+    yield from on_common_items(means, rows[0].n_items, criterion, "ranked")
 
 
 def _ranked(row: RankingRow, criterion: Criterion) -> str:
