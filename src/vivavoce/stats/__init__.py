@@ -58,6 +58,7 @@ from vivavoce.stats.estimate import (
     Wilson,
     cluster_mean,
     estimate_mean,
+    skewed_interval,
     t_interval,
     wilson,
 )
@@ -73,21 +74,18 @@ from vivavoce.stats.friedman import (
     nemenyi_p,
     studentized_range,
 )
+from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups
 from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknife, labels_for_coefficient
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
 from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from vivavoce.stats.paired import (
-    FEW_DIFFERENT,
     Paired,
-    PairedP,
     SignFlips,
     agresti_min,
     group_sums,
     margin_interval,
     paired,
-    paired_p,
     sign_flips,
-    sign_test,
 )
 from vivavoce.stats.pooled import (
     Pooled,
@@ -121,7 +119,7 @@ from vivavoce.stats.ranking import (
     ranks_under_fillings,
 )
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
-from vivavoce.stats.strata import Macro, Wald, category_test, category_weights, estimate_macro, macro_mean
+from vivavoce.stats.strata import Wald, category_test, category_weights, estimate_macro, macro_mean
 from vivavoce.stats.variance import (
     Component,
     CrossedVariance,
@@ -138,8 +136,8 @@ from vivavoce.stats.worst_case import lower_tail_mean, worst_at_k, worst_of_k
 
 __all__ = [
     "ALPHA",
-    "FEW_DIFFERENT",
     "FEW_GROUPS",
+    "LEAST_GROUPS",
     "Agreement",
     "AgreementCoefficient",
     "Bootstrap",
@@ -169,13 +167,11 @@ __all__ = [
     "LevelCorrelation",
     "Link",
     "Linking",
-    "Macro",
     "Margin",
     "Mean",
     "NestedVariance",
     "OrderAgreement",
     "Paired",
-    "PairedP",
     "PassVariance",
     "PercentAgreement",
     "PermutationP",
@@ -223,6 +219,7 @@ __all__ = [
     "davidson",
     "drops",
     "estimate_macro",
+    "effective_groups",
     "estimate_mean",
     "exp_ratio",
     "fisher_interval",
@@ -256,7 +253,6 @@ __all__ = [
     "nested_variance",
     "order_agreement",
     "paired",
-    "paired_p",
     "pass_variance",
     "pearson",
     "percent_agreement",
@@ -275,7 +271,7 @@ __all__ = [
     "sampling_weights",
     "shown_agreement",
     "sign_flips",
-    "sign_test",
+    "skewed_interval",
     "spearman",
     "studentized_range",
     "sum_ratio",

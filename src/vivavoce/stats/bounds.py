@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, finite, proportion
 from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
+from vivavoce.stats.group_error import LEAST_GROUPS
 
 
 class Bounds(NamedTuple):
@@ -46,7 +47,7 @@ def bounds(
     level: float = 0.95,
     covers: Literal["set", "mean"] = "set",
 ) -> Bounds:
-    """Means under the two fillings, theta_L and theta_U, and [theta_L - t SE_L, theta_U + t SE_U], t(G - 1).
+    """Means under the two fillings, theta_L and theta_U, and [theta_L - t SE_L, theta_U + t SE_U], t(df).
 
     Parameters
     ----------
@@ -188,4 +189,6 @@ def _filling(
 def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level: float) -> Interval | None:
     if mean is None or mean.se is None:
         return None
-    return t_interval(mean.value, mean.se, mean.n_groups - 1, level=level, low=limits[0], high=limits[1])
+    if None in limits and mean.effective_groups < LEAST_GROUPS:
+        return None
+    return t_interval(mean.value, mean.se, mean.df, level=level, low=limits[0], high=limits[1])

@@ -88,8 +88,8 @@ def margin_test(
 ) -> Margin | None:
     """Equivalence and non-inferiority of two candidates on the same items, on `margin_interval`.
 
-    By t from CR1; by Agresti-Min, with its own centre and error, where fewer than 10 groups differ or the
-    SE is 0. p values and intervals come from the same centre, error and t(G - 1).
+    By t from CR2; by Agresti-Min, with its own centre and error, where fewer than 10 effective groups
+    differ or the SE is 0. p values and intervals come from the same centre, error and degrees of freedom.
 
     Parameters
     ----------

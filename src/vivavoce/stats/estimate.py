@@ -1,8 +1,8 @@
 """One mean: its standard error over groups, and its interval.
 
 Rows of one group (repeats of an item, twins of one vignette, items from one note) are not independent, so
-the group is the unit: CR1, "cluster-robust" with one correction, as in Liang & Zeger (1986), Biometrika 73,
-and Miller (2024), arXiv:2411.00640. Closed forms only: no random number enters a headline.
+the group is the unit: CR2, "cluster-robust" with each group's leverage undone, and Satterthwaite's degrees
+of freedom (`group_error`). Closed forms only: no random number enters a headline.
 """
 
 import math
@@ -12,7 +12,17 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import ROUNDING, Floats, evenness, finite, group_codes, proportion
+from vivavoce.stats._arrays import (
+    ROUNDING,
+    Floats,
+    evenness,
+    finite,
+    group_codes,
+    item_weights,
+    proportion,
+    within_limits,
+)
+from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 
 # Below this share of the largest value a standard error is rounding, not spread.
 NO_SPREAD = 1e-12
@@ -28,13 +38,20 @@ class Interval(NamedTuple):
 class Mean(NamedTuple):
     """A weighted mean and what it rests on.
 
-    `se` is null with one group: a single group says nothing about the next one.
+    `se` is null with one group: a single group says nothing about the next one. `df` are Satterthwaite's
+    degrees of freedom of the error, G - 1 where all groups weigh alike; 0 where `se` is null.
     """
 
     value: float
     se: float | None
     n: int
     n_groups: int
+    df: float
+
+    @property
+    def effective_groups(self) -> float:
+        """How many groups of equal size would tell as much: df + 1."""
+        return self.df + 1
 
 
 class Wilson(NamedTuple):
@@ -48,8 +65,9 @@ class Wilson(NamedTuple):
 class Estimate(NamedTuple):
     """A value with its interval, all in the metric's units.
 
-    `low`, `high` and `se` are null together, when there is one group only. `n` counts items, `n_groups`
-    the units the error is computed from; `method` names interval and error in words.
+    `low` and `high` are null together, and `reason` then says why. `se` is null with one group, and where
+    one group has all the weight. `n` counts items, `n_groups` the units the error is computed from, `df`
+    are its degrees of freedom; `method` names interval and error in words.
     """
 
     value: float
@@ -59,13 +77,20 @@ class Estimate(NamedTuple):
     n: int
     n_groups: int
     method: str
+    df: float
+    reason: str | None = None
+
+    @property
+    def effective_groups(self) -> float:
+        """How many groups of equal size would tell as much: df + 1."""
+        return self.df + 1
 
 
 def cluster_mean(values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Mean:
-    """Weighted mean of item values with its CR1 standard error by group.
+    """Weighted mean of item values with its CR2 standard error by group.
 
-    theta = sum w y / sum w;  u_g = sum_{i in g} w_i (y_i - theta);
-    SE^2 = G / (G - 1) * sum_g u_g^2 / (sum w)^2, with G - 1 degrees of freedom.
+    theta = sum w y / sum w;  u_g = sum_{i in g} w_i (y_i - theta);  w_g the group's share of sum w;
+    SE^2 = sum_g u_g^2 / (1 - w_g) / (sum w)^2, with Satterthwaite's degrees of freedom.
 
     Parameters
     ----------
@@ -81,31 +106,41 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | N
     -------
     Mean
         `se` is 0 if nothing varies between groups (below 1e-12 of the largest value), null if G = 1.
-        Do not believe an SE of 0, nor one from fewer than about 10 groups, nor a t interval of it near
-        the metric's limits: `wilson` is for those.
+        Do not believe an SE of 0, nor one from fewer than about 10 effective groups, nor a t interval of it
+        near the metric's limits: `wilson` is for those.
 
     Raises
     ------
     ValueError
         If there is no value, a value or a weight is NaN or infinite, a weight is not above 0, a group
         is missing, or lengths differ.
+
+    Bell & McCaffrey (2002), Survey Methodology 28; `clubSandwich` gives the same variance.
     """
-    y = finite("values", values)
+    return _mean(finite("values", values), groups, weights).mean
+
+
+class MeanParts(NamedTuple):
+    """A mean, the design of its error, and each item's weight times what it differs from the mean."""
+
+    mean: Mean
+    design: GroupDesign
+    parts: Floats
+
+
+def _mean(y: Floats, groups: ArrayLike, weights: ArrayLike | None) -> MeanParts:
     codes, n_groups = group_codes(groups, length=len(y))
-    w = np.ones(len(y)) if weights is None else finite("weights", weights, length=len(y))
-    if (w <= 0).any():
-        at = int(np.argmax(w <= 0))
-        raise ValueError(f"weights holds {w[at]} at position {at}: leave out rows that do not count")
-    total = float(w.sum())
+    w = item_weights(weights, length=len(y))
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
-    theta = min(max(float(w @ y) / total, float(y.min())), float(y.max()))
-    if n_groups < 2:
-        return Mean(theta, None, len(y), n_groups)
-    u = np.bincount(codes, weights=w * (y - theta), minlength=n_groups)
-    se = math.sqrt(n_groups / (n_groups - 1) * float(u @ u)) / total
-    if se <= NO_SPREAD * float(np.abs(y).max()):
-        se = 0.0
-    return Mean(theta, se, len(y), n_groups)
+    theta = min(max(float(w @ y) / float(w.sum()), float(y.min())), float(y.max()))
+    design, parts = GroupDesign.of(codes, n_groups, w), w * (y - theta)
+    mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
+    return MeanParts(mean, design, parts)
+
+
+def spread(se: float | None, values: Floats) -> float | None:
+    """A standard error, 0 where it is rounding beside the values; null stays null."""
+    return 0.0 if se is not None and se <= NO_SPREAD * float(np.abs(values).max()) else se
 
 
 def t_interval(
@@ -124,7 +159,7 @@ def t_interval(
     value, se : float
         In the metric's units; `se` is not negative.
     df : float
-        Degrees of freedom, at least 1; G - 1 for one mean over G groups.
+        Degrees of freedom, at least 1; G - 1 for one mean over G groups of equal size.
     level : float
         Coverage wanted, 0.95 by default.
     low, high : float, optional
@@ -148,20 +183,60 @@ def t_interval(
     return Interval(max(ends[0], floor), min(ends[1], ceiling))
 
 
+def skewed_interval(
+    value: float,
+    se: float,
+    df: float,
+    *,
+    skewness: float,
+    level: float = 0.95,
+    low: float | None = None,
+    high: float | None = None,
+) -> Interval:
+    """`t_interval` that reaches farther on the side to which the values tail off; clipped to its limits.
+
+    With a = skewness / 3, t(df) is put through the inverse of Hall's cubic,
+    T(x) = (cbrt(1 + 3 a (x - a / 2)) - 1) / a, and the ends are value - T(t) SE and value - T(-t) SE.
+
+    Parameters
+    ----------
+    value, se, df, level, low, high
+        As in `t_interval`.
+    skewness : float
+        Of the estimate, not of the values: theirs divided by sqrt(n). 0 gives the t interval.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or out of its range.
+
+    Hall (1992), J. R. Stat. Soc. B 54, 221-228. Lognormal values (sigma 1) were covered 93 to 94 % from 10 to
+    100 groups, by t 84 to 91 %; normal ones 94 to 95 %.
+    """
+    if not math.isfinite(skewness):
+        raise ValueError(f"skewness must be a finite number, but is {skewness}")
+    ends = t_interval(value, se, df, level=level, low=low, high=high)
+    a = skewness / 3
+    if abs(a) < ROUNDING:
+        return ends
+    quantile = float(scipy.special.stdtrit(df, 0.5 + level / 2))
+    start, end = (value - (math.cbrt(1 + 3 * a * (x - a / 2)) - 1) / a * se for x in (quantile, -quantile))
+    return Interval(start if low is None else max(start, low), end if high is None else min(end, high))
+
+
 def wilson(
     value: float,
     se: float,
-    n_groups: int,
+    df: float,
     *,
     low: float,
     high: float,
     level: float = 0.95,
-    evenness: float = 1.0,
 ) -> Wilson:
     """Wilson interval of a bounded mean, with the sample size that its standard error amounts to.
 
-    With m = (value - a) / (b - a), s = se / (b - a) and t = t(G - 1):
-    n* = max(G, m (1 - m) / s^2), and n* = G where s = 0 or m is 0 or 1 (to within 1e-12);
+    With m = (value - a) / (b - a), s = se / (b - a), g = df + 1 effective groups and t = t(df):
+    n* = max(g, m (1 - m) / s^2), and n* = g where s = 0 or m is 0 or 1 (to within 1e-12);
     centre (m + t^2 / 2n*) / (1 + t^2 / n*),
     half-width t / (1 + t^2 / n*) * sqrt(m (1 - m) / n* + t^2 / 4n*^2).
 
@@ -169,33 +244,27 @@ def wilson(
     ----------
     value, se : float
         A mean and its SE by group, in the metric's units.
-    n_groups : int
-        G, at least 2.
+    df : float
+        Degrees of freedom of the error, at least 1; G - 1 for G groups of equal size.
     low, high : float
         The metric's limits a and b. The interval is clipped to them.
     level : float
         Coverage wanted, 0.95 by default.
-    evenness : float
-        Of weights that differ, (sum w)^2 / (n sum w^2): G * evenness stands in place of G in n*, though not
-        in t. 1 for equal weights.
 
     Raises
     ------
     ValueError
-        If a number is NaN, the value lies outside [low, high], there are fewer than 2 groups, or the
-        evenness does not lie in 0 to 1.
+        If a number is NaN, the value lies outside [low, high], or df is below 1.
 
     Wilson (1927), JASA 22; effective size as in Dean & Pagano (2015), J. Surv. Stat. Methodol. 3. Covers
-    92 to 97 % with 42 groups; with 14 groups at a ceiling 89 to 95 %.
+    92 to 97 % with 42 groups; with 14 groups at a ceiling 89 to 95 %. Its width is never 0.
     """
     _check_mean(value, se)
     proportion("level", level)
-    if n_groups < 2:
-        raise ValueError(f"n_groups must be at least 2, but is {n_groups}: one group has no interval")
+    if not df >= 1:
+        raise ValueError(f"df must be at least 1, but is {df}: one group has no interval")
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"the limits must be finite and low below high, but are {low} and {high}")
-    if not 0 < evenness <= 1:
-        raise ValueError(f"evenness must lie above 0 and up to 1, but is {evenness}")
     span = high - low
     m, s = (value - low) / span, se / span
     if not -ROUNDING <= m <= 1 + ROUNDING:
@@ -204,16 +273,40 @@ def wilson(
         m = 0.0
     elif m >= 1 - NO_SPREAD:
         m = 1.0
-    n = float(n_groups) * evenness
+    n = df + 1
     if m not in (0.0, 1.0) and s > NO_SPREAD:
         n = max(n, m * (1 - m) / s**2)
-    t2 = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) ** 2
+    t2 = float(scipy.special.stdtrit(df, 0.5 + level / 2)) ** 2
     centre = (m + t2 / (2 * n)) / (1 + t2 / n)
     half = math.sqrt(t2) / (1 + t2 / n) * math.sqrt(m * (1 - m) / n + t2 / (4 * n**2))
     # At m = 0 or 1 centre and half-width meet the limit up to rounding only.
     start = low if m == 0 else max(low, low + span * (centre - half))
     end = high if m == 1 else min(high, low + span * (centre + half))
     return Wilson(start, end, n)
+
+
+ONE_GROUP = "one group only: no interval"
+ALL_EQUAL = "no interval: all values are equal, and nothing limits what the next may be"
+FEW_FOR_T = f"no interval: fewer than {LEAST_GROUPS} effective groups, and the metric has no two limits"
+
+
+def mean_interval(
+    mean: Mean, *, skewness: float, low: float | None, high: float | None, level: float
+) -> Interval | str:
+    """The default interval of a mean, or why it has none.
+
+    Wilson with effective size if there are two limits; else t, made wider towards the tail by the skewness,
+    where the values differ and 10 effective groups carry it.
+    """
+    if mean.se is None:
+        return ONE_GROUP
+    if low is not None and high is not None:
+        return Interval(*wilson(mean.value, mean.se, mean.df, low=low, high=high, level=level)[:2])
+    if mean.se == 0:
+        return ALL_EQUAL
+    if mean.effective_groups < LEAST_GROUPS:
+        return FEW_FOR_T
+    return skewed_interval(mean.value, mean.se, mean.df, skewness=skewness, low=low, high=high, level=level)
 
 
 def estimate_mean(
@@ -228,65 +321,57 @@ def estimate_mean(
     """Mean of item values with the default interval: Wilson if the metric has two limits, else t.
 
     Where weights differ, Wilson's n* is from the larger of SE^2 and s^2 / (G * evenness), s^2 the weighted
-    variance of the values, and at least G * evenness.
+    variance of the values.
 
     Parameters
     ----------
     values, groups, weights : arrays of shape (n,)
         As in `cluster_mean`.
     low, high : float, optional
-        The metric's limits, where it has them. With one limit the t interval is clipped to it.
+        The metric's limits, where it has them. Without two, t is made wider towards the tail
+        (`skewed_interval`), with 1.5 times the skewness that the groups show: few groups show too little of
+        it. With one limit that interval is clipped to it.
     level : float
         Coverage wanted, 0.95 by default.
 
     Returns
     -------
     Estimate
-        With one group, `low`, `high` and `se` are null.
+        Without an interval, `reason` says why: one group; without two limits, equal values or fewer than 10
+        effective groups.
 
     Raises
     ------
     ValueError
         As `cluster_mean`, and if a value lies outside the limits, naming its position.
     """
-    y = finite("values", values)
-    outside = np.zeros(len(y), dtype=bool)
-    if low is not None:
-        outside |= y < low - ROUNDING
-    if high is not None:
-        outside |= y > high + ROUNDING
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise ValueError(f"values holds {y[at]} at position {at}, outside the limits {low} to {high}")
-    if low is not None or high is not None:
-        y = np.clip(y, low, high)
-    value, se, n, n_groups = cluster_mean(y, groups, weights=weights)
-    ends: Interval | Wilson | None = None
-    if low is not None and high is not None:
-        method = "Wilson, effective size, CR1 by group"
-        if se is not None:
-            even, error = _of_weights(y, value, se, weights, n_groups)
-            ends = wilson(value, error, n_groups, low=low, high=high, level=level, evenness=even)
-    else:
-        method = "t, CR1 by group"
-        if se is not None:
-            ends = t_interval(value, se, n_groups - 1, level=level, low=low, high=high)
-    if ends is None:
-        return Estimate(value, None, None, None, n, n_groups, method)
-    return Estimate(value, ends.low, ends.high, se, n, n_groups, method)
+    y = within_limits(values, low, high)
+    mean, design, parts = _mean(y, groups, weights)
+    bounded = low is not None and high is not None
+    judged = mean
+    if bounded and mean.se is not None:
+        judged = mean._replace(se=_of_weights(y, mean.value, mean.se, weights, mean.n_groups))
+    ends = mean_interval(
+        judged, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
+    )
+    return estimated(mean, ends, "CR2 by group", bounded=bounded)
 
 
-def _of_weights(
-    y: Floats, value: float, se: float, weights: ArrayLike | None, n_groups: int
-) -> tuple[float, float]:
-    """The evenness of weights, and an error that is no smaller than as many even cases would have.
+def estimated(mean: Mean, ends: Interval | str, error: str, *, bounded: bool) -> Estimate:
+    """A mean with its interval, or with the reason why it has none; `error` says how its SE was found."""
+    method = f"{'Wilson, effective size' if bounded else 't, skewness-adjusted'}, {error}"
+    low, high, reason = (None, None, ends) if isinstance(ends, str) else (ends.low, ends.high, None)
+    return Estimate(mean.value, low, high, mean.se, mean.n, mean.n_groups, method, mean.df, reason)
 
-    Where the items of great weight are all alike, as near a limit they are, CR1 sees next to no spread.
+
+def _of_weights(y: Floats, value: float, se: float, weights: ArrayLike | None, n_groups: int) -> float:
+    """An error that is no smaller than as many even cases would have.
+
+    Where the items of great weight are all alike, as near a limit they are, CR2 sees next to no spread.
     """
     if weights is None or (even := evenness(w := finite("weights", weights))) == 1:
-        return 1.0, se
-    spread = math.sqrt(float(w @ (y - value) ** 2) / float(w.sum()) / (n_groups * even))
-    return even, max(se, spread)
+        return se
+    return max(se, math.sqrt(float(w @ (y - value) ** 2) / float(w.sum()) / (n_groups * even)))
 
 
 def _check_mean(value: float, se: float) -> None:

@@ -168,7 +168,7 @@ def drops(
     rows = []
     for r, p in zip(results, adjusted, strict=True):
         ends = r.interval(level=level)
-        detectable = mde(r.se, r.n_groups, alpha=1 - level, power=power)
+        detectable = mde(r.se, df=r.df, alpha=1 - level, power=power) if r.test == "t" else None
         rows.append(Drop(r, ends.low if ends else None, ends.high if ends else None, float(p), detectable))
     return tuple(rows)
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, Codes, Floats, amount, group_codes, proportion
 from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.group_error import effective_groups
 
 
 class Jackknife(NamedTuple):
@@ -25,9 +26,10 @@ class Jackknife(NamedTuple):
         The statistic of all rows.
     low, high : float or None
         On the statistic's own scale. Null, with `se`, if there is one group, if the statistic is undefined
-        for all rows or without some group, or, on z, if it is then 1 or -1: z has no value there.
+        for all rows or without some group, or, on z, if it is then 1 or -1: z has no value there. Null too
+        where no group matters, with an `se` of 0: such an interval would have no width.
     se : float or None
-        On `scale`: of z, if that is the scale. 0 if no group matters; do not believe it.
+        On `scale`: of z, if that is the scale.
     n_groups : int
     n_undefined : int
         Groups without which there was no statistic to be had on that scale.
@@ -77,8 +79,10 @@ class WithoutGroups(NamedTuple):
             return Jackknife(self.value, None, None, None, n_groups, undefined, scale)
         se = math.sqrt((n_groups - 1) * float(np.var(without)))
         if se <= NO_SPREAD * abs(centre):
-            se = 0.0
-        half = float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2)) * se
+            # No group matters, so nothing tells how far the next sample may lie.
+            return Jackknife(self.value, None, None, 0.0, n_groups, 0, scale)
+        df = effective_groups(np.repeat(np.arange(n_groups), self.sizes)) - 1
+        half = float(scipy.special.stdtrit(df, 0.5 + level / 2)) * se
         low, high = centre - half, centre + half
         if scale == "z":
             low, high = math.tanh(low), math.tanh(high)
@@ -95,7 +99,7 @@ def by_group_jackknife(
     """Interval of a statistic of rows, each group left out in turn.
 
     With z = atanh(value), and z_g without group g: SE^2 = (G - 1) / G * sum_g (z_g - mean z_g)^2, and the
-    interval is tanh(z -/+ t(G - 1) SE).
+    interval is tanh(z -/+ t SE), with Satterthwaite's degrees of freedom for groups of these sizes.
 
     Parameters
     ----------

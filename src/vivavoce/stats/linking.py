@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import Floats, finite, group_codes, item_weights, proportion
 from vivavoce.stats.estimate import NO_SPREAD
+from vivavoce.stats.group_error import GroupDesign
 
 Linking = Literal["mean", "mean_sigma"]
 
@@ -51,6 +52,8 @@ class Link(NamedTuple):
         Pearson's correlation of old and new; null where a side does not vary. Not above 0: the two do
         not rise together, and a line between them means nothing.
     n, n_groups : int
+    df : float
+        Degrees of freedom of the errors: Satterthwaite's for groups of these sizes, 0 with one group.
     """
 
     method: Linking
@@ -63,6 +66,7 @@ class Link(NamedTuple):
     r: float | None
     n: int
     n_groups: int
+    df: float
 
     @property
     def erring(self) -> bool:
@@ -72,7 +76,7 @@ class Link(NamedTuple):
     def at(
         self, old: float, *, low: float | None = None, high: float | None = None, level: float = 0.95
     ) -> Carried | None:
-        """The value that an old mean corresponds to, by t(G - 1); null where there is no line.
+        """The value that an old mean corresponds to, by t(df); null where there is no line.
 
         `low` and `high` are the limits of the new scale: value and interval are clipped to them. Raises
         `ValueError` if `old` is not finite or the level does not lie between 0 and 1.
@@ -93,9 +97,7 @@ class Link(NamedTuple):
         if self.se_intercept is None or self.se_slope is None or self.covariance is None or not self.erring:
             return Carried(inside(value), None, None, clipped)
         variance = self.se_intercept**2 + 2 * old * self.covariance + old**2 * self.se_slope**2
-        half = float(scipy.special.stdtrit(self.n_groups - 1, 0.5 + level / 2)) * math.sqrt(
-            max(0.0, variance)
-        )
+        half = float(scipy.special.stdtrit(self.df, 0.5 + level / 2)) * math.sqrt(max(0.0, variance))
         return Carried(inside(value), inside(value - half), inside(value + half), clipped)
 
 
@@ -141,6 +143,7 @@ def linear_link(
     y = finite("new", new, length=len(x))
     codes, n_groups = group_codes(groups, length=len(x))
     w = item_weights(weights, length=len(x))
+    df = GroupDesign.of(codes, n_groups, w).df
     centre = np.array([np.average(x, weights=w), np.average(y, weights=w)])
     u, v = x - centre[0], y - centre[1]  # squares of what is far from 0 would lose digits
     # A variance below this is rounding: of the values, or of sums from which a group was taken.
@@ -160,7 +163,7 @@ def linear_link(
     if (variances > least).all():
         r = float(np.clip((w * u) @ v / totals[0] / np.sqrt(variances.prod()), -1, 1))
     if np.isnan(line).any():
-        return Link(method, None, None, None, None, None, None, r, len(x), n_groups)
+        return Link(method, None, None, None, None, None, None, r, len(x), n_groups, df)
     intercept, slope = (float(number) for number in line)
     residual = math.sqrt(float(np.average((y - intercept - slope * x) ** 2, weights=w)))
     # The jackknife by group: every line without one group.
@@ -178,7 +181,7 @@ def linear_link(
             errors, spread = [0.0, 0.0], np.zeros((2, 2))
         se_intercept, se_slope = errors
         shared = float(spread[0, 1])
-    return Link(method, intercept, slope, se_intercept, se_slope, shared, residual, r, len(x), n_groups)
+    return Link(method, intercept, slope, se_intercept, se_slope, shared, residual, r, len(x), n_groups, df)
 
 
 def _line(sums: Floats, centre: Floats, least: Floats, method: Linking) -> Floats:

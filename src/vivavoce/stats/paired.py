@@ -1,20 +1,34 @@
 """Two candidates on the same items: difference, interval and p from one standard error.
 
-t(G - 1) on CR1 by group gives both, so they cannot contradict each other. Where few groups differ at all,
-that error is not to be trusted: p is then an exact sign test, and margins are judged by Agresti-Min.
+t with Satterthwaite's degrees of freedom on CR2 by group gives both, so they cannot contradict each other.
+Where few groups differ, or one outweighs the rest, that error is not to be trusted: p is then from sign flips
+of whole groups, which have no interval, and margins are judged by Agresti-Min.
 """
 
 import math
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import ROUNDING, Floats, evenness, finite, group_codes, proportion, scaled_weights
-from vivavoce.stats.estimate import Interval, cluster_mean, t_interval
+from vivavoce.stats._arrays import (
+    ROUNDING,
+    Floats,
+    evenness,
+    finite,
+    group_codes,
+    item_weights,
+    proportion,
+    scaled_weights,
+)
+from vivavoce.stats.estimate import Interval, spread, t_interval
+from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
+from vivavoce.stats.power import mde
 from vivavoce.stats.subset_sums import random_subset_sums
 
+FLIP_SEED = 0  # beyond 16 groups flips are drawn: the same data give the same p
 ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
 
 
@@ -25,27 +39,6 @@ class SignFlips(NamedTuple):
     n_different: int
     n_patterns: int
     exact: bool
-
-
-def sign_test(positive: int, negative: int) -> float:
-    """Exact two-sided p of a fair coin: `positive` ups and `negative` downs, ties left out by the caller.
-
-    Parameters
-    ----------
-    positive, negative : int
-        Counts, 0 or more. None at all gives 1.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative.
-
-    Fewer than 6 groups that differ cannot reach .05: 2 * .5^5 = .0625. Arbuthnot (1710).
-    """
-    if positive < 0 or negative < 0:
-        raise ValueError(f"counts must be 0 or more, but are {positive} and {negative}")
-    # Doubling counts the middle pattern twice when the counts are equal.
-    return min(1.0, 2 * float(scipy.special.bdtr(min(positive, negative), positive + negative, 0.5)))
 
 
 def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: int = 99_999) -> SignFlips:
@@ -96,9 +89,6 @@ def sign_flips(group_sums: ArrayLike, *, rng: np.random.Generator, resamples: in
     return SignFlips((hits + 1) / (resamples + 1), len(sums), resamples, False)
 
 
-FEW_DIFFERENT = 10  # below this many groups that differ, the sign test decides
-
-
 class Paired(NamedTuple):
     """A - B over common items, in the metric's units, oriented so that above 0 favours A.
 
@@ -106,27 +96,29 @@ class Paired(NamedTuple):
     ----------
     difference : float
     se : float or None
-        CR1 by group; null with one group.
-    df : int
-        G - 1.
+        CR2 by group; null with one group.
+    df : float
+        Satterthwaite's, G - 1 where all groups weigh alike; 0 with one group.
     p : float
         For this pair alone, two-sided: that of `test`.
-    test : {"t", "sign"}
-        "sign" if fewer than 10 groups differ or the SE is 0 or null.
+    test : {"t", "sign-flip"}
+        "sign-flip" if fewer than 10 effective groups differ or the SE is 0 or null.
     direction : {1, 0, -1}
-        Whom p speaks for: 1 is A. 0 if nobody: no difference, or most groups differ one way and the mean
-        the other (under the sign test); then p must not be read as "A is better".
+        Whom p speaks for: 1 is A. 0 if nobody: no difference.
     n_items, n_higher, n_lower : int
         Items in common; those where A is higher, lower. The rest are equal to 1e-9.
     n_groups, n_different, n_groups_higher, n_groups_lower : int
         Groups; those whose sum of differences is not 0, is above 0, is below 0.
+    effective_different : float
+        How many groups of equal size would tell as much as those that differ: `effective_groups` of them;
+        0 if none differs.
     """
 
     difference: float
     se: float | None
-    df: int
+    df: float
     p: float
-    test: Literal["t", "sign"]
+    test: Literal["t", "sign-flip"]
     direction: Literal[1, 0, -1]
     n_items: int
     n_higher: int
@@ -135,10 +127,25 @@ class Paired(NamedTuple):
     n_different: int
     n_groups_higher: int
     n_groups_lower: int
+    effective_different: float
+
+    @property
+    def effective_groups(self) -> float:
+        """How many groups of equal size would tell as much as all of them: df + 1."""
+        return self.df + 1
+
+    def mde(self, *, k: int = 1) -> float | None:
+        """Smallest difference that the t test finds four times in five among `k`; null where flips decide."""
+        return mde(self.se, df=self.df, k=k) if self.test == "t" else None
 
     def interval(self, *, level: float = 0.95) -> Interval | None:
-        """Interval of the difference by t; null with one group. Margins are judged on `margin_interval`."""
-        return None if self.se is None else t_interval(self.difference, self.se, self.df, level=level)
+        """Interval of the difference by t; null where sign flips give p, which have none.
+
+        Margins are judged on `margin_interval`.
+        """
+        if self.se is None or self.test != "t":
+            return None
+        return t_interval(self.difference, self.se, self.df, level=level)
 
 
 def group_sums(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
@@ -188,84 +195,73 @@ def paired(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | No
     Distrust it at a ceiling with few groups: type I error was 16 % there with 14 groups, 6 to 7 % with 42.
     """
     d = _rounded(differences)
-    sums = group_sums(d, groups, weights=weights)
-    mean = cluster_mean(d, groups, weights=weights)
+    codes, n_groups = group_codes(groups, length=len(d))
+    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(d)))
+    sums = group_sums(d, codes, weights=weights)
     # Of sums rounded like the differences: what cancels is 0, not 1e-17 in somebody's favour.
     difference = round(float(sums.sum()), 9) / len(d)
-    return tested(difference, mean.se, items=d, groups=sums, direction=sign(difference))
+    mean = float(np.average(d, weights=design.weights))
+    return with_test(
+        difference, spread(design.se(design.weights * (d - mean)), d), design, items=d, groups=sums
+    )
 
 
-def tested(
-    difference: float, se: float | None, *, items: Floats, groups: Floats, direction: Literal[1, 0, -1]
+def with_test(
+    difference: float,
+    se: float | None,
+    design: GroupDesign,
+    *,
+    items: Floats,
+    groups: Floats,
+    flips: Callable[[], SignFlips] | None = None,
 ) -> Paired:
     """A difference with its test.
 
     Parameters
     ----------
     difference : float
-        Above 0 favours the first.
+        Above 0 favours the first; rounded as it should be, so that nobody's is 0.
     se : float or None
         Null where it cannot be estimated.
+    design : GroupDesign
+        Of the difference: its degrees of freedom are those of the t test.
     items, groups : arrays of shape (n,) and (G,)
         Of each its own difference, or that one's sign.
-    direction : {1, 0, -1}
-        The sign of `difference`, rounded as it should be; 0 in the result where the sign test decides and
-        most groups go the other way.
+    flips : callable, optional
+        The test where too few groups differ. Sign flips of `groups` if none is given.
     """
     up, down = _counted(groups)
     higher, lower = _counted(items)
-    n = len(groups)
-    p, test = paired_p(2 * float(scipy.special.stdtr(n - 1, -abs(difference) / se)) if se else None, up, down)
+    effective = design.only(groups != 0).df + 1 if up + down else 0.0
+    # A t test of few differences, or of one that outweighs the rest, is too sure of its error.
+    is_t = bool(se) and effective >= LEAST_GROUPS
+    if se and is_t:
+        p = 2 * float(scipy.special.stdtr(design.df, -abs(difference) / se))
+    elif up + down:
+        p = (flips() if flips else sign_flips(groups, rng=np.random.default_rng(FLIP_SEED))).p
+    else:
+        p = 1.0
     return Paired(
         difference=difference,
         se=se,
-        df=n - 1,
+        df=design.df,
         p=p,
-        test=test,
-        # A direction that the signs contradict is none: the test that was used saw the other side ahead.
-        direction=0 if test == "sign" and sign(up - down) != direction else direction,
+        test="t" if is_t else "sign-flip",
+        direction=sign(difference),
         n_items=len(items),
         n_higher=higher,
         n_lower=lower,
-        n_groups=n,
+        n_groups=len(groups),
         n_different=up + down,
         n_groups_higher=up,
         n_groups_lower=down,
+        effective_different=effective,
     )
 
 
 def _counted(differences: Floats) -> tuple[int, int]:
     """How many are above 0, and below."""
     return int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-
-
-class PairedP(NamedTuple):
-    """A p value and the test it is from."""
-
-    p: float
-    test: Literal["t", "sign"]
-
-
-def paired_p(p_t: float | None, positive: int, negative: int) -> PairedP:
-    """The p that decides: the t test's, or the sign test's over groups if fewer than 10 groups differ.
-
-    Parameters
-    ----------
-    p_t : float or None
-        p of the t test; null where the SE is 0 or not estimable, and then the sign test decides too.
-    positive, negative : int
-        Groups whose sum of differences is above, below 0.
-
-    Raises
-    ------
-    ValueError
-        If p_t is no probability.
-    """
-    if p_t is not None and not 0 <= p_t <= 1:
-        raise ValueError(f"p_t must lie in 0 to 1, but is {p_t}")
-    if p_t is None or positive + negative < FEW_DIFFERENT:
-        return PairedP(sign_test(positive, negative), "sign")
-    return PairedP(p_t, "t")
 
 
 def agresti_min(
@@ -280,7 +276,8 @@ def agresti_min(
 
     To the G group means, weighted w_g = n_g G / n, come pseudo-groups +span and -span of weight 1/2 each
     and a 0 of weight 1: theta = sum w d / (G + 2), SE^2 = sum w' (d - theta)^2 / (G + 2)^2 with w' = w^2 for
-    real and w for pseudo-groups; theta -/+ t(G - 1) SE, clipped to -/+ span.
+    real and w for pseudo-groups; theta -/+ t SE with the degrees of freedom of `paired`,
+    clipped to -/+ span.
 
     Parameters
     ----------
@@ -327,8 +324,9 @@ def agresti_min(
     theta = float(sums.sum()) * size / len(d) / total
     residuals = sums * (size / len(d)) - shares * theta
     pseudo = 0.5 * (span - theta) ** 2 + 0.5 * (span + theta) ** 2 + theta**2
+    df = GroupDesign.of(codes, n_groups, np.ones(len(d)) if w is None else w).df
     half = (
-        float(scipy.special.stdtrit(n_groups - 1, 0.5 + level / 2))
+        float(scipy.special.stdtrit(df, 0.5 + level / 2))
         * math.sqrt(float(residuals @ residuals) + pseudo)
         / total
     )
@@ -343,7 +341,7 @@ def margin_interval(
     weights: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval | None:
-    """The interval on which a margin is judged: t, or Agresti-Min where the sign test decides p.
+    """The interval on which a margin is judged: t, or Agresti-Min where sign flips decide p.
 
     Parameters
     ----------

@@ -16,13 +16,13 @@ from vivavoce.stats._arrays import (
     ROUNDING,
     Codes,
     Floats,
-    evenness,
     group_codes,
     item_weights,
     scaled_weights,
 )
-from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
-from vivavoce.stats.paired import ENUMERATED, Paired, SignFlips, sign, tested
+from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Mean, mean_interval
+from vivavoce.stats.group_error import GroupDesign
+from vivavoce.stats.paired import ENUMERATED, FLIP_SEED, Paired, SignFlips, with_test
 from vivavoce.stats.subset_sums import random_subset_sums
 
 PooledStatistic: TypeAlias = Callable[[Floats], Floats]
@@ -32,8 +32,9 @@ PooledStatistic: TypeAlias = Callable[[Floats], Floats]
 class Pooled(NamedTuple):
     """A pooled figure with its interval.
 
-    `value` is null where the sums leave it undefined; `low`, `high` and `se` then, with one group, and
-    where it is undefined without one of the groups (`n_undefined` of them).
+    `value` is null where the sums leave it undefined; `se` then, with one group, and where it is undefined
+    without one of the groups (`n_undefined` of them). `reason` says why `low` and `high` are null; `df` are
+    the degrees of freedom of the error, 0 with one group.
     """
 
     value: float | None
@@ -44,6 +45,8 @@ class Pooled(NamedTuple):
     n_groups: int
     n_undefined: int
     method: str
+    df: float
+    reason: str | None = None
 
 
 def pooled(
@@ -59,7 +62,8 @@ def pooled(
     """A statistic of summed counts, with its delete-one-group interval.
 
     SE^2 = (G - 1) / G * sum_g (theta_g - mean theta_g)^2, theta_g without group g; Wilson with effective
-    size if the measure has two limits, else t, with G - 1 degrees of freedom.
+    size if the measure has two limits, else t, with Satterthwaite's degrees of freedom for groups of these
+    sizes; without two limits from 10 effective groups on.
 
     Parameters
     ----------
@@ -92,22 +96,23 @@ def pooled(
     (value,) = statistic(_totals(table)).tolist()
     bounded = low is not None and high is not None
     method = f"{'Wilson, effective size' if bounded else 't'}, jackknife by group"
-    blank = Pooled(None, None, None, None, len(table), n_groups, 0, method)
+    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(table)))
+    blank = Pooled(None, None, None, None, len(table), n_groups, 0, method, design.df)
     # Undefined for the whole corpus is not 0: there is nothing to sum.
     if math.isnan(value):
-        return blank
+        return blank._replace(reason="what it is divided by is 0")
     if n_groups < 2:
-        return blank._replace(value=value)
+        return blank._replace(value=value, reason=ONE_GROUP)
     se, undefined = _error(statistic(_without(table, codes, n_groups)), value)
     if se is None:
-        return blank._replace(value=value, n_undefined=undefined)
-    ends: Interval
-    if low is not None and high is not None:
-        even = evenness(item_weights(weights, length=len(table)))
-        ends = Interval(*wilson(value, se, n_groups, low=low, high=high, level=level, evenness=even)[:2])
-    else:
-        ends = t_interval(value, se, n_groups - 1, level=level, low=low, high=high)
-    return Pooled(value, ends.low, ends.high, se, len(table), n_groups, 0, method)
+        return blank._replace(
+            value=value, n_undefined=undefined, reason="no interval: undefined without one of its groups"
+        )
+    mean = Mean(value, se, len(table), n_groups, design.df)
+    ends = mean_interval(mean, skewness=0.0, low=low, high=high, level=level)
+    if isinstance(ends, str):
+        return blank._replace(value=value, se=se, reason=ends)
+    return blank._replace(value=value, low=ends.low, high=ends.high, se=se)
 
 
 def pooled_paired(
@@ -134,9 +139,10 @@ def pooled_paired(
     Returns
     -------
     Paired or None
-        As `paired` gives it, t with G - 1. An item, and a group, is higher for the first if its own counts,
-        pooled alone, give a higher figure (equal to 1e-9, or undefined for either, is neither): with fewer
-        than 10 different groups the sign test of these decides. Null if a figure is undefined.
+        As `paired` gives it, t with the degrees of freedom of `pooled`. An item, and a group, is higher for
+        the first if its own counts, pooled alone, give a higher figure (equal to 1e-9, or undefined for
+        either, is neither). Where fewer than 10 effective groups differ p is that of
+        `pooled_swaps`. Null if a figure is undefined.
 
     Raises
     ------
@@ -154,12 +160,15 @@ def pooled_paired(
     if n_groups > 1:
         without = (_without(x, codes, n_groups) for x in (a, b))
         se, _ = _error(_difference(statistic, *without), max(abs(difference), ROUNDING))
-    return tested(
-        difference,
+    return with_test(
+        round(difference, 9),
         se,
+        GroupDesign.of(codes, n_groups, item_weights(weights, length=len(a))),
         items=by_item,
         groups=_signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b)))),
-        direction=sign(round(difference, 9)),
+        flips=lambda: pooled_swaps(
+            first, second, groups, statistic, rng=np.random.default_rng(FLIP_SEED), weights=weights
+        ),
     )
 
 

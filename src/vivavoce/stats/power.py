@@ -17,17 +17,15 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import Floats, amount, proportion
 
 
-def mde(
-    se: float | None, n_groups: int, *, alpha: float = 0.05, k: int = 1, power: float = 0.8
-) -> float | None:
-    """Smallest difference found with probability `power`: (t(1 - alpha / 2k) + t(power)) * SE, t(G - 1).
+def mde(se: float | None, *, df: float, alpha: float = 0.05, k: int = 1, power: float = 0.8) -> float | None:
+    """Smallest difference found with probability `power`: (t(1 - alpha / 2k) + t(power)) * SE, t(df).
 
     Parameters
     ----------
     se : float or None
-        SE of the difference over `n_groups` groups, in the metric's units.
-    n_groups : int
-        G.
+        SE of the difference, in the metric's units.
+    df : float
+        Its degrees of freedom: G - 1 for G groups of equal size, `Paired.df` for others.
     alpha, power : float
         Two-sided error, .05; probability of finding it, .8.
     k : int
@@ -36,18 +34,18 @@ def mde(
     Returns
     -------
     float or None
-        Null if the SE is null or 0, or G is below 2: no spread was seen, so none can be promised.
+        Null if the SE is null or 0, or df is below 1: no spread was seen, so none can be promised.
 
     Raises
     ------
     ValueError
         If a number is out of its range.
     """
-    if se is None or n_groups < 2:
+    if se is None or df < 1:
         return None
     if not (math.isfinite(se) and se >= 0):
         raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
-    factor = _quantiles(n_groups - 1, alpha, k, power)
+    factor = _quantiles(df, alpha, k, power)
     return factor * se if se > 0 else None
 
 
@@ -110,8 +108,9 @@ def groups_needed(
     alpha: float = 0.05,
     k: int = 1,
     power: float = 0.8,
+    evenness: float = 1.0,
 ) -> int | None:
-    """Smallest G' with G' >= (t(1 - alpha / 2k) + t(power))^2 s_G^2 / margin^2, t(G' - 1).
+    """Smallest G' with G' >= (t(1 - alpha / 2k) + t(power))^2 s_G^2 / margin^2, t(evenness * G' - 1).
 
     The fixed point of G' = ceil(...), found by bisection: the right-hand side falls as G' grows, so the
     iteration has one fixed point or alternates around this same number.
@@ -127,6 +126,8 @@ def groups_needed(
         t((1 + power) / 2) in place of t(power).
     alpha, k, power
         As in `mde`.
+    evenness : float
+        Effective groups by groups, above 0 and up to 1: new groups are taken to be as uneven as those seen.
 
     Returns
     -------
@@ -141,6 +142,8 @@ def groups_needed(
     """
     if not (math.isfinite(margin) and margin > 0):
         raise ValueError(f"margin must be a finite number above 0, but is {margin}")
+    if not 0 < evenness <= 1:
+        raise ValueError(f"evenness must lie above 0 and up to 1, but is {evenness}")
     reached = power if goal == "difference" else (1 + proportion("power", power)) / 2
     _quantiles(1, alpha, k, reached)  # refuses numbers out of range before any early return
     if variance is not None and not math.isfinite(variance):
@@ -150,7 +153,8 @@ def groups_needed(
     ratio = variance / margin**2
 
     def enough(groups: int) -> bool:
-        return groups >= _quantiles(groups - 1, alpha, k, reached) ** 2 * ratio
+        df = max(evenness * groups - 1, 1.0)
+        return groups >= _quantiles(df, alpha, k, reached) ** 2 * ratio
 
     high = 2
     while not enough(high):
@@ -183,7 +187,7 @@ def items_needed(groups: int, *, n_items: int, n_groups: int) -> int:
     return -(-groups * n_items // n_groups)
 
 
-def _quantiles(df: int, alpha: float, k: int, power: float) -> float:
+def _quantiles(df: float, alpha: float, k: int, power: float) -> float:
     proportion("alpha", alpha)
     proportion("power", power)
     if k < 1:

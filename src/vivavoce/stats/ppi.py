@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import amount, finite, group_codes, proportion
-from vivavoce.stats.estimate import Interval, Mean, t_interval
+from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
+from vivavoce.stats.group_error import GroupDesign
 
 
 class Powered(NamedTuple):
@@ -23,8 +24,8 @@ class Powered(NamedTuple):
         `judge_mean` + `correction`.
     low, high, se : float or None
         Null together, with one labelled item, or groups but one of them labelled.
-    df : int
-        Labelled items (or groups that hold one) minus 1.
+    df : float
+        Labelled items minus 1; with groups Satterthwaite's, 0 where `se` is null.
     judge_mean, correction : float
         Mean of the judge over all items; mean of person - judge over the labelled.
     labels_mean : float
@@ -37,7 +38,7 @@ class Powered(NamedTuple):
     low: float | None
     high: float | None
     se: float | None
-    df: int
+    df: float
     judge_mean: float
     correction: float
     labels_mean: float
@@ -72,9 +73,10 @@ def prediction_powered(
     """Mean over all N items of what people would have said, from n labels and the judge's word on all.
 
     theta = mean_N(judge) + mean_n(r), r = person - judge. Items independent:
-    SE^2 = s_h^2 / N + (1/n - 1/N) s_r^2, both variances (n - 1) on the labelled items. With groups:
-    u_g = sum_{i in g} (judge_i - mean_N) / N + sum_{labelled i in g} (r_i - mean_n) / n,
-    SE^2 = G / (G - 1) * sum_g u_g^2.
+    SE^2 = s_h^2 / N + (1/n - 1/N) s_r^2, both variances (n - 1) on the labelled items, df n - 1. With groups,
+    N_g items and n_g labels in group g:
+    u_g = sum_{i in g} (judge_i - mean_N) / N / sqrt(1 - N_g / N)
+    + sum_{labelled i in g} (r_i - mean_n) / n / sqrt(1 - n_g / n), SE^2 = sum_g u_g^2, df Satterthwaite's.
 
     Parameters
     ----------
@@ -109,6 +111,7 @@ def prediction_powered(
     n, total = len(h), len(j)
     judge_mean, correction = float(j.mean()), float(r.mean())
     se = labels_se = None
+    df: float
     if groups is None:
         n_groups, df = total, n - 1
         if df:
@@ -116,16 +119,18 @@ def prediction_powered(
             se = math.sqrt(float(h.var(ddof=1)) / total + (1 / n - 1 / total) * float(r.var(ddof=1)))
     else:
         codes, n_groups = group_codes(groups, length=total)
-        n_seen = len(np.unique(codes[at]))
-        df = n_seen - 1
-        if df:
-            # A group adds to both terms, so its two parts are summed before squaring: they covary.
-            u = np.bincount(codes, weights=(j - judge_mean) / total, minlength=n_groups)
-            u += np.bincount(codes[at], weights=(r - correction) / n, minlength=n_groups)
-            se = math.sqrt(n_groups / (n_groups - 1) * float(u @ u))
-            # What people alone would give, to show what the judge's scores bring.
-            v = np.bincount(codes[at], weights=h - h.mean(), minlength=n_groups)
-            labels_se = math.sqrt(n_seen / (n_seen - 1) * float(v @ v)) / n
+        # A group adds to both terms, so its two parts are summed before squaring: they covary.
+        design = GroupDesign(
+            groups=np.concatenate([codes, codes[at]]),
+            n_groups=n_groups,
+            weights=np.ones(total + n),
+            cells=np.repeat(np.arange(2), (total, n)),
+            shares=np.ones(2),
+        )
+        se = design.se(np.concatenate([j - judge_mean, r - correction]))
+        df = design.df
+        # What people alone would give, to show what the judge's scores bring.
+        labels_se = cluster_mean(h, codes[at]).se
     value = judge_mean + correction
     ends = None if se is None else t_interval(value, se, df, level=level)
     return Powered(
@@ -148,7 +153,7 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
     """Share of true facts behind a judge's share of "true": (p + sp - 1) / (se + sp - 1).
 
     SE^2 = (V_p + theta^2 V_se + (1 - theta)^2 V_sp) / (se + sp - 1)^2 (delta method), t with
-    Welch-Satterthwaite df from the G - 1 of the three.
+    Welch-Satterthwaite df from those of the three.
 
     Parameters
     ----------
@@ -180,8 +185,8 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
         if mean.se is None:
             continue
         amount(f"the SE of {name}", mean.se)
-        if mean.n_groups < 2:
-            raise ValueError(f"{name} has an SE but {mean.n_groups} group: an SE takes two")
+        if mean.df < 1:
+            raise ValueError(f"{name} has an SE but {mean.df:g} degrees of freedom: an SE takes at least 1")
     # At or below 0 the judge does not tell right from wrong, and the formula divides by nothing.
     span = sensitivity.value + specificity.value - 1
     if span <= 0:
@@ -194,7 +199,7 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
     for name, mean in parts.items():
         if mean.se is None:
             return RoganGladen(value, None, None, None, theta)
-        variances.append(((pulls[name] * mean.se / span) ** 2, mean.n_groups - 1))
+        variances.append(((pulls[name] * mean.se / span) ** 2, mean.df))
     variance = sum(v for v, _ in variances)
     ends = Interval(theta, theta)
     if variance > 0:

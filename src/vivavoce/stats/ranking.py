@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Floats, average_ranks, group_codes, item_weights, matrix, proportion
 from vivavoce.stats.multiplicity import holm
-from vivavoce.stats.paired import Paired, group_sums, paired, sign, tested
-from vivavoce.stats.strata import category_weights, macro_mean
+from vivavoce.stats.paired import Paired, group_sums, paired, with_test
+from vivavoce.stats.strata import category_weights, macro_design, macro_mean
 
 
 class RankInterval(NamedTuple):
@@ -89,7 +89,7 @@ def rank_intervals(
         If there is no system or item, a value is NaN or infinite, a group is missing, lengths differ, or
         alpha does not lie between 0 and 1.
 
-    Mogstad, Romano, Shaikh & Wilhelm (2024), Rev. Econ. Stud. 91, 476-518, with t(G - 1) on CR1 errors. Wide
+    Mogstad, Romano, Shaikh & Wilhelm (2024), Rev. Econ. Stud. 91, 476-518, with CR2 errors. Wide
     with few groups, and rightly. Distrust it where `paired` is to be distrusted: at a ceiling.
     """
     y = matrix("values", values)
@@ -209,7 +209,8 @@ def _pair(
     mean = macro_mean(d, groups, categories=categories, weights=weights)
     value = round(mean.value, 9)
     sums = group_sums(d, groups, weights=_shares(categories, weights, length=len(d)))
-    return tested(value, mean.se, items=d, groups=sums, direction=sign(value))
+    design = macro_design(groups, categories=categories, weights=weights)
+    return with_test(value, mean.se, design, items=d, groups=sums)
 
 
 def _shares(categories: ArrayLike, weights: ArrayLike | None, *, length: int) -> Floats:

@@ -1,6 +1,6 @@
 """A sum over a sum, with its error by group: micro F1, pooled precision, and exp of a ratio.
 
-The error is that of the linearised ratio, CR1 by group: closed form, no resampling. Cochran (1977),
+The error is that of the linearised ratio, CR2 by group: closed form, no resampling. Cochran (1977),
 Sampling Techniques, ch. 6; Woodruff (1971), JASA 66.
 """
 
@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import evenness, finite, group_codes, item_weights
-from vivavoce.stats.estimate import NO_SPREAD, Interval, t_interval, wilson
+from vivavoce.stats._arrays import finite, group_codes, item_weights
+from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Interval, t_interval, wilson
+from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 
 LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -20,7 +21,8 @@ LARGEST_LOG = math.log(sys.float_info.max)
 class Ratio(NamedTuple):
     """A ratio of sums with its interval.
 
-    `value` is null if the denominators sum to 0; `low`, `high` and `se` then and with one group.
+    `value` is null if the denominators sum to 0, and `se` then and with one group. `reason` says why `low`
+    and `high` are null. `df` are the degrees of freedom of the error.
     """
 
     value: float | None
@@ -30,6 +32,8 @@ class Ratio(NamedTuple):
     n: int
     n_groups: int
     method: str
+    df: float
+    reason: str | None = None
 
 
 class ExpRatio(NamedTuple):
@@ -45,6 +49,15 @@ class ExpRatio(NamedTuple):
     n: int
     n_groups: int
     method: str
+    df: float
+    reason: str | None = None
+
+
+NOTHING_BELOW = "the denominators sum to 0"
+FEW_GROUPS = f"no interval: fewer than {LEAST_GROUPS} effective groups"
+NO_LOG = "no interval: a ratio without two limits has one on the log scale, and this is not above 0"
+NO_ERROR = "no interval: the ratio is the same in every group, and nothing limits what the next may be"
+BEYOND_FLOATS = "its upper end is above the largest number there is"
 
 
 def ratio(
@@ -59,8 +72,8 @@ def ratio(
 ) -> Ratio:
     """Ratio of two sums with its interval.
 
-    theta = sum w a / sum w b; u_g = sum_{i in g} w_i (a_i - theta b_i);
-    SE^2 = G / (G - 1) * sum_g u_g^2 / (sum w b)^2, with G - 1 degrees of freedom.
+    theta = sum w a / sum w b; u_g = sum_{i in g} w_i (a_i - theta b_i); w_g the group's share of sum w b;
+    SE^2 = sum_g u_g^2 / (1 - w_g) / (sum w b)^2, with Satterthwaite's degrees of freedom for weights w b.
 
     Parameters
     ----------
@@ -72,16 +85,15 @@ def ratio(
     weights : array of shape (n,), optional
         Above 0. Equal by default.
     low, high : float, optional
-        Limits of the ratio. With both, Wilson with effective size; else t with G - 1.
+        Limits of the ratio. With both, Wilson with effective size; else t on the log scale.
     level : float
         0.95 by default.
 
     Returns
     -------
     Ratio
-        Distrust it where a few groups hold most of the denominator: Cochran's rule asks for more than 30
-        groups and a relative error of either sum under .1. Below, the ratio is biased and the interval
-        too narrow.
+        Without two limits no interval with fewer than 10 effective groups, where all groups have one ratio,
+        or where it is not above 0. A few groups that hold most of the denominator leave few effective ones.
 
     Raises
     ------
@@ -89,18 +101,33 @@ def ratio(
         If there is no item, a number is NaN or infinite, a denominator is below 0, a weight is not above
         0, a group is missing, or lengths differ.
     """
-    theta, se, n, n_groups = _linearised(numerators, denominators, groups, weights)
+    theta, se, n, design = _linearised(numerators, denominators, groups, weights)
     bounded = low is not None and high is not None
-    method = f"{'Wilson, effective size' if bounded else 't'}, linearised ratio, CR1 by group"
+    method = (
+        f"{'Wilson, effective size' if bounded else 't on the log scale'}, linearised ratio, CR2 by group"
+    )
+    blank = Ratio(theta, None, None, se, n, design.n_groups, method, design.df)
     if theta is None or se is None:
-        return Ratio(theta, None, None, None, n, n_groups, method)
+        return blank._replace(reason=NOTHING_BELOW if theta is None else ONE_GROUP)
     if low is not None and high is not None:
-        even = evenness(item_weights(weights, length=n))
-        ends = Interval(*wilson(theta, se, n_groups, low=low, high=high, level=level, evenness=even)[:2])
-        theta = min(max(theta, low), high)
-    else:
-        ends = t_interval(theta, se, n_groups - 1, level=level, low=low, high=high)
-    return Ratio(theta, ends.low, ends.high, se, n, n_groups, method)
+        ends = Interval(*wilson(theta, se, design.df, low=low, high=high, level=level)[:2])
+        return blank._replace(value=min(max(theta, low), high), low=ends.low, high=ends.high)
+    if reason := _why_no_log_interval(theta, se, design):
+        return blank._replace(reason=reason)
+    logs = t_interval(math.log(theta), se / theta, design.df, level=level)
+    ends = Interval(math.exp(logs.low), math.exp(min(logs.high, LARGEST_LOG)))
+    return blank._replace(
+        low=ends.low if low is None else max(ends.low, low),
+        high=ends.high if high is None else min(ends.high, high),
+    )
+
+
+def _why_no_log_interval(theta: float, se: float, design: GroupDesign) -> str | None:
+    if design.df + 1 < LEAST_GROUPS:
+        return FEW_GROUPS
+    if theta <= 0:
+        return NO_LOG
+    return NO_ERROR if se == 0 else None
 
 
 def exp_ratio(
@@ -132,23 +159,28 @@ def exp_ratio(
     ValueError
         As `ratio`, and if the value itself is too large for a float.
     """
-    theta, se, n, n_groups = _linearised(numerators, denominators, groups, weights)
-    method = "t on the log scale, linearised ratio, CR1 by group"
+    theta, se, n, design = _linearised(numerators, denominators, groups, weights)
+    method = "t on the log scale, linearised ratio, CR2 by group"
+    blank = ExpRatio(None, None, None, se, n, design.n_groups, method, design.df)
     if theta is None:
-        return ExpRatio(None, None, None, None, n, n_groups, method)
+        return blank._replace(reason=NOTHING_BELOW)
     if theta > LARGEST_LOG:
         raise ValueError(f"the ratio is {theta}, whose exp is too large: are the logarithms natural?")
+    blank = blank._replace(value=math.exp(theta))
     if se is None:
-        return ExpRatio(math.exp(theta), None, None, None, n, n_groups, method)
-    ends = t_interval(theta, se, n_groups - 1, level=level)
-    high = math.exp(ends.high) if ends.high <= LARGEST_LOG else None
-    return ExpRatio(math.exp(theta), math.exp(ends.low), high, se, n, n_groups, method)
+        return blank._replace(reason=ONE_GROUP)
+    if design.df + 1 < LEAST_GROUPS or se == 0:
+        return blank._replace(reason=NO_ERROR if se == 0 else FEW_GROUPS)
+    ends = t_interval(theta, se, design.df, level=level)
+    if ends.high > LARGEST_LOG:
+        return blank._replace(low=math.exp(ends.low), reason=BEYOND_FLOATS)
+    return blank._replace(low=math.exp(ends.low), high=math.exp(ends.high))
 
 
 def _linearised(
     numerators: ArrayLike, denominators: ArrayLike, groups: ArrayLike, weights: ArrayLike | None
-) -> tuple[float | None, float | None, int, int]:
-    """Ratio, its SE, n and G."""
+) -> tuple[float | None, float | None, int, GroupDesign]:
+    """Ratio, its SE, n and the design of its error: a mean of a / b, weighted by w b."""
     a = finite("numerators", numerators)
     b = finite("denominators", denominators, length=len(a))
     if (b < 0).any():
@@ -157,11 +189,12 @@ def _linearised(
     codes, n_groups = group_codes(groups, length=len(a))
     w = item_weights(weights, length=len(a))
     total = float(w @ b)
+    # Without denominators there is no mean; the design of the items alone says how many groups there are.
+    design = GroupDesign.of(codes, n_groups, w * b if total else w)
     if total == 0:
-        return None, None, len(a), n_groups
+        return None, None, len(a), design
     theta = float(w @ a) / total
-    if n_groups < 2:
-        return theta, None, len(a), n_groups
-    u = np.bincount(codes, weights=w * (a - theta * b), minlength=n_groups)
-    se = math.sqrt(n_groups / (n_groups - 1) * float(u @ u)) / total
-    return theta, 0.0 if se <= NO_SPREAD * abs(theta) else se, len(a), n_groups
+    se = design.se(w * (a - theta * b))
+    if se is not None and se <= NO_SPREAD * abs(theta):
+        se = 0.0
+    return theta, se, len(a), design

@@ -5,7 +5,6 @@ groups, compared inside the strata they were drawn from (Cochran, 1977, Sampling
 2007, Introduction to Variance Estimation, ch. 6).
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,31 +12,18 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import (
-    ROUNDING,
     Floats,
     finite,
     group_codes,
     inside,
     item_weights,
     label_codes,
-    proportion,
     within_limits,
 )
-from vivavoce.stats.estimate import NO_SPREAD, Estimate, Interval, t_interval, wilson
+from vivavoce.stats.estimate import Estimate, Mean, MeanParts, estimated, mean_interval, spread
+from vivavoce.stats.group_error import GroupDesign
 
-
-class Macro(NamedTuple):
-    """A mean of category means; `df` is G minus the number of strata.
-
-    `se` is null where a stratum holds one group only: it says nothing about the next one.
-    """
-
-    value: float
-    se: float | None
-    df: int
-    n: int
-    n_groups: int
-    n_strata: int
+ONE_IN_CELL = "a category or stratum of one group only: no interval"
 
 
 def category_weights(categories: ArrayLike) -> Floats:
@@ -72,12 +58,13 @@ def macro_mean(
     categories: ArrayLike,
     strata: ArrayLike | None = None,
     weights: ArrayLike | None = None,
-) -> Macro:
-    """Mean of the category means with its error by group.
+) -> Mean:
+    """Mean of the category means with its CR2 error by group.
 
-    theta = sum_h ybar_h / H; w_i = v_i / (H sum of v in i's category), which is 1 / (H n_h) for equal v;
-    u_g = sum_{i in g} w_i (y_i - ybar_h(i)); SE^2 = sum_s G_s / (G_s - 1) * sum_{g in s} (u_g - ubar_s)^2,
-    with G - S degrees of freedom, over S strata of G_s groups.
+    theta = sum_h ybar_h / H. Inside a cell, a category or a category's part in one stratum, a group's
+    weighted sum of residuals r_gc is divided by sqrt(1 - w_gc), w_gc its share of the cell's weight:
+    SE^2 = sum_g (sum_c share_c r_gc / W_c / sqrt(1 - w_gc))^2, share_c what the cell is of theta, with
+    Satterthwaite's degrees of freedom: (sum_h tr M_h)^2 / sum_h tr(M_h^2) where no group crosses cells.
 
     Parameters
     ----------
@@ -94,38 +81,51 @@ def macro_mean(
 
     Returns
     -------
-    Macro
-        With one category and one stratum this is `cluster_mean`. Distrust an error from strata of two or
-        three groups.
+    Mean
+        `se` is null where a cell holds one group only: it says nothing about the next one. With one category
+        and one stratum this is `cluster_mean`. Distrust an error from cells of two or three groups.
 
     Raises
     ------
     ValueError
         As `cluster_mean`; if a category or stratum is missing, or a group's rows lie in different strata.
     """
-    y = finite("values", values)
+    return _macro(finite("values", values), groups, categories, strata, weights).mean
+
+
+def macro_design(
+    groups: ArrayLike, *, categories: ArrayLike, weights: ArrayLike | None = None
+) -> GroupDesign:
+    """The design of the error of a macro mean over groups that may reach across categories."""
+    length = len(np.asarray(groups))
+    return _macro(np.zeros(length), groups, categories, None, weights).design
+
+
+def _macro(
+    y: Floats,
+    groups: ArrayLike,
+    categories: ArrayLike,
+    strata: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> MeanParts:
     codes, n_groups = group_codes(groups, length=len(y))
     category, n_categories = label_codes("categories", categories, length=len(y))
-    stratum, n_strata = np.zeros(n_groups, dtype=np.intp), 1
+    cell = category
     if strata is not None:
-        by_row, n_strata = label_codes("strata", strata, length=len(y))
-        stratum = inside("groups", codes, n_groups, of="strata", outer=by_row)
+        stratum, _ = label_codes("strata", strata, length=len(y))
+        inside("groups", codes, n_groups, of="strata", outer=stratum)
+        # Groups are compared inside the stratum they were drawn from, so a category has a cell in each.
+        _, cell = np.unique(category * (stratum.max() + 1) + stratum, return_inverse=True)
     v = item_weights(weights, length=len(y))
-    totals = np.bincount(category, weights=v, minlength=n_categories)
-    means = np.bincount(category, weights=v * y, minlength=n_categories) / totals
+    of_category = np.bincount(category, weights=v, minlength=n_categories)
+    of_cell = np.bincount(cell, weights=v)
+    means = np.bincount(cell, weights=v * y) / of_cell
+    shares = np.bincount(cell, weights=v / (n_categories * of_category[category])).astype(np.float64)
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
-    theta = min(max(float(means.mean()), float(y.min())), float(y.max()))
-    sizes = np.bincount(stratum, minlength=n_strata)
-    df = n_groups - n_strata
-    if sizes.min() < 2:
-        return Macro(theta, None, df, len(y), n_groups, n_strata)
-    share = v / (n_categories * totals[category])
-    u = np.bincount(codes, weights=share * (y - means[category]), minlength=n_groups)
-    centred = u - (np.bincount(stratum, weights=u, minlength=n_strata) / sizes)[stratum]
-    se = math.sqrt(float((sizes / (sizes - 1))[stratum] @ centred**2))
-    if se <= NO_SPREAD * float(np.abs(y).max()):
-        se = 0.0
-    return Macro(theta, se, df, len(y), n_groups, n_strata)
+    theta = min(max(float(shares @ means), float(y.min())), float(y.max()))
+    design, parts = GroupDesign(codes, n_groups, v, cell, shares), v * (y - means[cell])
+    mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
+    return MeanParts(mean, design, parts)
 
 
 def estimate_macro(
@@ -141,9 +141,6 @@ def estimate_macro(
 ) -> Estimate:
     """Macro mean with the default interval: Wilson with effective size if there are two limits, else t.
 
-    Both take t(G - S). Wilson's n* is max(G, m (1 - m) / s^2), as in `wilson`; where G - S is 1, or the
-    level extreme, at least G - S + 1 in place of G.
-
     Parameters
     ----------
     values, groups, categories, strata, weights : arrays of shape (n,)
@@ -156,7 +153,8 @@ def estimate_macro(
     Returns
     -------
     Estimate
-        `low`, `high` and `se` are null where a stratum holds one group.
+        As `estimate_mean`; besides, `low`, `high` and `se` are null where a category, or its part in a
+        stratum, holds one group.
 
     Raises
     ------
@@ -164,22 +162,15 @@ def estimate_macro(
         As `macro_mean`, and if a value lies outside the limits, naming its position.
     """
     y = within_limits(values, low, high)
-    m = macro_mean(y, groups, categories=categories, strata=strata, weights=weights)
-    error = "CR1 by group" if m.n_strata == 1 else "CR1 by group inside strata"
+    mean, design, parts = _macro(y, groups, categories, strata, weights)
     bounded = low is not None and high is not None
-    method = f"Wilson, effective size, {error}" if bounded else f"t, {error}"
-    if m.se is None:
-        return Estimate(m.value, None, None, None, m.n, m.n_groups, method)
-    if low is not None and high is not None:
-        # wilson() takes t(G - 1): at this other level that quantile is the t(G - S) wanted at `level`.
-        quantile = scipy.special.stdtrit(m.df, 0.5 + proportion("level", level) / 2)
-        n_groups, same = m.n_groups, 2 * float(scipy.special.stdtr(m.n_groups - 1, quantile)) - 1
-        if same > 1 - ROUNDING:  # too near 1 to be exact, with 1 or 2 degrees of freedom
-            n_groups, same = m.df + 1, level
-        ends = Interval(*wilson(m.value, m.se, n_groups, low=low, high=high, level=same)[:2])
-    else:
-        ends = t_interval(m.value, m.se, m.df, level=level, low=low, high=high)
-    return Estimate(m.value, ends.low, ends.high, m.se, m.n, m.n_groups, method)
+    ends = mean_interval(
+        mean, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
+    )
+    if mean.se is None and mean.n_groups > 1:
+        ends = ONE_IN_CELL
+    error = "CR2 by group" if strata is None else "CR2 by group inside strata"
+    return estimated(mean, ends, error, bounded=bounded)
 
 
 class Wald(NamedTuple):

@@ -70,7 +70,7 @@ class ItemVariance(NamedTuple):
     def se(self, repeats: float) -> float | None:
         """SE of the mean over these items, had each `repeats` repeats: sqrt((s2_item + s2_within / R) / n).
 
-        Items count as independent: with twins among them take CR1 by group. Null if a component is.
+        Items count as independent: with twins among them take CR2 by group. Null if a component is.
         """
         if not repeats >= 1:
             raise ValueError(f"repeats must be at least 1, but is {repeats}")

@@ -8,8 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from vivavoce.stats.group_error import LEAST_GROUPS
+
 ALPHA = 0.05
-LEAST_GROUPS = 10
 LEAST_DIFFERENT = 6  # 2 * .5^5 = .0625: with five, no exact test can reach .05
 
 Code = Literal[
@@ -33,13 +34,15 @@ class Evidence:
     ----------
     n_groups, n_different : int
         Common groups; those whose sum of differences is not 0.
+    effective_groups : float
+        How many groups of equal size would tell as much as the common ones, `Paired.effective_groups`.
     direction : {1, 0, -1}
         Whom p speaks for, `Paired.direction`: 1 is a; 0 is nobody, and then no p makes anyone better.
     p_adjusted : float or None
         Holm p over the family. Null with fewer than 2 groups.
     margin_low, margin_high : float or None
         The interval on which margins are judged, `margin_interval` at the family's level: t, or Agresti-Min
-        if fewer than 10 groups differ. Null where there is none: then no margin is judged.
+        if fewer than 10 effective groups differ. Null where there is none: then no margin is judged.
 
     For the bounds interval: p_adjusted from the larger p of the two fillings, `common_direction` of both,
     margin_low of the low and margin_high of the high filling.
@@ -47,6 +50,7 @@ class Evidence:
 
     n_groups: int
     n_different: int
+    effective_groups: float
     direction: Direction
     p_adjusted: float | None
     margin_low: float | None = None
@@ -55,6 +59,8 @@ class Evidence:
     def __post_init__(self) -> None:
         if not 0 <= self.n_different <= self.n_groups:
             raise ValueError(f"{self.n_different} of {self.n_groups} groups differ: that cannot be")
+        if not 0 <= self.effective_groups <= self.n_groups + 1e-9:
+            raise ValueError(f"{self.effective_groups} effective groups of {self.n_groups}: that cannot be")
         if self.direction not in (1, 0, -1):
             raise ValueError(f"direction must be 1, 0 or -1, but is {self.direction}")
         if self.p_adjusted is not None and not 0 <= self.p_adjusted <= 1:
@@ -84,10 +90,10 @@ class Verdict:
 def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float | None = None) -> Verdict:
     """The first row of the table that applies.
 
-    incomparable (fewer than 2 common groups), too_few (fewer than 10 groups, or 6 that differ), depends
-    (observed and bounds lead to different rows or different candidates), better_by_margin (p <= .05 and the
-    interval beyond the margin), better (p <= .05), equivalent (interval inside -/+ margin), not_worse
-    (interval above -margin), cannot_tell.
+    incomparable (fewer than 2 common groups), too_few (fewer than 10 effective groups, or 6 that differ),
+    depends (observed and bounds lead to different rows or different candidates), better_by_margin (p <=
+    .05 and the interval beyond the margin), better (p <= .05), equivalent (interval inside -/+ margin),
+    not_worse (interval above -margin), cannot_tell.
 
     Parameters
     ----------
@@ -113,7 +119,7 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
         raise ValueError(f"margin must be a finite number above 0, but is {margin}")
     if observed.n_groups < 2:
         return Verdict("incomparable")
-    if observed.n_groups < LEAST_GROUPS or observed.n_different < LEAST_DIFFERENT:
+    if observed.effective_groups < LEAST_GROUPS - 1e-9 or observed.n_different < LEAST_DIFFERENT:
         return Verdict("too_few")
     observed_verdict = _row(observed, margin)
     if bounds is None:

@@ -1,13 +1,13 @@
 """Figures of rows with an interval by group, and how far raters agree: one way for every study."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from vivavoce import stats
 from vivavoce.studies.score_table import LEAST_GROUPS
-from vivavoce.studies.text import count
+from vivavoce.studies.text import cases, count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -25,10 +25,22 @@ class Estimate(NamedTuple):
     reason: str | None = None
 
 
-def too_few(groups: Iterable[Any]) -> str | None:
-    """Why so few groups give no figure; null where there are enough."""
-    n = len(set(groups))
-    return f"{count(n, 'case')}: too few to tell" if n < LEAST_GROUPS else None
+def too_few(groups: Any) -> str | None:
+    """Why so few groups give no figure; null where there are 10 effective ones. One label per unit."""
+    n = len(set(np.asarray(groups).tolist()))
+    effective = stats.effective_groups(groups) if n else 0.0
+    return None if enough(effective) else f"{cases(n, effective)}: too few to tell"
+
+
+FLIPPED = (
+    f"fewer than {LEAST_GROUPS} effective cases differ: p is from sign flips of whole cases, which have no "
+    "interval"
+)
+
+
+def enough(effective: float) -> bool:
+    """Whether so many effective groups carry a figure or a verdict."""
+    return effective >= LEAST_GROUPS - 1e-9
 
 
 def by_jackknife(
@@ -44,7 +56,7 @@ def by_jackknife(
     `statistic` takes the positions of the rows to keep. `undefined` is the reason where it has no value.
     """
     n = len(groups), len(set(groups.tolist()))
-    if few := too_few(groups.tolist()):
+    if few := too_few(groups):
         return Estimate(*n, reason=few)
     return _estimate(n, stats.by_group_jackknife(statistic, groups, scale=scale, level=level), undefined)
 
@@ -63,7 +75,7 @@ def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float |
     The interval is Wilson's where the values have the two limits `low` and `high`, else t.
     """
     n = len(values), len(set(groups.tolist()))
-    if few := too_few(groups.tolist()):
+    if few := too_few(groups):
         return Estimate(*n, reason=few)
     mean = stats.estimate_mean(values, groups, low=low, high=high)
     return Estimate(*n, mean.value, mean.low, mean.high, mean.se)

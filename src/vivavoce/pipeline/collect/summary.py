@@ -85,7 +85,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
         )
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
-        differences = [(share, mde(math.sqrt(share / n_groups), n_groups)) for share in DISCORDANCE]
+        differences = [(share, mde(math.sqrt(share / n_groups), df=n_groups - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
     return Finding(study="collect", rows=tuple(e._asdict() for e in estimates), text="\n".join(lines))
 

@@ -27,6 +27,7 @@ from vivavoce.studies.bias.variant_pairs import (
     values_of,
     variant_pairs,
 )
+from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.score_matrix import key_of, labels, row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
@@ -216,6 +217,7 @@ def _difference_row(cell: Cell, kind: str, drop: stats.Drop | None) -> BiasRow:
         mde=drop.mde,
         n_pairs=test.n_items,
         n_groups=test.n_groups,
+        effective_cases=test.effective_groups,
         n_different=test.n_different,
     )
 
@@ -235,7 +237,9 @@ def _contrast_row(cell: Cell, drops: _Drops) -> BiasRow:
     if drops.observed is not None:
         row = _with_test(row, cell, drops.observed, drops)
         if row.verdict_code == "too_few" and not reasons[0]:
-            reasons = ["fewer than 10 cases, or fewer than 6 that differ: too few to say"]
+            reasons = ["fewer than 10 effective cases, or fewer than 6 that differ: too few to say"]
+        elif drops.observed.paired.test == "sign-flip" and not reasons[0]:
+            reasons = [FLIPPED]
     if cell.flips is not None:
         row = _with_flips(row, cell.flips)
         if not cell.flips.repeat:
@@ -249,7 +253,7 @@ def _with_test(row: BiasRow, cell: Cell, observed: stats.Drop, drops: _Drops) ->
         p=observed.paired.p,
         p_adjusted=observed.p_holm,
         family=drops.family,
-        mde_family=stats.mde(observed.paired.se, observed.paired.n_groups, k=drops.family),
+        mde_family=observed.paired.mde(k=drops.family),
         set_low=drops.low.paired.difference if drops.low else None,
         set_high=drops.high.paired.difference if drops.high else None,
         margin=cell.measure.criterion.smallest_difference,
@@ -304,6 +308,7 @@ def _evidence(
     return stats.Evidence(
         n_groups=first.paired.n_groups,
         n_different=first.paired.n_different,
+        effective_groups=first.paired.effective_groups,
         direction=stats.common_direction(first.paired.direction, second.paired.direction),
         # The worse of both fillings: a verdict must hold whatever the failed scores are.
         p_adjusted=max(first.p_holm, second.p_holm),
@@ -342,7 +347,11 @@ def _presentation_rows(effects: Sequence[tuple[Measure, PresentationEffect]]) ->
 
 def _variance_code(figures: Mapping[str, Any], p: float) -> str:
     evidence = stats.Evidence(
-        n_groups=figures["n_groups"], n_different=figures["n_different"], direction=0, p_adjusted=p
+        n_groups=figures["n_groups"],
+        n_different=figures["n_different"],
+        effective_groups=figures["effective_cases"],
+        direction=0,
+        p_adjusted=p,
     )
     if stats.verdict(evidence).code in ("too_few", "incomparable"):
         return "too_few"

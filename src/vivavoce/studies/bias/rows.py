@@ -6,9 +6,9 @@ from itertools import groupby
 from math import inf
 
 from vivavoce.core.records import Measure
-from vivavoce.studies.score_table import LEAST_GROUPS
+from vivavoce.studies.intervals import enough
 from vivavoce.studies.study import MeasureRow
-from vivavoce.studies.text import count, number, plain
+from vivavoce.studies.text import cases, count, number, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class BiasRow(MeasureRow):
     mde_family: float | None = None
     n_pairs: int | None = None
     n_groups: int | None = None
+    effective_cases: float | None = None
     n_different: int | None = None
     n_failed: int | None = None
     set_low: float | None = None
@@ -116,10 +117,11 @@ def _verdict_text(row: BiasRow, measure: Measure) -> str:
     pairs = count(row.n_pairs or 0, "pair")
     detectable = _detectable_text(row.mde_family, measure)
     if row.verdict_code == "too_few":
-        enough = (row.n_groups or 0) >= LEAST_GROUPS
-        few = f", of which {row.n_different} differ" if enough else ""
+        few = f" in {_cases(row)}"
+        if enough(row.effective_cases or 0.0):
+            few = f", of which {row.n_different} differ"
         return f"{pairs}{few}: too few to say{detectable}"
-    text = f"{_difference_text(row, measure)}; {pairs} in {count(row.n_groups or 0, 'case')}."
+    text = f"{_difference_text(row, measure)}; {pairs} in {_cases(row)}."
     match row.verdict_code:
         case "depends":
             failed = count(row.n_failed or 0, "mark")
@@ -133,6 +135,10 @@ def _verdict_text(row: BiasRow, measure: Measure) -> str:
     family = row.family or 0
     over = f", by Holm over {family} tests" if family > 1 else ""
     return f"{text} Nothing was shown{over}{detectable}"
+
+
+def _cases(row: BiasRow) -> str:
+    return cases(row.n_groups, row.effective_cases)
 
 
 def _difference_text(row: BiasRow, measure: Measure) -> str:
@@ -156,7 +162,7 @@ def _detectable_text(effect: float | None, measure: Measure) -> str:
 
 
 def _variance_text(row: BiasRow) -> str:
-    basis = f"{count(row.n_pairs or 0, 'question')} in {count(row.n_groups or 0, 'case')}"
+    basis = f"{count(row.n_pairs or 0, 'question')} in {_cases(row)}"
     if row.verdict_code == "too_few":
         return f"{basis}: too few to say."
     interval = "" if row.low is None else f" ({row.low:.3g} to {row.high:.3g})"

@@ -267,6 +267,7 @@ def _variance_figures(extra: ExtraVariance, *, copied: bool) -> dict[str, Any]:
         "mde": drop.mde,
         "n_pairs": test.n_items,
         "n_groups": test.n_groups,
+        "effective_cases": test.effective_groups,
         "n_different": test.n_different,
         "reason": untested_reason(drop),
     }

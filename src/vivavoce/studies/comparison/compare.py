@@ -39,6 +39,7 @@ from vivavoce.studies.comparison.verdicts import (
     sentence,
     verdict_of,
 )
+from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
 from vivavoce.studies.study import as_mapping, columns
@@ -184,8 +185,7 @@ def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int
         high_family=high_family,
         p=observed.p,
         p_adjusted=corrected.observed,
-        # On a fixed exam the degrees of freedom come from repeats, so df + 1 stands in for the cases.
-        mde_family=stats.mde(observed.se, observed.df + 1, k=family),
+        mde_family=observed.mde(k=family),
         **_counts(observed),
     )
 
@@ -211,21 +211,23 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
         paired_row(compared, corrected, family, looks),
         q=corrected.q,
         form_of=corrected.form_of,
-        p_flip=_p_flip(compared),
+        p_flip=observed.p if observed.test == "sign-flip" else _p_flip(compared),
         n_only_a=compared.n_only[0],
         n_only_b=compared.n_only[1],
         difference_answered=on_answered.difference * pair.sign if on_answered else None,
         low_answered=low_answered,
         high_answered=high_answered,
         n_answered=on_answered.n_items if on_answered else 0,
-        mde=stats.mde(observed.se, observed.df + 1),
+        mde=observed.mde(),
         n_needed=_n_needed(compared, family),
     )
     row = with_verdict(_with_bounds(row, compared), compared, corrected)
     reasons = []
     if row.set_low is None or row.set_high is None:
         reasons.append(NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT)
-    if row.mde is None:
+    if observed.test == "sign-flip":
+        reasons.append(FLIPPED)
+    elif row.mde is None:
         reasons.append("all cases differ alike: without spread no detectable difference can be told")
     return replace(row, reason="; ".join(reasons) or None)
 
@@ -237,7 +239,10 @@ def _counts(paired: stats.Paired | None) -> dict[str, Any]:
     return {
         "n_items": paired.n_items,
         "n_groups": paired.n_groups,
+        "effective_cases": paired.effective_groups,
         "n_different": paired.n_different,
+        "effective_different": paired.effective_different,
+        "test": paired.test,
         "wins": paired.n_higher,
         "ties": paired.n_items - paired.n_higher - paired.n_lower,
         "losses": paired.n_lower,
@@ -315,5 +320,6 @@ def _n_needed(compared: Compared, family: int) -> int | None:
     if pair.margin is None or not observed.se or pair.population == "fixed":
         return None
     variance = stats.group_variance(observed.se, observed.n_groups, n_items=observed.n_items)
-    groups = stats.groups_needed(pair.margin, variance, k=family)
+    evenness = observed.effective_groups / observed.n_groups
+    groups = stats.groups_needed(pair.margin, variance, k=family, evenness=evenness)
     return groups and stats.items_needed(groups, n_items=observed.n_items, n_groups=observed.n_groups)

@@ -26,6 +26,7 @@ from vivavoce.studies.comparison.change import (
     PartRow,
     RankRow,
 )
+from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
 from vivavoce.studies.score_table import LEAST_GROUPS, by_repeat, item_of, weighted_mean, weights_of
 from vivavoce.studies.text import count
@@ -81,15 +82,14 @@ def _tested(d: np.ndarray[Any, Any], items: pl.DataFrame, width: float) -> dict[
     """A mean of differences with what its groups say of it."""
     paired = stats.paired(d, items["group"].to_numpy(), weights=weights_of(items))
     columns: dict[str, Any] = {"difference": paired.difference, "n_groups": paired.n_groups}
+    if paired.n_groups < 2:
+        return columns | {"reason": ONE_CASE}
+    columns["p"] = paired.p
     ends = paired.interval()
     if ends is None:
-        return columns | {"reason": ONE_CASE}
-    # Under the sign test the mean and most groups may disagree: p then speaks for neither.
-    columns["p"] = paired.p if paired.direction or not paired.difference else None
-    if not paired.se:
-        return columns | {"reason": "all cases moved alike: without spread there is no interval"}
-    reason = None if columns["p"] is not None else "the mean and most cases moved opposite ways: no p"
-    return columns | {"low": max(ends.low, -width), "high": min(ends.high, width), "reason": reason}
+        alike = "all cases moved alike: without spread there is no interval"
+        return columns | {"reason": FLIPPED if paired.se else alike}
+    return columns | {"low": max(ends.low, -width), "high": min(ends.high, width), "reason": None}
 
 
 def order(change: Change) -> Iterator[PartRow]:
@@ -104,13 +104,13 @@ def order(change: Change) -> Iterator[PartRow]:
     if matrices is None or row.reason:
         yield row
         return
-    old, n_groups = matrices[0], row.n_groups or 0
+    old = matrices[0]
     signs = [1 if m.measure.criterion.direction == "higher" else -1 for m in matrices]
     ranked = [
         stats.rank_intervals(matrix.values * sign, matrix.groups, weights=matrix.weights)
         for matrix, sign in zip(matrices, signs, strict=True)
     ]
-    few = f"{count(n_groups, 'case')}: too few to tell pairs apart" if n_groups < LEAST_GROUPS else None
+    few = too_few(old.groups)
     pairs = list(_pairs(change, old.candidates, ranked, few))
     yield _with_order(row, ranked, pairs, few)
     yield from _ranks(change, old.candidates, ranked, signs)

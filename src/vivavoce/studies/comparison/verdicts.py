@@ -15,7 +15,7 @@ from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.studies.comparison.paired import Compared, PooledFigures
 from vivavoce.studies.leaderboard.pooling import on_log_scale
-from vivavoce.studies.text import count, factor, number, ordinal, plain
+from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,10 @@ class ComparisonRow:
     p_flip: float | None = None
     n_items: int = 0
     n_groups: int = 0
+    effective_cases: float | None = None
     n_different: int = 0
+    effective_different: float | None = None
+    test: str | None = None
     wins: int = 0
     ties: int = 0
     losses: int = 0
@@ -159,6 +162,8 @@ def _evidence(
     return stats.Evidence(
         n_groups=paired.n_groups,
         n_different=paired.n_different,
+        # A fixed exam is no sample of cases, so their sizes do not matter.
+        effective_groups=paired.n_groups if compared.pair.population == "fixed" else paired.effective_groups,
         direction=direction,
         p_adjusted=p,
         margin_low=near.low if bounded and near else None,
@@ -183,7 +188,7 @@ def basis_of(row: ComparisonRow, means: tuple[float, float], criterion: Criterio
     out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
     ahead, behind = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
     return (
-        f"On {count(row.n_items, 'question')} ({count(row.n_groups, 'case')}): {row.a} "
+        f"On {count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)}): {row.a} "
         f"{number(means[0], criterion)}, {row.b} {number(means[1], criterion)}{out_of}; "
         f"{row.a} {ahead} in {row.wins}, equal in {row.ties}, {behind} in {row.losses}."
     )
@@ -236,12 +241,15 @@ def _margin_words(row: ComparisonRow, criterion: Criterion) -> tuple[str, str, s
 
 def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: str) -> str:
     """The difference and its interval, as seen from the candidate that is better."""
-    d, low, high = row.difference or 0.0, row.low_family or 0.0, row.high_family or 0.0
-    if verdict.favours == "b":
-        d, low, high = -d, -high, -low
+    sign = -1 if verdict.favours == "b" else 1
+    d = sign * (row.difference or 0.0)
+    size = f"{factor(d)} times {b}'s" if on_log_scale(criterion) else number(d, criterion)
+    if row.low_family is None or row.high_family is None:
+        return f"{size}; p {row.p_adjusted:.2g} by sign flips of cases"
+    low, high = sorted((sign * row.low_family, sign * row.high_family))
     if on_log_scale(criterion):
-        return f"{factor(d)} times {b}'s, {factor(low)} to {factor(high)}"
-    return f"{number(d, criterion)}, {number(low, criterion)} to {number(high, criterion)}"
+        return f"{size}, {factor(low)} to {factor(high)}"
+    return f"{size}, {number(low, criterion)} to {number(high, criterion)}"
 
 
 def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:

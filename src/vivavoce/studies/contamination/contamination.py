@@ -182,7 +182,7 @@ def _row(signal: Signal, p_adjusted: float | None, n_tests: int) -> Contaminatio
             row,
             low_family=low,
             high_family=high,
-            mde_family=stats.mde(comparison.se, comparison.n_groups, k=n_tests),
+            mde_family=comparison.mde(k=n_tests),
             n_different=comparison.n_different,
         )
     if signal.against:
@@ -213,13 +213,13 @@ def _verdict(signal: Signal, row: ContaminationRow) -> tuple[str, str | None]:
     comparison = signal.comparison
     assert comparison is not None  # what has a p and no decoys was tested in pairs
     near = row.low if signal.sign > 0 else row.high
-    # The sign test and the interval may disagree; memory is named only where both show it.
-    excludes_zero = near is not None and near * signal.sign > 0
+    # Sign flips have no interval; beside a t test memory is named only where its interval shows it too.
+    excludes_zero = comparison.test == "sign-flip" or (near is not None and near * signal.sign > 0)
     if row.p_adjusted <= stats.ALPHA and comparison.direction > 0 and excludes_zero:
         return (DIFFERENT if signal.weak else CONSISTENT), None
     different = comparison.n_different
-    # The smallest p that a sign test of so many cases can give: all of them on one side.
-    if different and comparison.test == "sign" and 2 * 0.5**different * row.n_tests > stats.ALPHA:
+    # The smallest p that sign flips of so many cases can give: all of them on one side.
+    if different and comparison.test == "sign-flip" and 2 * 0.5**different * row.n_tests > stats.ALPHA:
         return CANNOT_TELL, f"{count(different, 'case')} that differ: too few for any outcome to show it"
     return NO_SIGN, None
 

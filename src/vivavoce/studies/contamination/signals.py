@@ -12,10 +12,10 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
-from vivavoce.studies.intervals import Floats
+from vivavoce.studies.intervals import Floats, enough, too_few
 from vivavoce.studies.leaderboard.pooling import Counts, counts, pooled_figure
-from vivavoce.studies.score_table import ITEM, LEAST_GROUPS, resolve, weights_of
-from vivavoce.studies.text import count
+from vivavoce.studies.score_table import ITEM, resolve, weights_of
+from vivavoce.studies.text import cases, count
 
 REWRITTEN = "rewritten"
 """The variant, or the beginning of its name up to a colon, that says a question in other words."""
@@ -191,16 +191,17 @@ def _option_order(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame
         yield signal._replace(reason=lost or ALL_FAILED)
         return
     sized = signal._replace(n_items=items.height, n_groups=n_groups)
-    if n_groups < LEAST_GROUPS:
-        yield sized._replace(reason=f"{count(n_groups, 'case')}: too few to tell")
+    if few := too_few(items["group"].to_numpy()):
+        yield sized._replace(reason=few)
         return
-    different = stats.paired(items["observed"].to_numpy(), items["group"].to_numpy()).n_different
-    if 0 < different < stats.FEW_DIFFERENT:
-        # The sign test would stand in here, and it would count the places as they come.
-        reason = f"{count(different, 'case')} that differ: too few to let every place count alike"
+    paired = stats.paired(items["observed"].to_numpy(), items["group"].to_numpy())
+    if paired.n_different and not enough(paired.effective_different):
+        # Sign flips would stand in here, and they would count the places as they come.
+        different = cases(paired.n_different, paired.effective_different)
+        reason = f"{different} that differ: too few to let every place count alike"
         yield sized._replace(reason=reason)
         return
-    comparison = _places_alike(items, cell)._replace(n_different=different)
+    comparison = _places_alike(items, cell)._replace(n_different=paired.n_different)
     yield _compared(signal, comparison)._replace(reason=lost)
 
 
@@ -313,7 +314,7 @@ def _mean(signal: Signal, items: pl.DataFrame) -> Signal:
         low=c.low,
         high=c.high,
     )
-    interval = _interval(mean.low, mean.high, mean.n_groups)
+    interval = _interval(mean.low, mean.high, mean.effective_groups)
     return signal._replace(value=mean.value, interval=interval, n_items=mean.n, n_groups=mean.n_groups)
 
 
@@ -322,12 +323,13 @@ def _compared(signal: Signal, comparison: stats.Paired | None, *, alone: bool = 
     if comparison is None:
         return signal._replace(reason="the second halves have no bytes, or none of them takes a bit")
     signal = signal._replace(n_items=comparison.n_items, n_groups=comparison.n_groups)
-    if comparison.n_groups < LEAST_GROUPS:
-        return signal._replace(reason=f"{count(comparison.n_groups, 'case')}: too few to tell")
+    if not enough(comparison.effective_groups):
+        few = cases(comparison.n_groups, comparison.effective_groups)
+        return signal._replace(reason=f"{few}: too few to tell")
     signal = signal._replace(value=signal.sign * comparison.difference, comparison=comparison)
     # Without others no outcome of a test would tell memory from an easier wording.
     return signal._replace(reason=ALONE) if alone else signal._replace(p=comparison.p)
 
 
-def _interval(low: float | None, high: float | None, n_groups: int) -> tuple[float, float] | None:
-    return None if low is None or high is None or n_groups < LEAST_GROUPS else (low, high)
+def _interval(low: float | None, high: float | None, effective: float) -> tuple[float, float] | None:
+    return None if low is None or high is None or not enough(effective) else (low, high)

@@ -19,7 +19,7 @@ from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_veto
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, by_repeat, over_repeats
 from vivavoce.studies.study import as_mapping, columns
-from vivavoce.studies.text import HEADLINES, count, sampled
+from vivavoce.studies.text import HEADLINES, cases, count, sampled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ class EstimateRow:
     bound_high: float | None
     n_items: int
     n_groups: int
+    effective_cases: float | None
     n_responses: int
     n_unanswered: int
     n_unreadable: int
@@ -153,7 +154,7 @@ def _sentence(row: EstimateRow) -> str:
     missing += [row.reason] if view and row.reason else []
     return (
         f"{what} {row.estimate:.3f}{ends}, {count(row.n_items, 'question')} in "
-        f"{count(row.n_groups, 'case')}{'; ' if missing else ''}{', '.join(missing)}."
+        f"{cases(row.n_groups, row.effective_cases)}{'; ' if missing else ''}{', '.join(missing)}."
     )
 
 

@@ -17,7 +17,6 @@ from vivavoce.studies.leaderboard.pooling import NO_FILLING, Counts, pooled_figu
 from vivavoce.studies.score_table import NO_LIMIT, span, weights_of
 from vivavoce.studies.text import count
 
-ONE_GROUP = "one group only: no interval"
 _NO_BOUNDS = stats.Bounds(None, None, None, None)
 
 
@@ -34,6 +33,7 @@ class Figures:
     bound_high: float | None = None
     n_items: int = 0
     n_groups: int = 0
+    effective_cases: float | None = None
     n_vetoed: int | None = None
     reason: str | None = None
 
@@ -53,7 +53,7 @@ def mean_of(values: pl.DataFrame, criterion: Criterion, *, failed: bool, why_non
             weights=weights_of(rows), low=low, high=high,
         )  # fmt: skip
         figures = _estimated(figures, estimate)
-        reasons += [ONE_GROUP] if estimate.low is None else []
+        reasons += _why_no_interval(estimate)
     if not failed:
         return _without_failures(figures, reasons)
     weights = values["weight"] if "weight" in values.columns else None
@@ -82,7 +82,7 @@ def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool
         if figures.n_items < n_items:
             short = f"{n_items - figures.n_items} of {count(n_items, 'question')}"
             reasons.append(f"{short} left out: fewer than {k} answers that count")
-        reasons += [ONE_GROUP] if estimate.low is None else []
+        reasons += _why_no_interval(estimate)
     else:
         reasons.append(f"no question has {k} answers that count")
     if not failed:
@@ -135,7 +135,7 @@ def tail_of(
     reasons = [why_none] if estimate is None else []
     if estimate is not None:
         figures = _estimated(figures, estimate)
-        reasons += ["fewer than 2 groups in the tail: no interval"] if estimate.low is None else []
+        reasons += _why_no_interval(estimate)
     if not failed:
         return upward.back(_without_failures(figures, reasons))
     filled = upward.values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
@@ -157,20 +157,17 @@ def pooled_of(
     if isinstance(pooled, str):
         reasons.append(pooled)
     else:
-        figures = replace(figures, estimate=pooled.value, low=pooled.low, high=pooled.high)
-        if pooled.low is None:
-            reasons.append(_no_interval(pooled))
+        figures = replace(
+            figures,
+            estimate=pooled.value,
+            low=pooled.low,
+            high=pooled.high,
+            effective_cases=pooled.df + 1,
+        )
+        reasons += _why_no_interval(pooled)
     if failed:
         return replace(figures, reason="; ".join([*reasons, NO_FILLING]))
     return _without_failures(figures, reasons)
-
-
-def _no_interval(pooled: stats.Pooled) -> str:
-    if pooled.n_undefined:
-        return "no interval: undefined without one of its groups"
-    if pooled.n_groups < 2:
-        return ONE_GROUP
-    return "no interval: its upper end is above the largest number there is"
 
 
 class _Upward(NamedTuple):
@@ -211,7 +208,18 @@ def _negated(value: float | None) -> float | None:
 
 
 def _estimated(figures: Figures, estimate: stats.Estimate) -> Figures:
-    return replace(figures, estimate=estimate.value, low=estimate.low, high=estimate.high)
+    return replace(
+        figures,
+        estimate=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        effective_cases=estimate.effective_groups,
+    )
+
+
+def _why_no_interval(figure: stats.Estimate | stats.Pooled) -> list[str]:
+    """The reason why a figure has no interval, in the words of studies; nothing where it has one."""
+    return [] if figure.reason is None else [figure.reason.replace("group", "case")]
 
 
 def _without_failures(figures: Figures, reasons: Sequence[str]) -> Figures:

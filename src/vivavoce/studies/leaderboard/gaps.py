@@ -14,10 +14,11 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.intervals import enough, too_few
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, labels, left_out
 from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import count
+from vivavoce.studies.text import cases, count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +99,9 @@ def _test(matrix: ScoreMatrix, profile: Floats | None) -> tuple[stats.Wald | Non
     if len(matrix.candidates) < 2:
         return None, "one candidate has no profile against others"
     # The test inverts the categories' covariance, which few cases estimate badly.
-    large = [c for c in _categories(matrix) if _n_groups(matrix, c) >= LEAST_GROUPS]
+    large = [c for c in _categories(matrix) if not too_few(matrix.groups[matrix.categories == c])]
     if profile is None or len(large) < 2:
-        return None, f"fewer than two categories of {LEAST_GROUPS} cases: too few to tell"
+        return None, f"fewer than two categories of {LEAST_GROUPS} effective cases: too few to tell"
     columns_of_large = np.isin(matrix.categories, large)
     test = stats.category_test(
         profile[columns_of_large], matrix.categories[columns_of_large], matrix.groups[columns_of_large]
@@ -110,10 +111,6 @@ def _test(matrix: ScoreMatrix, profile: Floats | None) -> tuple[stats.Wald | Non
 
 def _categories(matrix: ScoreMatrix) -> list[str]:
     return sorted(set(matrix.categories.tolist()) - {""})
-
-
-def _n_groups(matrix: ScoreMatrix, category: str) -> int:
-    return len(set(matrix.groups[matrix.categories == category].tolist()))
 
 
 def _rows(profile: _Profile, p_adjusted: float | None) -> Iterator[GapsRow]:
@@ -128,8 +125,9 @@ def _rows(profile: _Profile, p_adjusted: float | None) -> Iterator[GapsRow]:
             low=criterion.low,
             high=criterion.high,
         )
-        few = estimate.n_groups < LEAST_GROUPS
-        reason = f"{count(estimate.n_groups, 'case')}: counts only" if few else profile.reason
+        few = not enough(estimate.effective_groups)
+        size = cases(estimate.n_groups, estimate.effective_groups)
+        reason = f"{size}: counts only" if few else profile.reason
         yield GapsRow(
             **matrix.place,
             candidate=matrix.candidates[profile.place],

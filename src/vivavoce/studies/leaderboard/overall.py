@@ -14,11 +14,11 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.intervals import enough
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     ITEM,
-    LEAST_GROUPS,
     ScoreTable,
     item_of,
     resolve,
@@ -27,7 +27,7 @@ from vivavoce.studies.score_table import (
     weights_of,
 )
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import count, number
+from vivavoce.studies.text import cases, count, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,9 +332,15 @@ def _ranked(sheet: Sheet) -> dict[str, dict[str, Any]]:
         return short | dict.fromkeys(
             names, shared | {"reason": f"no {_missing_format(table)} question that all have marks on"}
         )
-    n_groups = table["group"].n_unique()
-    if n_groups < LEAST_GROUPS:
-        few = f"{count(n_groups, 'case')} that all candidates have marks on: too few to rank"
+    design = stats.macro_mean(
+        np.zeros(table.height),
+        table["group"].to_numpy(),
+        categories=table["format"].to_numpy(),
+        weights=weights_of(table),
+    )
+    if not enough(design.effective_groups):
+        size = cases(design.n_groups, design.effective_groups)
+        few = f"{size} that all candidates have marks on: too few to rank"
         return short | dict.fromkeys(names, shared | {"reason": few})
     # By format, so that pairs are tested by the mean of formats that ranks them.
     ranks = stats.rank_intervals(

@@ -160,7 +160,9 @@ def _perplexity(ratio: stats.ExpRatio, low: float | None) -> stats.Pooled:
     if ratio.low is not None and ratio.high is not None:
         ends = (ratio.low if low is None else max(ratio.low, low), ratio.high)
     se = None if ratio.value is None or ratio.se_log is None else ratio.value * ratio.se_log
-    return stats.Pooled(ratio.value, *ends, se, ratio.n, ratio.n_groups, 0, ratio.method)
+    return stats.Pooled(
+        ratio.value, *ends, se, ratio.n, ratio.n_groups, 0, ratio.method, ratio.df, ratio.reason
+    )
 
 
 def sums(table: Any, weights: Any = None) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.intervals import enough
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.score_matrix import (
     Fillings,
@@ -20,9 +21,9 @@ from vivavoce.studies.score_matrix import (
     labels,
     left_out,
 )
-from vivavoce.studies.score_table import LEAST_GROUPS, NO_LIMIT, ScoreTable, unweighted
+from vivavoce.studies.score_table import NO_LIMIT, ScoreTable, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import count, depends_on, number
+from vivavoce.studies.text import cases, count, depends_on, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +158,9 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
 def _too_few(matrix: ScoreMatrix, n_groups: int) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
-    if n_groups < LEAST_GROUPS:
-        return f"{count(n_groups, 'case')} that all candidates have marks on: too few to rank"
+    effective = stats.effective_groups(matrix.groups, weights=matrix.weights)
+    if not enough(effective):
+        return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
     return None
 
 

@@ -16,10 +16,10 @@ from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
-from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text
+from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text, too_few
 from vivavoce.studies.panels.rank_data import PLACE, RESPONSE, BallotRanks, Board, ballot_ranks, boards
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
-from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, counted_value, unweighted
+from vivavoce.studies.score_table import ScoreTable, counted_value, unweighted
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count
 
@@ -124,8 +124,8 @@ def _place_rows(board: Board) -> Iterator[PanelRow]:
     few = None
     if not board.items or len(board.systems) < 2:
         few = "no question on which all candidates have a rank"
-    elif counts["n_groups"] < LEAST_GROUPS:
-        few = f"{count(counts['n_groups'], 'case')}: too few to tell"
+    else:
+        few = too_few(board.groups)
     if few is None:
         yield from _tested_place_rows(board, counts)
         return
@@ -203,8 +203,7 @@ def _tag_rows(scores: ScoreTable, board: Board) -> Iterator[PanelRow]:
             # `okay` is 1 less two shares, and rounding or a double tick may take it below 0.
             values = rows[tag].clip(0.0, 1.0).to_numpy()
             share = stats.estimate_mean(values, rows["group"].to_numpy(), low=0.0, high=1.0)
-            if shared["n_groups"] < LEAST_GROUPS:
-                reason = f"{count(shared['n_groups'], 'case')}: too few to tell"
+            if reason := too_few(rows["group"].to_numpy()):
                 yield _row(board, "tags", tag, value=share.value, reason=reason, **shared)
             else:
                 yield _row(board, "tags", tag, value=share.value, low=share.low, high=share.high, **shared)
