@@ -90,10 +90,12 @@ class GroupDesign:
         mean G1 is half the true skewness.
         """
         g = self.df + 1
+        if g < 3:
+            return 0.0
         sums = self._corrected(parts)
         # Scaled, because cubes of very small sums vanish.
         largest = float(np.abs(sums).max())
-        if g < 3 or largest == 0:
+        if largest == 0:
             return 0.0
         sums = sums / largest
         shown = float((sums**3).sum()) / float((sums**2).sum() ** 1.5)

@@ -76,7 +76,8 @@ def prediction_powered(
     SE^2 = s_h^2 / N + (1/n - 1/N) s_r^2, both variances (n - 1) on the labelled items, df n - 1. With groups,
     N_g items and n_g labels in group g:
     u_g = sum_{i in g} (judge_i - mean_N) / N / sqrt(1 - N_g / N)
-    + sum_{labelled i in g} (r_i - mean_n) / n / sqrt(1 - n_g / n), SE^2 = sum_g u_g^2, df Satterthwaite's.
+    + sum_{labelled i in g} (r_i - mean_n) / n / sqrt(1 - n_g / n), SE^2 = sum_g u_g^2, df Satterthwaite's
+    of the labelled groups.
 
     Parameters
     ----------
@@ -128,9 +129,12 @@ def prediction_powered(
             shares=np.ones(2),
         )
         se = design.se(np.concatenate([j - judge_mean, r - correction]))
-        df = design.df
-        # What people alone would give, to show what the judge's scores bring.
-        labels_se = cluster_mean(h, codes[at]).se
+        # What people alone would give, to show what the judge's scores bring. The labels are the fewer, so
+        # their degrees of freedom are those of the sum.
+        people = cluster_mean(h, codes[at])
+        labels_se, df = people.se, people.df
+        if not df:
+            se = None
     value = judge_mean + correction
     ends = None if se is None else t_interval(value, se, df, level=level)
     return Powered(

@@ -34,8 +34,6 @@ class Evidence:
     ----------
     n_groups, n_different : int
         Common groups; those whose sum of differences is not 0.
-    effective_groups : float
-        How many groups of equal size would tell as much as the common ones, `Paired.effective_groups`.
     direction : {1, 0, -1}
         Whom p speaks for, `Paired.direction`: 1 is a; 0 is nobody, and then no p makes anyone better.
     p_adjusted : float or None
@@ -44,22 +42,26 @@ class Evidence:
         The interval on which margins are judged, `margin_interval` at the family's level: t, or Agresti-Min
         if fewer than 10 effective groups differ. Null where there is none: then no margin is judged.
 
+    effective_groups : float, optional
+        How many groups of equal size would tell as much as the common ones, `Paired.effective_groups`; all of
+        them by default.
+
     For the bounds interval: p_adjusted from the larger p of the two fillings, `common_direction` of both,
     margin_low of the low and margin_high of the high filling.
     """
 
     n_groups: int
     n_different: int
-    effective_groups: float
     direction: Direction
     p_adjusted: float | None
     margin_low: float | None = None
     margin_high: float | None = None
+    effective_groups: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.n_different <= self.n_groups:
             raise ValueError(f"{self.n_different} of {self.n_groups} groups differ: that cannot be")
-        if not 0 <= self.effective_groups <= self.n_groups + 1e-9:
+        if self.effective_groups is not None and not 0 <= self.effective_groups <= self.n_groups + 1e-9:
             raise ValueError(f"{self.effective_groups} effective groups of {self.n_groups}: that cannot be")
         if self.direction not in (1, 0, -1):
             raise ValueError(f"direction must be 1, 0 or -1, but is {self.direction}")
@@ -119,7 +121,8 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
         raise ValueError(f"margin must be a finite number above 0, but is {margin}")
     if observed.n_groups < 2:
         return Verdict("incomparable")
-    if observed.effective_groups < LEAST_GROUPS - 1e-9 or observed.n_different < LEAST_DIFFERENT:
+    effective = observed.n_groups if observed.effective_groups is None else observed.effective_groups
+    if effective < LEAST_GROUPS - 1e-9 or observed.n_different < LEAST_DIFFERENT:
         return Verdict("too_few")
     observed_verdict = _row(observed, margin)
     if bounds is None:
