@@ -176,11 +176,17 @@ def t_interval(
     if not df >= 1:
         raise ValueError(f"df must be at least 1, but is {df}: one group has no interval")
     half = float(scipy.special.stdtrit(df, 0.5 + proportion("level", level) / 2)) * se
-    ends = (value - half, value + half)
     floor, ceiling = -math.inf if low is None else low, math.inf if high is None else high
     if not floor - ROUNDING <= value <= ceiling + ROUNDING:
         raise ValueError(f"value {value} lies outside the metric's limits, {floor} to {ceiling}")
-    return Interval(max(ends[0], floor), min(ends[1], ceiling))
+    return clipped(Interval(value - half, value + half), low, high)
+
+
+def clipped(ends: Interval, low: float | None, high: float | None) -> Interval:
+    """The interval, no wider than the limits given."""
+    return Interval(
+        ends.low if low is None else max(ends.low, low), ends.high if high is None else min(ends.high, high)
+    )
 
 
 def skewed_interval(
@@ -221,7 +227,7 @@ def skewed_interval(
         return ends
     quantile = float(scipy.special.stdtrit(df, 0.5 + level / 2))
     start, end = (value - (math.cbrt(1 + 3 * a * (x - a / 2)) - 1) / a * se for x in (quantile, -quantile))
-    return Interval(start if low is None else max(start, low), end if high is None else min(end, high))
+    return clipped(Interval(start, end), low, high)
 
 
 def wilson(

@@ -98,8 +98,8 @@ class GroupDesign:
         if largest == 0:
             return 0.0
         sums = sums / largest
-        shown = float((sums**3).sum()) / float((sums**2).sum() ** 1.5)
-        return float(TAIL_UNSEEN * shown * math.sqrt(g * (g - 1)) / (g - 2))
+        raw = float((sums**3).sum()) / float((sums**2).sum() ** 1.5)
+        return float(TAIL_UNSEEN * raw * math.sqrt(g * (g - 1)) / (g - 2))
 
     @cached_property
     def df(self) -> float:

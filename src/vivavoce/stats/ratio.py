@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import finite, group_codes, item_weights
-from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Interval, t_interval, wilson
+from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Interval, clipped, t_interval, wilson
 from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 
 LARGEST_LOG = math.log(sys.float_info.max)
@@ -115,11 +115,8 @@ def ratio(
     if reason := _why_no_log_interval(theta, se, design):
         return blank._replace(reason=reason)
     logs = t_interval(math.log(theta), se / theta, design.df, level=level)
-    ends = Interval(math.exp(logs.low), math.exp(min(logs.high, LARGEST_LOG)))
-    return blank._replace(
-        low=ends.low if low is None else max(ends.low, low),
-        high=ends.high if high is None else min(ends.high, high),
-    )
+    ends = clipped(Interval(math.exp(logs.low), math.exp(min(logs.high, LARGEST_LOG))), low, high)
+    return blank._replace(low=ends.low, high=ends.high)
 
 
 def _why_no_log_interval(theta: float, se: float, design: GroupDesign) -> str | None:
