@@ -93,6 +93,11 @@ def test_exact_ignores_case_full_stops_and_articles(answer):
         (">5", "≯5"),
         ("5", "≠5"),
         ("10^4", "10³"),
+        ("1 mmol/L", "18 mg/dL"),
+        ("1 unit", "1 IU"),
+        ("1 month", "30 days"),
+        ("10-5 mg", "5-10 mg"),
+        ("5 mg", "5 mg/kg"),
     ],
 )
 def test_exact_tells_doses_comparators_units_and_negations_apart(answer, reference):
@@ -111,6 +116,10 @@ def test_exact_tells_doses_comparators_units_and_negations_apart(answer, referen
         ("10³ cells", "10^3 cells"),
         ("cells/mm³", "cells/mm3"),
         ("low- and high-dose", "low and high-dose"),
+        ("1 g", "1000 mg"),
+        ("500 µg", "0.5 mg"),
+        ("every 1 h", "every 60 minutes"),
+        ("5 to 10 mg", "0.005-0.01 g"),
     ],
 )
 def test_exact_takes_spellings_of_one_quantity_for_the_same(answer, reference):
@@ -142,8 +151,43 @@ def test_squad_tokens_follow_the_published_recipe(answer, reference, wanted):
     assert pytest.approx(wanted) == token_f1(answer, reference, tokens="squad").value
 
 
-def test_clinical_tokens_see_the_dose_that_squad_does_not():
-    assert pytest.approx(3 / 4) == token_f1("The dose is 2.5 mg", "the dose is 25 mg").value
+def test_a_changed_dose_is_a_word_that_differs():
+    """Three words each, dose and is in common; SQuAD's recipe reads 2.5 as 25."""
+    assert pytest.approx(2 / 3) == token_f1("The dose is 2.5 mg", "the dose is 25 mg").value
+    assert 1.0 == token_f1("The dose is 2.5 mg", "the dose is 25 mg", tokens="squad").value
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "wanted"),
+    [
+        ("10 mg", "100 mg", 0.0),  # half in common while number and unit were two words
+        ("1 g", "1000 mg", 1.0),
+        ("aspirin 0.5 g", "aspirin 500 mg", 1.0),
+        ("aspirin 1 g", "aspirin 100 mg", 1 / 2),
+        ("5-10 mg", "5 mg to 10 mg", 1.0),
+        ("5-10 mg", "5 mg", 0.0),
+        ("10 mg/kg per day", "10 mg/kg/day", 1.0),
+        ("10 mg/dL", "10 mmol/L", 0.0),
+        ("10 IU", "10 mg", 0.0),
+        ("<50 cells/µL", "<50 cells/mm3", 1.0),
+        ("<50 cells/µL", ">50 cells/mm3", 0.0),
+        ("5 mg 5 mg", "0.005 g", 2 / 3),  # P 1/2, R 1: multisets also of quantities
+        ("10", "10 mg", 0.0),
+    ],
+)
+def test_token_f1_takes_a_number_and_its_unit_for_one_word(answer, reference, wanted):
+    assert pytest.approx(wanted) == token_f1(answer, reference).value
+    assert pytest.approx(wanted) == token_f1(reference, answer).value
+
+
+def test_the_published_recipe_knows_no_unit():
+    assert pytest.approx(1 / 2) == token_f1("10 mg", "100 mg", tokens="squad").value
+    assert 0.0 == token_f1("1 g", "1000 mg", tokens="squad").value
+
+
+@pytest.mark.parametrize("name", ["token_f1", "exact"])
+def test_scores_with_and_without_units_are_two_measures(name):
+    assert registry.signature(registry.build("metric", name)).endswith("@2")
 
 
 def test_no_words_on_either_side():

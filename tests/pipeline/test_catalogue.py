@@ -38,7 +38,7 @@ def test_a_name_that_needs_settings_says_which() -> None:
 
 def test_a_metric_is_shown_with_signature_and_criteria() -> None:
     row = describe("token_f1()")
-    assert ("metric", "token_f1", "token_f1(tokens=clinical)@1") == (
+    assert ("metric", "token_f1", "token_f1(tokens=clinical)@2") == (
         row["kind"],
         row["spec"],
         row["signature"],
@@ -107,6 +107,12 @@ def test_the_metrics_that_fit_a_format_are_found_as_they_are_typed() -> None:
     assert any(name.startswith("rouge(n=1|2|") for name in fitting(["short", "mcq"]))
     assert "exact" not in fitting(["mcq"])
     assert [] == fitting([])
+
+
+def test_the_screen_for_edits_is_run_and_suggested_by_name_alone() -> None:
+    assert "token_f1" in fitting(["longform"])
+    assert "conflict" not in fitting(["longform"])
+    assert "conflict" in {row["name"] for row in listing("metrics")}
 
 
 def test_metrics_are_built_from_their_specs() -> None:

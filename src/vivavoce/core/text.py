@@ -153,14 +153,25 @@ def clinical_tokens(text: str) -> tuple[str, ...]:
     (`mg/dl`), and `2.5mg` is the two words of `2.5 mg`. A closing sign stays (`CD4+` is not `CD4-`), raised
     digits are powers (`10³` is `10^3`, `mm²` is `mm2`). Empty for a text without letters and digits.
     """
+    return clinical_words(clinical_form(text))
+
+
+def clinical_form(text: str) -> str:
+    """`text` as `clinical_tokens` compares it: its letters, numbers and signs in one spelling."""
     text = _ARTICLE.sub(" ", text).translate(_SIGNS)
     text = _POWER.sub(lambda raised: f"^{raised[0].translate(_POWERS)}", text).translate(_POWERS)
     text = re.sub(r"(?<![\w.])\.(?=\d)", "0.", text.casefold())  # .5 mg is 0.5 mg, not 5 mg
     if not text.isascii():
         # Only the general marks go: in other scripts vowels are written as marks.
         text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", text)))
-    text = re.sub(r"(?<![\w.])(\d+(?:[.,]\d+)*)(?=[^\W\d_])", r"\1 ", text)  # 2.5mg; b12 and hba1c stay whole
-    return tuple(_bare(match) for match in _CLINICAL.finditer(text))
+    # 2.5mg; b12 and hba1c stay whole
+    return re.sub(r"(?<![\w.])(?<!\d,)(\d+(?:[.,]\d+)*)(?=[^\W\d_])", r"\1 ", text)
+
+
+def clinical_words(form: str, start: int = 0, end: int | None = None) -> tuple[str, ...]:
+    """The clinical tokens between two places of a `clinical_form`."""
+    stop = len(form) if end is None else end
+    return tuple(_bare(match) for match in _CLINICAL.finditer(form, start, stop))
 
 
 def _bare(match: re.Match[str]) -> str:

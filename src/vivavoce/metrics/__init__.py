@@ -144,6 +144,11 @@ class Metric(ABC):
         """Its criteria that compare only candidates of one tokenizer."""
         return ()
 
+    @property
+    def suggested(self) -> bool:
+        """Whether a call that names no metric is told of it."""
+        return True
+
     def applies_to(self, item: Item) -> bool:
         """Whether responses to this item are scored. No response to another item gets a row."""
         return formats.accepts(self.formats, item.format)

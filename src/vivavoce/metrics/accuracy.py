@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
-from vivavoce.core.text import clinical_tokens
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.reading.quantities import quantity_tokens
 
 
 @metric("accuracy")
@@ -28,12 +28,13 @@ class Accuracy(Metric):
         return [{"accuracy": Value(float(str(row.reading.parsed) == row.item.answer[0]))} for row in rows]
 
 
-@metric("exact")
+@metric("exact", version=2)
 class Exact(Metric):
     """Share of short answers that say a reference word for word.
 
-    Case, accents, punctuation and articles do not count; numbers, comparators and units do. It misleads
-    wherever an answer may be phrased in more than one way: a right synonym counts 0.
+    Case, accents, punctuation and articles do not count; numbers, comparators and units do. A quantity may
+    stand in any unit of its kind: 1 g is 1000 mg. It misleads wherever an answer may be phrased in more than
+    one way: a right synonym counts 0.
     """
 
     criteria = (Criterion(criterion="accuracy"),)
@@ -44,9 +45,9 @@ class Exact(Metric):
         """1.0 or 0.0 for each row: the best over the references."""
 
         def same(row: Row) -> bool:
-            response = context.once(clinical_tokens, row.reading.text)
+            response = context.once(quantity_tokens, row.reading.text)
             return any(
-                response == context.once(clinical_tokens, reference) for reference in row.item.references
+                response == context.once(quantity_tokens, reference) for reference in row.item.references
             )
 
         return [{"accuracy": Value(float(same(row)))} for row in rows]

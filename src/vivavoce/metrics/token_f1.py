@@ -10,18 +10,20 @@ from typing import Literal
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
-from vivavoce.core.text import clinical_tokens, squad_tokens
+from vivavoce.core.text import squad_tokens
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.reading.quantities import quantity_tokens
 
-_TOKENS = {"clinical": clinical_tokens, "squad": squad_tokens}
+_TOKENS = {"clinical": quantity_tokens, "squad": squad_tokens}
 
 
-@metric("token_f1")
+@metric("token_f1", version=2)
 class TokenF1(Metric):
     """F1 of the words shared with the reference, 0 to 1.
 
-    `tokens=clinical` keeps numbers, decimals, comparators and units whole; `squad` is the published recipe.
-    It falls with length and knows no synonyms: a full answer, longer than the reference, scores low.
+    `tokens=clinical` takes a number with its unit for one word, the same in any unit of its kind: 10 mg has
+    nothing in common with 100 mg, and 1 g is 1000 mg. `squad` is the published recipe. It falls with length
+    and knows no synonyms: a full answer, longer than the reference, scores low.
     """
 
     tokens: Literal["clinical", "squad"] = "clinical"

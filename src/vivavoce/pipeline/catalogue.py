@@ -113,13 +113,16 @@ def describe(spec: str) -> dict[str, Any]:
 def fitting(shapes: Iterable[str]) -> list[str]:
     """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
 
-    A metric whose formats depend on its settings is left out, and so is one that marks only some items.
+    A metric whose formats depend on its settings is left out, and so is one that scores only some items, or
+    asks not to be suggested.
     """
     accepted = {name for shape in shapes for name in formats.scored_as(shape)}
     names = []
     for entry in registry.entries("metric"):
         scored = entry.cls.formats
         every_item = entry.cls.applies_to is Metric.applies_to
+        if entry.cls.suggested is False:
+            continue
         if isinstance(scored, tuple) and accepted & set(scored) and every_item:
             defaults, hints = registry.defaults(entry), registry.settings(entry)
             open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in defaults)

@@ -204,7 +204,7 @@ def _clean(text: str) -> str:
 def _token(match: re.Match[str]) -> Token:
     kind, text = match.lastgroup, match[0]
     if kind == "number":
-        return Token(_number(text), "n", match.start(), match.end())
+        return Token(number_form(text), "n", match.start(), match.end())
     if kind in {"word", "cjk"}:
         return Token(_word(text), "w", match.start(), match.end())
     if kind == "power":
@@ -232,7 +232,8 @@ def _word(text: str) -> str:
     return unicodedata.normalize("NFC", bare).translate(_PLAIN)
 
 
-def _number(text: str) -> str:
+def number_form(text: str) -> str:
+    """A number in plain digits: `1,000.50` is 1000.5, `.5` is 0.5; `2,5` and dates stay as written."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("·", ".").replace("−", "-")
         text = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)

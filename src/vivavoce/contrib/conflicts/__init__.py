@@ -1,4 +1,4 @@
-"""Conflicts between an answer and a reference, found by rules: a screen for what similarity does not see.
+"""Conflicts between an answer and a reference, found by rules: a screen for edits of a text.
 
 `parse` finds the quantities, frequencies, routes, sides, directions and denials of a text; `conflicts`
 compares those of an answer with those of a reference. A conflict is a place to look at and not a verdict. An

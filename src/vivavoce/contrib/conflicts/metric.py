@@ -1,9 +1,11 @@
-"""Conflict: a screen beside every score of similarity, for what similarity does not see.
+"""Conflict: a screen for edits of a text, which similarity does not see.
 
 Two sentences that differ in "not", in a decimal point or in left and right are nearly the same to any
 measure of overlap or of meaning. Rules look for exactly these: changed numbers, units, comparators,
-negations, sides and places, directions, routes and frequencies (`vivavoce.contrib.conflicts`). A flag says
-that a place needs eyes; it is no verdict, and no flag is no clearance.
+negations, sides and places, directions, routes and frequencies (`vivavoce.contrib.conflicts`).
+
+It does not diagnose wrong answers. An independent audit planted 30 single edits, of which it found 28. On
+real recorded answers its precision was 33 % and its recall about 11 %. So nothing runs it unless it is named.
 """
 
 from collections import Counter
@@ -24,19 +26,24 @@ _NAMED = 8
 
 @metric("conflict")
 class ConflictScreen(Metric):
-    """Share of answers flagged for a conflict with the reference; a screen, not a verdict; lower is better.
+    """Share of answers flagged for a conflict with the reference; a screen for edits; lower is better.
+
+    It screens texts that should be the same but for an edit: a changed dose, negation or side. It does not
+    diagnose wrong answers: of 30 planted single edits it found 28, but on real recorded answers its precision
+    was 33 % and its recall about 11 %.
 
     1 if the answer changes a number, unit, comparator, negation, side, direction, route or frequency of the
     reference, else 0. `parts` count the conflicts of each kind, the note names the places. Of several
     references the one with the fewest conflicts counts. What the answer adds is no conflict, nor is the same
-    quantity in another notation. Rules find them, no model is asked: they know no medicine, so read what is
-    flagged, and do not take silence for safety. What is blank or refused says nothing and is set aside. Of a
-    reference the first 300 clauses, and places of each kind, are compared; the note says where it has more.
+    quantity in another notation. Rules find them, no model is asked: they know no medicine. What is blank or
+    refused says nothing and is set aside. Of a reference the first 300 clauses, and places of each kind, are
+    compared; the note says where it has more.
     """
 
     criteria = (Criterion(criterion="conflict", direction="lower", if_unanswered="set_aside"),)
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
+    suggested = False
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """1.0 or 0.0 for each row; a text that names nothing comparable gives 0."""
