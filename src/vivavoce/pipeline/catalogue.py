@@ -119,15 +119,17 @@ def fitting(shapes: Iterable[str]) -> list[str]:
     accepted = {name for shape in shapes for name in formats.scored_as(shape)}
     names = []
     for entry in registry.entries("metric"):
-        scored = entry.cls.formats
-        every_item = entry.cls.applies_to is Metric.applies_to
-        if entry.cls.suggested is False:
-            continue
-        if isinstance(scored, tuple) and accepted & set(scored) and every_item:
+        if _scores_every_item(entry.cls) and accepted & set(entry.cls.formats):
             defaults, hints = registry.defaults(entry), registry.settings(entry)
             open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in defaults)
             names.append(f"{entry.name}({open_})" if open_ else entry.name)
     return names
+
+
+def _scores_every_item(metric: type[Metric]) -> bool:
+    """Whether a metric scores every item of its formats under any settings, and may be suggested."""
+    fixed = isinstance(metric.formats, tuple) and metric.suggested is not False
+    return fixed and metric.applies_to is Metric.applies_to
 
 
 def no_metric_named(shapes: Iterable[str]) -> SelectionError:

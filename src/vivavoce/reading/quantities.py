@@ -25,7 +25,7 @@ _PIECE = lazy_pattern(
 _PLAIN = lazy_pattern(r"\d{1,15}(?:\.\d{1,15})?")
 _POWER = lazy_pattern(r"\^([+-]?\d{1,2})")
 _LETTER_FOLLOWS = lazy_pattern(r"[-.'][^\W\d_]")
-_RANGE = frozenset({"-", "to", "till", "through"})
+_JOINS = {**dict.fromkeys(("-", "to", "till", "through"), "-"), "/": " / "}
 _BOUNDS = frozenset({"<", ">", "<=", ">=", "!=", "±"})
 _COUNTED = "fold"
 """The dimension of "3 times" and "3 x", which count what follows."""
@@ -100,12 +100,10 @@ class _Pieces:
                 if n_whole and size.dimension != dimension:
                     break  # "75 mg - 5 days" are two
                 n_whole, dimension = len(parts), size.dimension
-            joined = self.words[stop] if stop < len(self.words) else ""
-            k = stop
-            if joined != "/" and joined not in _RANGE:
+            join = _JOINS.get(self.words[stop], "") if stop < len(self.words) else ""
+            k = stop + bool(join)
+            if not join:
                 break
-            join = " / " if joined == "/" else "-"
-            k = stop + 1
         return (parts[:n_whole], parts[n_whole - 1].stop) if n_whole else ([], k)
 
     def part_of_name(self, k: int) -> bool:

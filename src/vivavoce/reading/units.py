@@ -4,7 +4,7 @@ Two units have one dimension only if a fixed factor leads from one to the other,
 and µg, not mg and mmol, IU and mg, mEq and mmol, or months and days.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -78,11 +78,14 @@ def _table() -> dict[str, Unit]:
             table.update({name: Unit(dimension, Fraction(factor)) for name in names.split()})
     for dimension, others in _OTHERS.items():
         table.update({name: Unit(dimension, Fraction(factor)) for name, factor in others.items()})
-    plural = {name + "s": unit for name, unit in table.items() if len(name) > 2 and name[-1].isalpha()}
-    degrees = {
-        name.replace("degree", "degrees"): unit for name, unit in table.items() if name.startswith("degree")
-    }
-    return plural | {"hrs": table["hr"], "mins": table["min"]} | degrees | table
+    return _plurals(table) | {"hrs": table["hr"], "mins": table["min"]} | table
+
+
+def _plurals(table: Mapping[str, Unit]) -> dict[str, Unit]:
+    """The plurals of names of three letters or more, of "degree celsius" both "degrees celsius" and "…s"."""
+    plurals = {name + "s": unit for name, unit in table.items() if len(name) > 2 and name[-1].isalpha()}
+    degrees = {name: unit for name, unit in table.items() if name.startswith("degree")}
+    return plurals | {name.replace("degree", "degrees"): unit for name, unit in degrees.items()}
 
 
 UNITS = _table()
