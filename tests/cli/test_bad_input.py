@@ -453,7 +453,7 @@ def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp
         ),
         ("a.csv", "item,model,text\nq00,A,x\n", "--map candidate=COLUMN or --set candidate=NAME names it"),
         ("a.csv", "item,candidate,words\nq00,A,x\n", "--map text=COLUMN names it.\n"),
-        ("a.csv", "item,candidate,text\nq0O,A,x\n", "does not have: q0O. Did you mean 'q"),
+        ("a.csv", "item,candidate,text\nq0O,A,x\n", "(path=exam.jsonl): q0O. Did you mean 'q"),
     ],
 )
 def test_answers_that_cannot_be_used(

@@ -439,24 +439,29 @@ def test_the_same_answer_twice_in_a_file_counts_once(desk: Desk) -> None:
     assert 1 == desk.take(row(), row()).responses
 
 
-def test_unknown_items_are_counted_and_named(desk: Desk) -> None:
+def test_rows_about_items_outside_the_benchmark_are_skipped_counted_and_named(desk: Desk) -> None:
+    done = desk.take(row(), row(item="q11"), row(item="q11", repeat=2), row(variant="neutral"))
+    assert (1, 3, ("q11", "q1 neutral")) == (done.responses, done.skipped, done.skipped_items)
+
+
+def test_a_file_of_nothing_but_unknown_items_is_refused_with_the_nearest_name(desk: Desk) -> None:
     spec = f"jsonl(path={desk.folder}/exam.jsonl)"
     with pytest.raises(InputError) as error:
-        desk.take(row(), row(item="q11"), row(item="q11", repeat=2), row(variant="neutral"))
+        desk.take(row(item="q11"), row(item="q11", repeat=2), row(variant="neutral"))
     assert (
-        f"3 answers are to items that {spec} does not have: q11, q1 neutral. Did you mean 'q1'? "
-        "Nothing was imported."
+        f"{desk.folder}/answers.jsonl holds 3 answers, all to items outside {spec}: q11, q1 neutral. Did you "
+        "mean 'q1'? Nothing was imported."
     ) == str(error.value)
     assert not desk.run.file.exists
 
 
 def test_a_variant_of_zero_is_not_the_base_item(desk: Desk) -> None:
-    with pytest.raises(InputError, match="does not have: q1 0"):
+    with pytest.raises(InputError, match=r"all to items outside .*: q1 0\."):
         desk.take(row(variant=0))
 
 
 def test_many_unknown_items_are_cut_short(desk: Desk) -> None:
-    with pytest.raises(InputError, match=r"^7 answers .* x0, x1, x2, x3, x4 …"):
+    with pytest.raises(InputError, match=r"holds 7 answers, .* x0, x1, x2, x3, x4 …"):
         desk.take(*(row(item=f"x{k}") for k in range(7)))
 
 
@@ -574,8 +579,8 @@ def test_only_answers_outside_the_selection_are_nothing_to_import(tmp_path: Path
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps(row(item=other.alias)), encoding="utf-8")
     run = viva.open(tmp_path / "x.viva")
-    with pytest.raises(InputError, match=r"holds 1 answers, all to items outside .*: nothing to import"):
+    with pytest.raises(InputError, match=r"holds 1 answers, all to items outside .*: c2q03\. Nothing"):
         run.import_answers(path, benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)")
     path.write_text(json.dumps(row(item="c9q99")), encoding="utf-8")
-    with pytest.raises(InputError, match=r"1 answers are to items that hivmedqa.* does not have: c9q99"):
+    with pytest.raises(InputError, match=r"all to items outside hivmedqa.*: c9q99\. Did you mean"):
         run.import_answers(path, benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from vivavoce import cli
 from vivavoce.core.errors import InputError, SelectionError, VivaError
+from vivavoce.pipeline.exchange.rows import outside
 from vivavoce.pipeline.exchange.scores import ImportedScores
 from vivavoce.pipeline.run import Run, open_run
 
@@ -152,7 +153,7 @@ def test_a_column_variant_that_chose_rows_for_the_measure_is_no_variant_of_an_it
 def test_a_column_variant_that_the_measure_does_not_name_is_the_items(run: Run) -> None:
     rows = [{**LONG[0], "variant": "lemma"}]
     said = refused(run, rows, measure="medsynf1(variant=plain)", where={"variant": "lemma"})
-    assert "the item q1 lemma" in said
+    assert "all about items outside the benchmark: q1 lemma." in said
 
 
 # What a mark is
@@ -298,11 +299,10 @@ REFUSALS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
         "line 2: a second mark for value of A, q1, repeat 1; --where chooses rows, --map pass_no=… or "
         "--map rater=… tells marks apart.",
     ),
-    "an item the run does not hold": (
-        [LONG[0], {**LONG[0], "item": "q9"}],
+    "nothing but items the run does not hold": (
+        [{**LONG[0], "item": "q9"}, {**LONG[0], "item": "q8"}],
         {},
-        "1 rows of {file} are about what this run does not hold, such as the item q9: import the answers "
-        "first, or choose rows with --where. Nothing was imported.",
+        "{file} holds 2 rows of scores, all about items outside the benchmark: q9, q8. Nothing was imported.",
     ),
     "a repeat that was not answered": (
         [{**LONG[0], "repeat": 2}],
@@ -478,8 +478,29 @@ def test_marks_of_items_that_the_benchmark_leaves_out_are_skipped(tmp_path: Path
     run.import_answers(answers, benchmark=f"hivmedqa(data='{hivmedqa}')")
     rows = [{"item": q, "candidate": "A", "value": 1} for q in ("c2q03", "c2q04")]
     done = marks(run, rows, benchmark=f"hivmedqa(data='{hivmedqa}', subset=paper)")
-    assert (1, 1) == (done.scores, done.skipped)
+    assert (1, 1, ("c2q03",)) == (done.scores, done.skipped, done.skipped_items)
     assert [("c2q04",)] == stored(run, "item")
+
+
+def test_scores_of_items_that_the_run_does_not_hold_are_skipped_as_answers_are(tmp_path: Path) -> None:
+    """One rule and one sentence for both files: here both are about q1, q8 and q9, and the exam has q1."""
+    run = made(tmp_path, {"A": {"q1": "x"}})
+    names = ("q1", "q9", "q8", "q9")
+    answers = write_lines(
+        tmp_path / "more.jsonl",
+        [{"item": q, "candidate": "B", "text": "y", "repeat": n} for n, q in enumerate(names, 1)],
+    )
+    exam = f"jsonl(path='{tmp_path / 'exam.jsonl'}')"
+    imported = run.import_answers(answers, benchmark=exam)
+    scores = marks(
+        run, [{"item": q, "candidate": "A", "value": 1, "pass_no": n} for n, q in enumerate(names)]
+    )
+    assert (3, ("q9", "q8")) == (imported.skipped, imported.skipped_items)
+    assert (3, ("q9", "q8")) == (scores.skipped, scores.skipped_items)
+    assert "3 rows are about items outside the benchmark and were skipped: q9, q8." == outside(
+        scores.skipped, scores.skipped_items
+    )
+    assert 1 == scores.scores
 
 
 def test_a_recorded_measure_never_mixes_with_one_that_is_run_here(tmp_path: Path) -> None:

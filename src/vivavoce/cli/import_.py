@@ -158,6 +158,7 @@ def _print_answers(run: Path, imported: "Imported") -> None:
         f"({imported.new} new, {imported.unchanged} unchanged, {imported.replaced} replacing failures); "
         f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
     )
+    _print_outside(imported)
     _print_probes(imported.probes, "answer")
     for name in imported.identical_repeats:
         print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
@@ -169,11 +170,20 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
         f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
         "skipped."
     )
+    _print_outside(imported)
     _print_probes(imported.probes, "mark of an answer")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
         print(f"{blank} had been given marks, which do not count:")
         print("\n".join(f"  {name}" for name in imported.blank_scored))
+
+
+def _print_outside(imported: "Imported | ImportedScores") -> None:
+    """The sentence on the rows that were skipped, if there are any."""
+    from vivavoce.pipeline.exchange.rows import outside
+
+    if imported.skipped:
+        print(outside(imported.skipped, imported.skipped_items))
 
 
 def _print_probes(rows: int, what: str) -> None:

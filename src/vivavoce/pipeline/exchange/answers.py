@@ -11,7 +11,7 @@ from vivavoce.core.records import Item, Response, ResponseStatus, Role
 from vivavoce.core.tables import Line, is_file
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.pipeline.exchange.log_readers import reader_of
-from vivavoce.pipeline.exchange.rows import by_name, named, number_of, of_probe, text_of
+from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
 from vivavoce.store.generated import made_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
@@ -30,8 +30,9 @@ _NEEDED = {
 class Imported(NamedTuple):
     """What an import of answers did, in rows of the file.
 
-    `skipped` rows answer items that the benchmark's settings leave out. `probes` rows hold what a model told
-    of its probabilities: they are no answers in words, and are left out too.
+    `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
+    these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
+    left out too.
     """
 
     responses: int
@@ -45,6 +46,7 @@ class Imported(NamedTuple):
     replaced: int
     identical_repeats: tuple[str, ...]
     probes: int = 0
+    skipped_items: tuple[str, ...] = ()
 
 
 def import_answers(
@@ -60,8 +62,9 @@ def import_answers(
     """Store the recorded answers of `file` in one transaction: all of them, or none.
 
     `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
-    is a failed response; '' arrived empty. Importing the same file again changes nothing. Rows with a
-    `probe`, as an export has them, are left out. A registered `LogReader` reads the files that it accepts.
+    is a failed response; '' arrived empty. Importing the same file again changes nothing. Rows about items
+    outside the benchmark are skipped and counted; a file of nothing else is refused. Rows with a `probe`, as
+    an export has them, are left out. A registered `LogReader` reads the files that it accepts.
     """
     for name, role in roles.items():
         if role not in get_args(Role):
@@ -89,7 +92,8 @@ def import_answers(
         )
     if not responses:
         raise InputError(
-            f"{file} holds {skipped} answers, all to items outside {loaded.spec}: nothing to import."
+            f"{file} holds {skipped.total()} answers, all to items outside {loaded.spec}: {listed(skipped)}."
+            f"{_near(skipped, loaded)} Nothing was imported."
         )
     with run.writing() as db:
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
@@ -115,7 +119,7 @@ def import_answers(
                 "set": dict(constants),
                 "roles": dict(roles),
                 **stored._asdict(),
-                "skipped": skipped,
+                "skipped": skipped.total(),
                 "probes": probes,
             },
             changed=stored.new + stored.replaced,
@@ -126,7 +130,8 @@ def import_answers(
         items=len({(r.item, r.variant) for r in responses}),
         blank=sum(r.text is not None and is_blank(r.text) for r in responses),
         failed=sum(r.status == "failed" for r in responses),
-        skipped=skipped,
+        skipped=skipped.total(),
+        skipped_items=tuple(skipped),
         **stored._asdict(),
         identical_repeats=identical_repeats(responses),
         probes=probes,
@@ -135,14 +140,14 @@ def import_answers(
 
 def _responses(
     lines: Iterable[Line], loaded: Loaded, columns: Mapping[str, str], constants: Mapping[str, str]
-) -> tuple[list[Response], int, int]:
-    """The rows as responses to the selected items; how many answer other items of the benchmark; how many
-    hold log-probabilities.
+) -> tuple[list[Response], Counter[str], int]:
+    """The rows as responses to the selected items; how many are about each other item; how many hold
+    log-probabilities.
     """
-    selected, unselected = by_name(loaded.items), by_name(loaded.others)
+    selected = by_name(loaded.items)
     responses: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
-    unknown: Counter[str] = Counter()
-    skipped = probes = 0
+    skipped: Counter[str] = Counter()
+    probes = 0
     for line in named(lines, columns, constants, _NEEDED):
         if of_probe(line):
             probes += 1
@@ -150,18 +155,16 @@ def _responses(
         names = (text_of(line, "item") or "", text_of(line, "variant") or "")
         if names in selected:
             _add_response(responses, line, selected[names], names[0])
-        elif names in unselected:
-            skipped += 1
         else:
-            unknown[" ".join(names).strip()] += 1
-    if unknown:
-        listed = ", ".join(list(unknown)[:5]) + (" …" if len(unknown) > 5 else "")
-        near = suggest(next(iter(unknown)), list(dict.fromkeys(item for item, _ in selected)))
-        raise InputError(
-            f"{unknown.total()} answers are to items that {loaded.spec} does not have: {listed}."
-            f"{near} Nothing was imported."
-        )
+            skipped[" ".join(names).strip()] += 1
     return [response for response, _ in responses.values()], skipped, probes
+
+
+def _near(skipped: Iterable[str], loaded: Loaded) -> str:
+    """The item that the first of these names may stand for, in a sentence; empty without one."""
+    first, ids = next(iter(skipped), ""), list(dict.fromkeys(item.item for item in loaded.items))
+    # A name that the benchmark has, but its settings leave out, is no slip of the pen.
+    return "" if first in {item.name for item in loaded.others} else suggest(first, ids)
 
 
 def _add_response(

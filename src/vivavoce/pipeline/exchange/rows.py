@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from vivavoce.core.errors import InputError
@@ -58,6 +58,26 @@ def _likely(missing: Iterable[str], columns: Iterable[str]) -> str:
         for name in missing
     }
     return " ".join(f"--map {ours}={theirs}" for ours, theirs in guesses.items() if theirs)
+
+
+MOST_NAMED = 5
+
+
+def outside(rows: int, items: Collection[str]) -> str:
+    """The sentence that counts the rows about items outside the benchmark, which an import skips.
+
+    The same for answers and for scores; empty where there is no such row. `items` are their names.
+    """
+    if not rows:
+        return ""
+    be = "row is about an item" if rows == 1 else "rows are about items"
+    were = "was" if rows == 1 else "were"
+    return f"{rows:,} {be} outside the benchmark and {were} skipped: {listed(items)}."
+
+
+def listed(items: Collection[str]) -> str:
+    """The first names of items, and dots where there are more."""
+    return ", ".join(list(items)[:MOST_NAMED]) + (" …" if len(items) > MOST_NAMED else "")
 
 
 def of_probe(line: Line) -> bool:

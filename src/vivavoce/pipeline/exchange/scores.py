@@ -18,7 +18,7 @@ from vivavoce.core.specs import RECORDED, Spec, matches, parse
 from vivavoce.core.tables import Line, read_lines
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.requests import scores_logprobs
-from vivavoce.pipeline.exchange.rows import by_name, named, number_of, of_probe, text_of
+from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
 from vivavoce.store.read import StoredResponse, items_by_id, stored_responses
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_scores, refuse_other_scores
@@ -59,12 +59,11 @@ class Layout(NamedTuple):
 
 
 class Scorable(NamedTuple):
-    """What marks can be about: the run's items by name, its answers, and items a selection leaves out."""
+    """What marks can be about: the run's items by name, without those a selection leaves out; its answers."""
 
     items: Mapping[tuple[str, str], Item]
     shared: frozenset[tuple[str, str]]
     stored_responses: Mapping[tuple[str, str, str, str, int, str], StoredResponse]
-    others: Mapping[tuple[str, str], Item]
 
     @classmethod
     def of(
@@ -79,17 +78,19 @@ class Scorable(NamedTuple):
             for name in by_name([item]):
                 holders.setdefault(name, set()).add(item.benchmark)
         shared = frozenset(name for name, benchmarks in holders.items() if len(benchmarks) > 1)
-        return cls(by_name(items), shared, stored_responses, by_name(others))
+        unselected = by_name(others)
+        selected = {name: item for name, item in by_name(items).items() if name not in unselected}
+        return cls(selected, shared, stored_responses)
 
 
 class FileScores(NamedTuple):
-    """The marks of a file by their natural key; blank answers that had been given some; rows left out, and
-    those of probes.
+    """The marks of a file by their natural key; blank answers that had been given some; how many rows are
+    about each item outside the benchmark, and how many about probes.
     """
 
     by_key: dict[ScoreKey, ScoreRow]
     blank_scored: tuple[str, ...]
-    skipped: int
+    skipped: Counter[str]
     probes: int
 
     @property
@@ -108,24 +109,27 @@ class _Match(NamedTuple):
 def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> FileScores:
     """The marks of a file for answers of the run. A rater is who the file says, else the spec's model.
 
-    Marks of probes are left out: they are of no answer in words. Raises `InputError` for a row about what the
-    run does not hold, a second mark under one key, a criterion that no row marks, or a file of which nothing
-    but marks of probes is chosen.
+    Marks of probes are left out: they are of no answer in words. Rows about items that the run, or the
+    benchmark chosen, does not have are skipped and counted. Raises `InputError` for a row about an answer
+    that the run does not hold, a second mark under one key, a criterion that no row marks, or a file of
+    which nothing but such rows, or marks of probes, is chosen.
     """
     scores: dict[ScoreKey, ScoreRow] = {}
     blank_scored: dict[str, None] = {}
     unmatched: Counter[str] = Counter()
     criteria: dict[str, None] = {}  # that a long file names, chosen or not
-    skipped = probes = 0
+    skipped: Counter[str] = Counter()
+    probes = 0
     for line in named(_selected_rows(file, layout, spec), layout.columns, layout.constants, _NEEDED):
         if of_probe(line) and "probe" not in layout.criteria:
             probes += 1
             continue
-        match = _find_response(line, scorable)
+        names = (text_of(line, "item") or "", text_of(line, "variant") or "")
+        match = _find_response(line, names, scorable)
         if "value" in line.row and "criterion" in line.row:
             criteria[text_of(line, "criterion") or "value"] = None
         if match is None:
-            skipped += 1
+            skipped[" ".join(names).strip()] += 1
         elif isinstance(match, str):
             unmatched[match] += 1
         elif _add_marks(scores, line, match, layout, spec):
@@ -140,6 +144,11 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
         raise InputError(
             f"{file}: the {probes} rows chosen mark what models told of their probabilities, no answer in "
             "words: `viva merge` brings such marks from the run they are from."
+        )
+    if skipped and not scores:
+        raise InputError(
+            f"{file} holds {skipped.total()} rows of scores, all about items outside the benchmark: "
+            f"{listed(skipped)}. Nothing was imported."
         )
     if criteria and (absent := [name for name in layout.criteria if name not in criteria]):
         raise InputError(f"{file}: no row marks {absent[0]!r}.{suggest(absent[0], list(criteria))}")
@@ -197,19 +206,16 @@ def _selected_rows(file: Path, layout: Layout, spec: Spec) -> Iterator[Line]:
         raise InputError(f"{file}: no row has {', '.join(f'{k}={v}' for k, v in where.items())}.")
 
 
-def _find_response(line: Line, scorable: Scorable) -> _Match | str | None:
-    """The answer a row is about; the words for what the run does not hold; null for an item left out."""
-    names = (text_of(line, "item") or "", text_of(line, "variant") or "")
-    name = " ".join(names).strip()
-    if names in scorable.others:
-        return None
+def _find_response(line: Line, names: tuple[str, str], scorable: Scorable) -> _Match | str | None:
+    """The answer a row is about; the words for one that the run does not hold; null for an item outside."""
     if names in scorable.shared:
         raise InputError(
-            f"{line.where}: several benchmarks of this run have an item {name}: --benchmark says which."
+            f"{line.where}: several benchmarks of this run have an item {' '.join(names).strip()}: "
+            "--benchmark says which."
         )
     item = scorable.items.get(names)
     if item is None:
-        return f"the item {name}"
+        return None
     candidate = text_of(line, "candidate") or ""
     repeat = number_of(line.row, "repeat", int, line.where, 1)
     place = (item.benchmark, item.item, item.variant, candidate, repeat, text_of(line, "edit") or "")
@@ -291,7 +297,8 @@ _PUBLISHED: tuple[tuple[Spec, dict[str, Declared]], ...] = (
 class ImportedScores(NamedTuple):
     """What an import of scores did, in score rows.
 
-    `blank_scored` names blank answers that had been given marks. `probes` rows mark what a model told of its
+    `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
+    blank answers that had been given marks. `probes` rows mark what a model told of its
     probabilities: those are no marks of an answer in words, and are left out.
     """
 
@@ -303,6 +310,7 @@ class ImportedScores(NamedTuple):
     criteria: tuple[str, ...]
     blank_scored: tuple[str, ...]
     probes: int = 0
+    skipped_items: tuple[str, ...] = ()
 
 
 def import_scores(
@@ -317,9 +325,10 @@ def import_scores(
     """Store the recorded scores of `file` for answers that the run holds; all of them, or none.
 
     `measure` is a spec, kept as a label. `declared` gives for a criterion, or for all under '*', fields of
-    `Declared`; what is not given is as published where the measure is known. Rows on items of `benchmark`
-    that its settings leave out are skipped. Importing the same marks again changes nothing. Raises
-    `InputError` for a measure that is named as a metric of probabilities, which marks no answer in words.
+    `Declared`; what is not given is as published where the measure is known. Rows about items that the run,
+    or `benchmark` with its settings, does not have are skipped and counted, as in `import_answers`. Importing
+    the same marks again changes nothing. Raises `InputError` for a measure that is named as a metric of
+    probabilities, which marks no answer in words.
     """
     spec = parse(measure)
     if scores_logprobs(spec.name):
@@ -363,7 +372,8 @@ def import_scores(
         ok=statuses["ok"],
         unanswered=statuses["unanswered"],
         failed=statuses["failed"],
-        skipped=scores.skipped,
+        skipped=scores.skipped.total(),
+        skipped_items=tuple(scores.skipped),
         criteria=scores.criteria,
         blank_scored=scores.blank_scored,
         probes=scores.probes,
