@@ -133,7 +133,7 @@ def test_a_plugin_of_log_likelihoods_is_collected_and_scored(
     run = viva.open(tmp_path / "run.viva", plugins=[str(EXAMPLES / "plugin_logprob_metric.py")])
     run.collect(f"jsonl(path={exam})", models=["vllm/m"], for_=["surprise"])
     run.score("surprise")
-    (record,) = map(json.loads, run.responses.filter(probe="first_reference")["text"])
+    (record,) = map(json.loads, run.responses.filter(probe="first_reference")["logprobs"])
     assert [record["nats"] / 4] == run.scores["value"].to_list()
 
 

@@ -71,7 +71,7 @@ def told(
 def marked(spec: str, item: Item, kept: Mapping[str, Any]) -> Mapping[str, Value]:
     """The marks of a metric for what was told."""
     metric = build("metric", spec)
-    response = Response(benchmark="b", item=item.item, candidate="c", text=json.dumps(kept))
+    response = Response(benchmark="b", item=item.item, candidate="c", logprobs=json.dumps(kept))
     return metric.values([Row(item, response, Reading("ok", kept))], ScoringContext())[0]  # type: ignore[no-any-return]
 
 

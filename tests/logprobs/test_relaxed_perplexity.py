@@ -31,7 +31,7 @@ def measure(n: int = 8, **settings) -> object:
 def marked(metric, told: dict, item: Item = ITEM) -> dict[str, Value]:
     """The values of what is read back from JSON, as from a run."""
     text = json.dumps(told)
-    response = Response(benchmark="b", item=item.item, candidate="c", text=text)
+    response = Response(benchmark="b", item=item.item, candidate="c", logprobs=text)
     (values,) = metric.values([Row(item, response, Reading("ok", json.loads(text)))], ScoringContext())
     return dict(values)
 

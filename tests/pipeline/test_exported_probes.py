@@ -50,6 +50,19 @@ def test_an_export_is_read_back_without_what_probes_told(
     assert run.responses.filter(probe="").select(same).equals(again.responses.select(same))
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_record_is_never_exported_as_text(run: Run, tmp_path: Path, form: Any) -> None:
+    read = pl.read_csv if form == "csv" else pl.read_parquet
+    rows = read(exported(run, tmp_path, form) / f"responses.{form}").with_columns(
+        pl.col("probe").fill_null("")
+    )
+    words, records = rows.filter(probe=""), rows.filter(probe=GIVEN)
+    assert (["x y", "z"], [None] * 2) == (words["text"].to_list(), words["logprobs"].to_list())
+    assert [None] * 4 == records["text"].to_list()
+    logprobs = [json.loads(record)["references"][0]["logprob"] for record in records["logprobs"]]
+    assert [-1.0, -1.0, -2.0, -2.0] == logprobs
+
+
 def test_rows_of_probes_may_be_chosen_as_words(run: Run, again: Run, tmp_path: Path) -> None:
     """A file of others may have a column of that name for something else."""
     rows = [{"item": "q1", "candidate": "A", "text": "x", "probe": "third of the day"}]
@@ -148,10 +161,10 @@ def test_the_readme_of_chosen_items_says_which_calls_it_lacks(run: Run, tmp_path
 
 def test_what_a_probe_told_is_redacted_as_a_whole(run: Run, tmp_path: Path) -> None:
     run.export(tmp_path / "out", format="parquet", redact=True)
-    texts = pl.read_parquet(tmp_path / "out" / "responses.parquet").filter(probe=GIVEN)["text"]
+    texts = pl.read_parquet(tmp_path / "out" / "responses.parquet").filter(probe=GIVEN)["logprobs"]
     assert all(text.startswith("[redacted: ") for text in texts)
     said = " ".join((tmp_path / "out" / "README.txt").read_text(encoding="utf-8").split())
-    assert "What a model told of its probabilities is such a text as a whole" in said
+    assert "A record of log-likelihoods is such a text as a whole" in said
 
 
 def test_the_shell_reads_an_export_back(viva: Callable[..., Any], run: Run, tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def contents(run: Run, *, without: Sequence[str] = ("provenance",)) -> dict[str,
 
 def said(run: Run) -> set[tuple[Any, ...]]:
     """Who answered what, and what it was worth."""
-    answers = run.responses.select("item", "candidate", "repeat", "status", "text").iter_rows()
+    columns = ("item", "candidate", "repeat", "status", "text", "logprobs")
+    answers = run.responses.select(columns).iter_rows()
     scores = run.scores.select(
         "item", "candidate", "repeat", "metric", "pass_no", "status", "value"
     ).iter_rows()
@@ -85,6 +86,19 @@ def test_what_probes_told_comes_with_its_marks(tmp_path: Path) -> None:
     assert source.responses.equals(here.responses)
     assert ["", GIVEN] == here.responses["probe"].to_list()
     assert source.scores.equals(here.scores)
+    assert (0, 0, 0, 0) == here.merge(source.file.path)[0][1:5]
+
+
+def test_a_record_replaces_a_failure(tmp_path: Path) -> None:
+    here, source = (there(tmp_path / name, {"A": {"q1": 0.1}}) for name in "ab")
+    tell(here, "A", {"q1": None})
+    tell(source, "A", {"q1": -1.0})
+    assert 1 == here.merge(source.file.path)[0].replaced
+    assert source.responses.equals(here.responses)
+    before = said(here)
+    tell(failed := there(tmp_path / "c", {"A": {"q1": 0.1}}), "A", {"q1": None})
+    here.merge(failed.file.path)
+    assert before == said(here)
 
 
 def test_steps_and_false_answers_come_with_their_items(tmp_path: Path) -> None:
@@ -284,6 +298,13 @@ def test_another_answer(tmp_path: Path) -> None:
     here = there(tmp_path / "a", {"A": {"q1": [0.1, 0.2]}})
     source = there(tmp_path / "b", {"A": {"q1": [0.1, 0.3]}, "B": {"q1": 1}})
     assert "A has another answer to q1 (repeat 2) there." in refused(here, source)
+
+
+def test_another_record(tmp_path: Path) -> None:
+    here, source = (there(tmp_path / name, {"A": {"q1": 0.1}}) for name in "ab")
+    tell(here, "A", {"q1": -1.0})
+    tell(source, "A", {"q1": -2.0})
+    assert "A has another answer to q1 (repeat 1) there." in refused(here, source)
 
 
 def test_a_blank_answer_is_another_answer_than_a_text(tmp_path: Path) -> None:

@@ -209,6 +209,44 @@ def test_other_steps_make_another_item(tmp_path: Path, change: dict[str, object]
         run.import_answers(answers, benchmark=spec)
 
 
+RECORD = '{"references": [], "tokeniser": "of old", "truncated": 3}'
+
+
+def test_a_record_of_log_likelihoods_leaves_the_text_of_an_older_run(tmp_path: Path) -> None:
+    """Byte by byte; words stay, also where they look like a record, and so does the cause of a failure."""
+    path = tmp_path / "old.viva"
+    older(path, 5)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(
+            "INSERT INTO edits VALUES (7, 'likelihood given(after=question)', 'given(after=question)')"
+        )
+        db.executemany(
+            "INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text, error) "
+            "VALUES (1, 1, ?, ?, ?, ?, ?)",
+            [(1, 7, "ok", RECORD, None), (2, 7, "failed", None, "timeout"), (2, 0, "ok", RECORD, None),
+             (3, 0, "ok", "", None)],
+        )  # fmt: skip
+        db.commit()
+    run = viva.open(path)
+    probe = "given(after=question)"
+    assert {
+        ("", 1, "a", None, None), ("", 2, RECORD, None, None), ("", 3, "", None, None),
+        (probe, 1, None, RECORD, None), (probe, 2, None, None, "timeout"),
+    } == set(run.responses.select("probe", "repeat", "text", "logprobs", "error").rows())  # fmt: skip
+    with run.file.reading() as db:
+        assert ({"A": 1}, {"A": "of old"}) == (read.truncated(db, probe), read.tokenisers(db, probe))
+        assert [("ok",)] == db.execute("PRAGMA integrity_check").fetchall()
+
+
+@pytest.mark.parametrize("change", ["text = 'words'", "text = NULL", "text = NULL, status = 'failed'"])
+def test_a_record_stands_beside_no_text_and_no_failure(make: Make, change: str) -> None:
+    run = make()
+    with run.file.writing() as db:
+        db.execute("UPDATE responses SET text = '', logprobs = '{}'")
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK constraint failed"), run.file.writing() as db:
+        db.execute(f"UPDATE responses SET {change}")
+
+
 def test_a_migration_that_breaks_leaves_the_file_as_it_was(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

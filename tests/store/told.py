@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from vivavoce.core.records import Response
 from vivavoce.pipeline.run import Run
@@ -13,8 +14,11 @@ __all__ = ["GIVEN", "tell"]
 GIVEN = "given(after=question)"
 
 
-def tell(run: Run, candidate: str, items: Mapping[str, float]) -> None:
-    """By item of the benchmark `exam` the log-probability of its one reference, each with its call."""
+def tell(run: Run, candidate: str, items: Mapping[str, float | None]) -> None:
+    """By item of the benchmark `exam` the log-probability of its one reference, each with its call.
+
+    Null stands for a reply that never came.
+    """
     with run.file.writing() as db:
         put_candidates(db, {candidate: "candidate"})
     with ledger(run.file) as book:
@@ -27,8 +31,9 @@ def tell(run: Run, candidate: str, items: Mapping[str, float]) -> None:
                     *(0.25, None, "{}"),
                 )
             )
-            book.put(
-                Response(benchmark="exam", item=item, candidate=candidate, probe=GIVEN, status="ok",
-                         text=json.dumps(told), meta={"asked": f"key of {item}"}),
-                None,
-            )  # fmt: skip
+            response = Response(benchmark="exam", item=item, candidate=candidate, probe=GIVEN)
+            if logprob is None:
+                book.put(replace(response, status="failed", error="timeout"), None)
+            else:
+                meta = {"asked": f"key of {item}"}
+                book.put(replace(response, logprobs=json.dumps(told), meta=meta), None)

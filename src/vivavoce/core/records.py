@@ -116,8 +116,8 @@ class Response:
     `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
     withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
     `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
-    answered, log-probabilities. `probe` is '' for an answer in words; else it names what was asked of the
-    model's probabilities, and `text` is what it told, as JSON.
+    answered, the log-probabilities of the text. `probe` is '' for a response in words; else it names the
+    requests for log-likelihoods, and the record of the replies stands in `logprobs`, as JSON, and no `text`.
     """
 
     benchmark: str
@@ -136,6 +136,7 @@ class Response:
     cost: float | None = None
     error: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

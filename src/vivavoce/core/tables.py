@@ -23,7 +23,7 @@ LISTS = ("options", "answer", "references", "must", "nice", "steps")
 RESPONSES = (
     *("benchmark", "item", "variant", "alias", "group", "category", "format", "candidate", "role", "repeat"),
     *("edit", "probe", "status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error"),
-    "meta",
+    *("meta", "logprobs"),
 )
 SCORES = (
     *("benchmark", "item", "variant", "alias", "group", "candidate", "role", "repeat", "edit", "metric"),

@@ -1,6 +1,6 @@
 """Requests of log-likelihoods: what a model is asked about an item, and the base class of their metrics.
 
-A record of the replies is stored as the text of a response of its own. Metrics are functions of it, and
+A record of the replies is stored as the `logprobs` of a response of its own. Metrics are functions of it, and
 several may share one. A name holds the settings that change what is asked, and no others.
 """
 

@@ -147,7 +147,7 @@ _OTHER_CONTENT = (
         "c.candidate, i.item, r.repeat",
         f"{_SAME_RESPONSE} JOIN main.candidates c ON c.candidate_id = r.candidate_id JOIN main.items i "
         "ON i.item_id = r.item_id WHERE r.status != 'failed' AND tr.status != 'failed' "
-        "AND (r.status, r.text) IS NOT (tr.status, tr.text)",
+        "AND (r.status, r.text, r.logprobs) IS NOT (tr.status, tr.text, tr.logprobs)",
         "{0} has another answer to {1} (repeat {2}) there.",
     ),
     (
@@ -226,7 +226,7 @@ _FACTS = (
     """,
     "DELETE FROM temp.response_map",
     f"INSERT INTO temp.response_map SELECT tr.response_id, r.response_id {_SAME_RESPONSE} "
-    "WHERE (r.status, r.text) IS (tr.status, tr.text)",
+    "WHERE (r.status, r.text, r.logprobs) IS (tr.status, tr.text, tr.logprobs)",
     f"""
     INSERT INTO main.scores (measure_id, response_id, unit_id, ballot_id, pass_no, {", ".join(_SCORE)})
     SELECT mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no, {", ".join(f"ts.{c}" for c in _SCORE)}

@@ -16,7 +16,7 @@ class Pending(NamedTuple):
     response: Response
 
 
-_SAID = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+_SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
@@ -92,10 +92,11 @@ def _responses_to(
 ) -> Iterator[Pending]:
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
+        "iif(r.logprobs IS NULL, r.text, NULL), "
         f"{', '.join(f'r.{name}' for name in _SAID)} {where} "
         "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
     )
-    names = ("candidate", "repeat", "edit", "probe", *_SAID)
+    names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
     for key, item_id, *row in db.execute(sql, values):
         item = items[item_id]
         fields = dict(zip(names, row, strict=True))

@@ -236,7 +236,7 @@ def logprob_specs(db: sqlite3.Connection) -> dict[tuple[str, str], set[str]]:
 
 def truncated(db: sqlite3.Connection, probe: str) -> dict[str, int]:
     """By candidate how many questions were cut to fit its context when the probe, or '' words, was asked."""
-    path = _json_field("$.truncated", "meta" if probe == "" else "text")
+    path = _json_field("$.truncated", "meta" if probe == "" else "logprobs")
     rows = db.execute(
         f"SELECT candidate, sum({path} > 0) AS n FROM response_rows GROUP BY candidate HAVING n > 0", (probe,)
     )
@@ -246,7 +246,7 @@ def truncated(db: sqlite3.Connection, probe: str) -> dict[str, int]:
 def tokenisers(db: sqlite3.Connection, probe: str) -> dict[str, str | None]:
     """By candidate what tells its tokeniser apart, as it told the probe; null where it is not known."""
     rows = db.execute(
-        f"SELECT candidate, min({_json_field('$.tokeniser', 'text')}) FROM response_rows "
+        f"SELECT candidate, min({_json_field('$.tokeniser', 'logprobs')}) FROM response_rows "
         "WHERE probe = ? AND status = 'ok' GROUP BY candidate",
         (probe, probe),
     )

@@ -260,4 +260,21 @@ FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (respons
      JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY)
+# A record of log-likelihoods is no text. The first format asks for a text wherever the status is ok, and
+# SQLite changes no such check: beside a record the text is empty in the table, and null in the view.
+_LOGPROBS = """
+ALTER TABLE responses ADD COLUMN logprobs TEXT CHECK (logprobs IS NULL OR text IS '');
+UPDATE responses SET logprobs = text, text = ''
+WHERE text IS NOT NULL AND edit_id IN (SELECT edit_id FROM edits WHERE probe != '');
+
+DROP VIEW response_rows;
+CREATE VIEW response_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, c.candidate, c.role,
+       r.repeat, iif(e.probe = '', e.edit, '') AS edit, e.probe, r.status,
+       iif(r.logprobs IS NULL, r.text, NULL) AS text, r.reasoning, r.finish_reason, r.tokens, r.seconds,
+       r.cost, r.error, r.meta, r.logprobs
+FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS)

@@ -147,7 +147,10 @@ class Stored(NamedTuple):
     replaced: int
 
 
-ANSWER = ("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta")
+ANSWER = (
+    *("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta"),
+    "logprobs",
+)
 """The columns that hold what came of asking."""
 
 
@@ -156,8 +159,11 @@ TOLD = "likelihood "
 
 
 def response_fields(response: Response) -> tuple[object, ...]:
-    """The values of `ANSWER`."""
-    return (*(getattr(response, name) for name in ANSWER[:-1]), _json(dict(response.meta)))
+    """The values of `ANSWER`: beside a record of log-likelihoods the table has an empty text."""
+    values = {name: getattr(response, name) for name in ANSWER} | {"meta": _json(dict(response.meta))}
+    if response.logprobs is not None and response.text is None:
+        values["text"] = ""
+    return tuple(values.values())
 
 
 def put_responses(

@@ -1,5 +1,6 @@
 """What every metric must keep, ours and a plugin's."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -246,7 +247,10 @@ def _logprob_row(metric: LogprobMetric, item: Item) -> Row:
     samples = [_generated(request) for request in requests.sample(item, prompt)]
     scores = [_likelihoods(request) for request in requests.score(item, prompt, samples)]
     record = requests.to_record(item, samples, scores)
-    response = Response(benchmark=item.benchmark, item=item.item, candidate="m", probe=requests.name)
+    text = json.dumps(record, ensure_ascii=False)
+    response = Response(
+        benchmark=item.benchmark, item=item.item, candidate="m", probe=requests.name, logprobs=text
+    )
     return Row(item, response, Reading("ok", record))
 
 

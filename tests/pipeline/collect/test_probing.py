@@ -34,7 +34,7 @@ def model(monkeypatch):
 
 def told(run, probe):
     rows = run.responses.filter(probe=probe).sort("item")
-    return [json.loads(text) for text in rows["text"]]
+    return [json.loads(record) for record in rows["logprobs"]]
 
 
 def test_each_item_has_one_response_that_holds_what_was_told(exam, tmp_path, model):
@@ -44,6 +44,7 @@ def test_each_item_has_one_response_that_holds_what_was_told(exam, tmp_path, mod
     assert 3 == len(fake.asked)
     rows = run.responses
     assert [("given(after=question)", "", "ok")] * 3 == rows.select("probe", "edit", "status").rows()
+    assert [None] * 3 == rows["text"].to_list()  # it is nobody's words
     question = fake.asked[0].messages[0].content
     assert nats(question, "answer 0") == told(run, "given(after=question)")[0]["references"][0]["logprob"]
 

@@ -257,7 +257,7 @@ class _Rounds:
             candidate=model.name,
             probe=task.probe.name,
             status="failed" if record is None else "ok",
-            text=record,
+            logprobs=record,
             error=error,
             meta=meta,
         )

@@ -179,7 +179,8 @@ MEANINGS = {
     "edit": "what was done to the answer afterwards; empty if nothing",
     "probe": "what was asked of the model's probabilities; empty for an answer in words and its marks",
     "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
-    "text": "the answer, of a probe what was told, as JSON; null exactly when its status is not ok",
+    "text": "the answer; null when its status is not ok, and where `logprobs` holds a record",
+    "logprobs": "the log-likelihoods that were asked of the model, as JSON; null for an answer in words",
     "reasoning": "the candidate's thinking, where it came apart from the answer",
     "finish_reason": "why the answer ended",
     "tokens": "length of the answer, as the provider counted",
@@ -260,11 +261,11 @@ holds it whole.
 
 _REDACTED = """
 Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
-of a candidate's answer and reasoning, of a note, an error and of further fields (meta, parts) stands a mark
-such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these files; the key of the
-marks was thrown away. Texts under 16 characters are all [redacted: short]. What a model told
-of its probabilities is such a text as a whole: its figures are redacted with it, and no mark can be made anew
-from these files. Numbers in other columns, ids, categories, labels of candidates with their settings,
+of a candidate's answer, log-likelihoods and reasoning, of a note, an error and of further fields (meta,
+parts) stands a mark such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these
+files; the key of the marks was thrown away. Texts under 16 characters are all [redacted: short]. A record of
+log-likelihoods is such a text as a whole: its figures are redacted with it, and no score can be computed
+again from these files. Numbers in other columns, ids, categories, labels of candidates with their settings,
 findings and provenance stand as they are: look through them before you pass this on.
 """
 

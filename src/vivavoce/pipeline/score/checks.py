@@ -109,7 +109,7 @@ def read_response(p: Pending, context: ScoringContext) -> Row | Value:
         return Value(None, note="withheld by the provider's content filter", status="unanswered")
     if p.response.probe:
         try:
-            return Row(p.item, p.response, Reading("ok", json.loads(p.response.text or "")))
+            return Row(p.item, p.response, Reading("ok", json.loads(p.response.logprobs or "")))
         except ValueError:
             return Value(None, note="what is stored of its probabilities is no JSON", status="failed")
     reading = context.reading(p.item, p.response.text or "")
