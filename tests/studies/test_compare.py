@@ -10,7 +10,9 @@ from tests.studies.making import SILENT, Answers, made, marked, row, score, twin
 
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
+from vivavoce.studies.comparison import candidate_scores
 from vivavoce.studies.comparison.verdicts import ComparisonRow, sentence
+from vivavoce.studies.score_table import resolve
 from vivavoce.studies.text import count, ordinal
 
 # Twelve cases in which A is ahead by 0.2 on average, and by how much varies.
@@ -478,3 +480,22 @@ def test_no_difference_is_wider_than_the_range(tmp_path: Path) -> None:
     assert 1.0 == found["high"] == found["high_family"]
     mirrored = run.compare("B", "A", metric="told").rows[0]
     assert -1.0 == mirrored["low"] == mirrored["low_family"]
+
+
+def test_scores_are_resolved_once_however_many_pairs_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work is counted: two resolutions (all scores, and those that are ok) for 2 pairs as for 7."""
+    resolved = []
+
+    def counted(rows: Any, criterion: Any) -> Any:
+        resolved.append(rows["candidate"].n_unique())
+        return resolve(rows, criterion)
+
+    monkeypatch.setattr(candidate_scores, "resolve", counted)
+    for n in (3, 8):
+        names = [*"ABCDEFGH"[:n]]
+        run = marked(tmp_path / str(n), {name: twins([0.1 * k] * 4) for k, name in enumerate(names)})
+        resolved.clear()
+        assert n - 1 == len(run.compare(*names, metric="told", against="A").rows)
+        assert [n, n] == resolved

@@ -24,9 +24,8 @@ from vivavoce.studies.comparison.paired import (
     PooledFigures,
     Population,
     check_margin,
-    pairs,
-    pairs_of,
 )
+from vivavoce.studies.comparison.pairs import pairs, pairs_of
 from vivavoce.studies.comparison.verdicts import (
     ComparisonRow,
     Corrected,

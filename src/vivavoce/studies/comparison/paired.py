@@ -5,8 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import scipy
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
+from vivavoce.studies.comparison.candidate_scores import CandidateScores, by_candidate
 from vivavoce.studies.leaderboard.pooling import (
     POOLS,
     TOO_LARGE,
@@ -25,11 +25,9 @@ from vivavoce.studies.leaderboard.pooling import (
     ratio_of,
     sums,
 )
-from vivavoce.studies.score_table import ITEM, repeats, resolve, weighted_mean, weights_of
+from vivavoce.studies.score_table import ITEM, repeats, weighted_mean, weights_of
 
 Population = Literal["sample", "fixed"]
-ALL_PAIRS = 3
-"""Up to this many candidates every pair is compared; beyond, each with the first."""
 
 
 class Pair(NamedTuple):
@@ -183,56 +181,6 @@ class Compared(NamedTuple):
         )
 
 
-def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tuple[str, str]]:
-    """Which candidates are compared: `against` with each of the others, if given.
-
-    Else all pairs of two or three, and of four or more the first with each of the others.
-    """
-    if against is None and len(candidates) <= ALL_PAIRS:
-        return list(combinations(candidates, 2))
-    first = candidates[0] if against is None else against
-    return [(first, candidate) for candidate in candidates if candidate != first]
-
-
-def pairs(
-    scores: pl.DataFrame,
-    measures: Mapping[int, Measure],
-    names: Sequence[tuple[str, str]],
-    *,
-    margin: float | None,
-    population: Population,
-) -> Iterator[Incomparable | Compared]:
-    """Every pair of these names on every criterion and benchmark."""
-    # Versions of one metric share a line, so that a pair is compared by one that scored both.
-    versions_by_line: dict[tuple[str, str, str], dict[int, Measure]] = {}
-    for key, measure in measures.items():
-        line = (measure.metric, measure.criterion.criterion, measure.rater)
-        versions_by_line.setdefault(line, {})[key] = measure
-    for versions in versions_by_line.values():
-        scored = scores.filter(pl.col("measure_id").is_in(list(versions)))
-        for benchmark in scored.get_column("benchmark").unique(maintain_order=True):
-            rows = scored.filter((pl.col("benchmark") == benchmark) & (pl.col("edit") == ""))
-            for a, b in names:
-                key, why = _version(rows, versions, benchmark, a, b)
-                pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
-                of_both = rows.filter((pl.col("measure_id") == key) & pl.col("candidate").is_in([a, b]))
-                yield Incomparable(pair, why) if why else compare_pair(pair, of_both)
-
-
-def _version(
-    rows: pl.DataFrame, versions: Mapping[int, Measure], benchmark: str, a: str, b: str
-) -> tuple[int, str | None]:
-    """The latest version of the measure that scored both; or the latest there is, and why it will not do."""
-    scored = {name: set(rows.filter(pl.col("candidate") == name)["measure_id"]) for name in (a, b)}
-    both = scored[a] & scored[b]
-    key = max(both or scored[a] | scored[b] or versions)
-    metric = versions[key].metric
-    for name in (a, b):
-        if not scored[name]:
-            return key, f"{name} has no marks by {metric} on {benchmark}"
-    return key, None if both else f"they were marked by different versions of {metric}"
-
-
 def check_margin(margin: float | None) -> None:
     """Raise `SelectionError` for a margin that is not above 0."""
     if margin is not None and not 0 < margin < float("inf"):
@@ -247,29 +195,31 @@ def margin_of(measure: Measure, margin: float | None = None) -> tuple[float | No
     return declared, None if declared is None else "declared by the metric"
 
 
-def compare_pair(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
-    """The pair, compared on the score rows of both by its measure."""
-    return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, rows)
+def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
+    """The pair, compared on the scores of both by its measure."""
+    return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, scores)
 
 
-def _joined(pair: Pair, table: pl.DataFrame) -> pl.DataFrame:
-    """The rows by item of the first of `better_first`, with the second's under names that end in _2."""
-    first, second = (table.filter(pl.col("candidate") == name) for name in pair.better_first)
+def _joined(pair: Pair, values: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The rows by item of the first of `better_first`, with the second's under names that end in _2.
+
+    Nothing, not even columns, where one of them has no row.
+    """
+    first, second = (values.get(name) for name in pair.better_first)
+    if first is None or second is None:
+        return pl.DataFrame()
     return first.join(second, on=ITEM, suffix="_2", validate="1:1", maintain_order="left")
 
 
-def _n_only(pair: Pair, table: pl.DataFrame) -> tuple[int, int]:
+def _n_only(pair: Pair, values: Mapping[str, pl.DataFrame], n_common: int) -> tuple[int, int]:
     """How many items only A has scores on, and only B."""
-    of_a, of_b = (
-        set(table.filter(pl.col("candidate") == name).select(*ITEM).iter_rows()) for name in (pair.a, pair.b)
-    )
-    return len(of_a - of_b), len(of_b - of_a)
+    return values[pair.a].height - n_common, values[pair.b].height - n_common
 
 
-def _n_failed(rows: pl.DataFrame, items: pl.DataFrame) -> int:
+def _n_failed(pair: Pair, scores: CandidateScores, items: pl.DataFrame) -> int:
     """How many scores on these items failed; others decide nothing."""
-    shared = rows.join(items.select(*ITEM), on=list(ITEM), how="semi")
-    return shared.filter(pl.col("status") == "failed").height
+    failed = scores.of_both(pair.a, pair.b).filter(pl.col("status") == "failed")
+    return failed.join(items.select(*ITEM), on=list(ITEM), how="semi").height
 
 
 def _without_items(pair: Pair, failed: int) -> Incomparable:
@@ -280,16 +230,15 @@ def _without_items(pair: Pair, failed: int) -> Incomparable:
 ONE_CASE = "all they share is one case, and one case says nothing about the next"
 
 
-def _by_item(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
+def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair with its differences by item, as observed and under the two fillings."""
-    values = resolve(rows, pair.measure.criterion)
     # Failed scores are filled against one side and for the other: all other fillings lie between.
-    items = _joined(pair, values).with_columns(
+    items = _joined(pair, scores.values).with_columns(
         d=pl.col("observed") - pl.col("observed_2"),
         d_low=pl.col("low") - pl.col("high_2"),
         d_high=pl.col("high") - pl.col("low_2"),
     )
-    differences, failed = Differences(items), _n_failed(rows, items)
+    differences, failed = Differences(items), _n_failed(pair, scores, items)
     common = items.filter(pl.col("d").is_not_null())
     if not common.height:
         return _without_items(pair, failed)
@@ -307,26 +256,30 @@ def _by_item(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
         observed=observed,
         data=differences,
         means=(first, second) if pair.sign > 0 else (second, first),
-        n_only=_n_only(pair, values),
+        n_only=_n_only(pair, scores.values, items.height),
         failed=failed,
         fillings=fillings,
-        on_answered=_on_answered(pair, rows),
+        on_answered=_on_answered(pair, scores),
     )
-    return _on_fixed_items(compared, differences, rows) if pair.population == "fixed" else compared
+    if pair.population == "fixed":
+        return _on_fixed_items(compared, differences, scores.of_both(pair.a, pair.b))
+    return compared
 
 
-def _by_figure(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
+def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair by its pooled figures on the items that both have counts for.
 
     Silence is set aside, so what was observed is what both answered; what failed has no fillings.
     """
     criterion = pair.measure.criterion
-    counted = counts(rows, criterion)
+    # What one of them lacks is said of both, so the counts are read pair by pair.
+    counted = counts(scores.of_both(pair.a, pair.b), criterion)
     if counted.items is None:
         return Incomparable(pair, counted.reason or "")
-    items = _joined(pair, counted.items)
+    parts = by_candidate(counted.items)
+    items = _joined(pair, parts)
     # Only ok scores have counts, so failures are counted on the items of the score rows instead.
-    failed = _n_failed(rows, _joined(pair, resolve(rows, criterion)))
+    failed = _n_failed(pair, scores, _joined(pair, scores.values))
     if not items.height:
         return _without_items(pair, failed)
     figures = PooledFigures(
@@ -346,7 +299,7 @@ def _by_figure(pair: Pair, rows: pl.DataFrame) -> Incomparable | Compared:
         observed=observed,
         data=figures,
         means=(first, second) if pair.sign > 0 else (second, first),
-        n_only=_n_only(pair, counted.items),
+        n_only=_n_only(pair, parts, items.height),
         failed=failed,
         on_answered=observed,
     )
@@ -366,10 +319,9 @@ def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
     return None
 
 
-def _on_answered(pair: Pair, rows: pl.DataFrame) -> stats.Paired | None:
+def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:
     """The difference on what both answered: scores that are ok, on items where both have one."""
-    values = resolve(rows.filter(pl.col("status") == "ok"), pair.measure.criterion)
-    both = _joined(pair, values)
+    both = _joined(pair, scores.answered)
     if not both.height:
         return None
     differences = (both["observed"] - both["observed_2"]).to_numpy()

@@ -18,8 +18,15 @@ from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.models.cards import ModelCard
+from vivavoce.studies.comparison.candidate_scores import candidate_scores
 from vivavoce.studies.comparison.compare import paired_row, with_verdict
-from vivavoce.studies.comparison.paired import Compared, Incomparable, Pair, compare_pair, margin_of
+from vivavoce.studies.comparison.paired import (
+    Compared,
+    Incomparable,
+    Pair,
+    compare_pair,
+    margin_of,
+)
 from vivavoce.studies.comparison.verdicts import correct
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, labels, place_of
 from vivavoce.studies.score_table import SAMPLED, ScoreTable, by_answer
@@ -197,16 +204,15 @@ def _compared(
     """Each pair of models on each benchmark."""
     scored = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
     for (benchmark,), rows in scored.group_by("benchmark", maintain_order=True):
-        names = rows["candidate"].unique()
+        by_candidate = candidate_scores(rows, measure.criterion)
         for models in model_pairs:
             pair = Pair(str(benchmark), models.a, models.b, measure, "sample", *margin_of(measure))
-            absent = [name for name in (models.a, models.b) if name not in names]
+            absent = [name for name in (models.a, models.b) if name not in by_candidate.rows]
             if absent:
                 reason = f"{absent[0]} has no marks by {measure.metric} on {benchmark}"
                 yield models, Incomparable(pair, reason)
             else:
-                of_both = rows.filter(pl.col("candidate").is_in([models.a, models.b]))
-                yield models, compare_pair(pair, of_both)
+                yield models, compare_pair(pair, by_candidate)
 
 
 def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, SizeRow]]:

@@ -1,0 +1,93 @@
+"""Which candidates are compared, and by which version of a metric: every pair of a call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import polars as pl
+
+from vivavoce.core.records import Measure
+from vivavoce.studies.comparison.candidate_scores import CandidateScores, candidate_scores
+from vivavoce.studies.comparison.paired import (
+    Compared,
+    Incomparable,
+    Pair,
+    Population,
+    compare_pair,
+    margin_of,
+)
+
+ALL_PAIRS = 3
+"""Up to this many candidates every pair is compared; beyond, each with the first."""
+
+
+def pairs_of(candidates: Sequence[str], against: str | None = None) -> list[tuple[str, str]]:
+    """Which candidates are compared: `against` with each of the others, if given.
+
+    Else all pairs of two or three, and of four or more the first with each of the others.
+    """
+    if against is None and len(candidates) <= ALL_PAIRS:
+        return list(combinations(candidates, 2))
+    first = candidates[0] if against is None else against
+    return [(first, candidate) for candidate in candidates if candidate != first]
+
+
+def pairs(
+    scores: pl.DataFrame,
+    measures: Mapping[int, Measure],
+    names: Sequence[tuple[str, str]],
+    *,
+    margin: float | None,
+    population: Population,
+) -> Iterator[Incomparable | Compared]:
+    """Every pair of these names on every criterion and benchmark."""
+    # Versions of one metric share a line, so that a pair is compared by one that scored both.
+    versions_by_line: dict[tuple[str, str, str], dict[int, Measure]] = {}
+    for key, measure in measures.items():
+        line = (measure.metric, measure.criterion.criterion, measure.rater)
+        versions_by_line.setdefault(line, {})[key] = measure
+    parts = scores.partition_by("measure_id", "benchmark", as_dict=True)
+    in_a_pair = pl.col("candidate").is_in({name for pair in names for name in pair}) & (pl.col("edit") == "")
+    for versions in versions_by_line.values():
+        for benchmark in dict.fromkeys(place for key, place in parts if key in versions):
+            of_versions = {key: parts[key, benchmark] for key in versions if (key, benchmark) in parts}
+            rows = {key: part.filter(in_a_pair) for key, part in of_versions.items()}
+            yield from _pairs_on(str(benchmark), versions, rows, names, margin, population)
+
+
+def _pairs_on(
+    benchmark: str,
+    versions: Mapping[int, Measure],
+    rows: Mapping[int, pl.DataFrame],
+    names: Sequence[tuple[str, str]],
+    margin: float | None,
+    population: Population,
+) -> Iterator[Incomparable | Compared]:
+    """Every pair of these names on a benchmark, from the score rows of each version of one metric."""
+    scored = {key: set(part["candidate"]) for key, part in rows.items()}
+    resolved: dict[int, CandidateScores] = {}
+    for a, b in names:
+        key, why = _version(scored, versions, benchmark, a, b)
+        pair = Pair(benchmark, a, b, versions[key], population, *margin_of(versions[key], margin))
+        if why:
+            yield Incomparable(pair, why)
+            continue
+        if key not in resolved:
+            resolved[key] = candidate_scores(rows[key], versions[key].criterion)
+        yield compare_pair(pair, resolved[key])
+
+
+def _version(
+    scored: Mapping[int, set[str]], versions: Mapping[int, Measure], benchmark: str, a: str, b: str
+) -> tuple[int, str | None]:
+    """The latest version of the measure that scored both; or the latest there is, and why it will not do.
+
+    `scored` are the candidates that each version scored.
+    """
+    of_a, of_b = ({key for key, candidates in scored.items() if name in candidates} for name in (a, b))
+    both = of_a & of_b
+    key = max(both or of_a | of_b or versions)
+    metric = versions[key].metric
+    for name, keys in ((a, of_a), (b, of_b)):
+        if not keys:
+            return key, f"{name} has no marks by {metric} on {benchmark}"
+    return key, None if both else f"they were marked by different versions of {metric}"
