@@ -231,6 +231,7 @@ MEANINGS = {
     "n_responses": "answers behind the estimate",
     "n_items": "items behind the estimate",
     "n_groups": "groups behind the estimate: they are what is counted on",
+    "effective_cases": "degrees of freedom plus one: as many groups of equal size would tell as much",
     "coverage": "share of the expected marks that are ok",
     "n_unanswered": "answers that were blank, refused or withheld",
     "n_unreadable": "answers in no readable form",
