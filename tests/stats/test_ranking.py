@@ -1,5 +1,7 @@
 """Ranks and their intervals. Golden values: docs/statistics.md, section 5."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from scipy.stats import rankdata
 from tests.stats.tables import MODELS, marks, near
 
 from vivavoce.stats import holm, paired
+from vivavoce.stats._arrays import group_codes
 from vivavoce.stats.ranking import mean_ranks, rank_intervals, ranks_under_fillings
 
 INTERVALS = {
@@ -228,3 +231,19 @@ def test_nan_nothing_and_misfits_are_refused():
         rank_intervals([[1, 2]], [0])
     with pytest.raises(ValueError, match="alpha must lie"):
         rank_intervals([[1, 2]], [0, 1], alpha=5)
+
+
+def test_labels_of_groups_are_sorted_once_and_not_for_each_pair(monkeypatch):
+    """Work is counted: the tests of 15 pairs get numbers, whatever the labels are."""
+    dtypes = []
+
+    def counted(groups, *, length):
+        dtypes.append(np.asarray(groups).dtype.kind)
+        return group_codes(groups, length=length)
+
+    monkeypatch.setattr(sys.modules["vivavoce.stats.paired"], "group_codes", counted)
+    values = np.random.default_rng(1).normal(size=(6, 24))
+    labels = [f"case {n // 2:02}" for n in range(24)]
+    assert 15 == rank_intervals(values, labels).n_pairs
+    assert {"i"} == set(dtypes)
+    assert len(dtypes) >= 15

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.studies.making import SILENT, made, marked, score, twins
 
@@ -11,6 +12,7 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.run import Run
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
+from vivavoce.studies.score_table import with_group_codes
 
 
 def of(run: Run) -> list[ScoreMatrix]:
@@ -26,7 +28,7 @@ def test_a_grid_is_candidates_by_items(tmp_path: Path) -> None:
     assert (("A", "B"), (("q1", ""), ("q1", "twin"), ("q2", ""))) == (grid.candidates, grid.items)
     assert [[0.1, 0, 0], [0.5, 0.2, 1]] == grid.values.tolist()
     assert [[True, False, False], [True, True, True]] == grid.present.tolist()
-    assert (["q1", "q1", "g"], ["", "", "c"]) == (grid.groups.tolist(), grid.categories.tolist())
+    assert ([1, 1, 0], ["", "", "c"]) == (grid.groups.tolist(), grid.categories.tolist())
 
 
 def test_the_complete_grid_has_the_items_of_all(tmp_path: Path) -> None:
@@ -106,3 +108,11 @@ def test_the_shortest_names_that_tell_measures_apart(
 ) -> None:
     measures = measured(specs)
     assert names == [labels(measures)[key_of(m)] for m in measures.values()]
+
+
+def test_group_codes_keep_the_order_of_the_labels_and_a_missing_one_stays_missing() -> None:
+    """Labels in any script sort as Python sorts them; null is no label."""
+    labels = ["b", "é", "a", "z", "10", "9", "b", "漢", "", None]
+    codes = with_group_codes(pl.DataFrame({"group": labels}))["group"].to_list()
+    names = sorted({label for label in labels if label is not None})
+    assert [None if label is None else names.index(label) for label in labels] == codes

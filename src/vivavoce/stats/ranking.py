@@ -95,8 +95,9 @@ def rank_intervals(
     y = matrix("values", values)
     proportion("alpha", alpha)
     n_systems = len(y)
+    codes, n_groups = group_codes(groups, length=y.shape[1])  # once, not once for each pair
     first, second = np.triu_indices(n_systems, 1)
-    pairs = [_pair(y[i] - y[j], groups, weights, categories) for i, j in zip(first, second, strict=True)]
+    pairs = [_pair(y[i] - y[j], codes, weights, categories) for i, j in zip(first, second, strict=True)]
     adjusted = holm([pair.p for pair in pairs])
     p = np.ones((n_systems, n_systems))
     p[first, second] = p[second, first] = adjusted
@@ -114,7 +115,7 @@ def rank_intervals(
         n_shown=int(better.sum()),
         n_pairs=len(pairs),
         n_items=y.shape[1],
-        n_groups=group_codes(groups, length=y.shape[1])[1],
+        n_groups=n_groups,
     )
 
 
@@ -162,6 +163,7 @@ def ranks_under_fillings(
             f"worst and best must both have {n_systems} rows and as many columns, but have the shapes "
             f"{low.shape} and {high.shape}"
         )
+    codes, _ = group_codes(groups, length=low.shape[1])
     first, second = np.triu_indices(n_systems, 1)
     p, directions = [], []
     for i, j in zip(first, second, strict=True):
@@ -171,7 +173,7 @@ def ranks_under_fillings(
             p.append(1.0)
             directions.append(0)
             continue
-        pairs = [_pair(d, groups, weights, categories) for d in (against, favourable)]
+        pairs = [_pair(d, codes, weights, categories) for d in (against, favourable)]
         p.append(max(pair.p for pair in pairs))
         directions.append(pairs[0].direction if pairs[0].direction == pairs[1].direction else 0)
     better = observed.better & _better(n_systems, holm(p), directions, alpha)

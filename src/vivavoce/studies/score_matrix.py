@@ -17,6 +17,7 @@ from vivavoce.studies.score_table import (
     item_of,
     resolve,
     weights_of,
+    with_group_codes,
     with_results,
 )
 
@@ -26,7 +27,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class ScoreMatrix(NamedTuple):
     """One criterion on one benchmark: `values` is candidates x items, 0 where `present` is False.
 
-    `items` are (item, variant), `groups` and `categories` stand beside them; a missing category is ''. So do
+    `items` are (item, variant), `groups` (numbers in the order of their labels) and `categories` stand beside
+    them; a missing category is ''. So do
     `weights`, null where all items count alike. A criterion pooled as a ratio of sums has the ratio of each
     item as its value (of a perplexity the logarithm), and in `sizes` what that was divided by.
     """
@@ -309,7 +311,7 @@ def _grid(benchmark: str, measure: Measure, part: pl.DataFrame, values: pl.DataF
         measure=measure,
         candidates=tuple(candidates),
         items=tuple(items.select("item", "variant").iter_rows()),
-        groups=items["group"].to_numpy(),
+        groups=with_group_codes(items)["group"].to_numpy(),
         categories=items["category"].fill_null("").to_numpy(),
         values=table,
         present=present,

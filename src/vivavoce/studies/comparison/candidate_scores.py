@@ -6,14 +6,14 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Criterion
-from vivavoce.studies.score_table import resolve
+from vivavoce.studies.score_table import resolve, with_group_codes
 
 
 class CandidateScores(NamedTuple):
     """The score rows of one measure on one benchmark, a part for each candidate.
 
-    `rows` are the scores as they are; `values` are `resolve` of them and `answered` of those that are ok, a
-    row per item.
+    `rows` are the scores with groups as numbers; `values` are `resolve` of them and `answered`
+    of those that are ok, a row per item.
     """
 
     rows: Mapping[str, pl.DataFrame]
@@ -27,6 +27,7 @@ class CandidateScores(NamedTuple):
 
 def candidate_scores(rows: pl.DataFrame, criterion: Criterion) -> CandidateScores:
     """The score rows of a criterion on a benchmark, resolved and parted by candidate once for all pairs."""
+    rows = with_group_codes(rows)
     answered = resolve(rows.filter(pl.col("status") == "ok"), criterion)
     return CandidateScores(by_candidate(rows), by_candidate(resolve(rows, criterion)), by_candidate(answered))
 

@@ -21,7 +21,7 @@ from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Bools, Floats, by_coefficient, counts_text, interval_text
 from vivavoce.studies.raters.rater_scores import is_rated
 from vivavoce.studies.score_matrix import row_labels
-from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
+from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted, with_group_codes
 from vivavoce.studies.study import MeasureRow, Study
 
 AGREEMENT_COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = (
@@ -157,7 +157,7 @@ def _rating_table(
         *(benchmark, metric, criterion, rater, contrast, candidate),
         values=ratings.fill_null(0.0).to_numpy().astype(np.float64),
         missing=ratings.select(pl.all().is_null()).to_numpy(),
-        groups=wide["group"].to_numpy(),
+        groups=with_group_codes(wide)["group"].to_numpy(),
     )
 
 
