@@ -1,201 +1,326 @@
-"""Coverage of nominal 95 % intervals when HIVMedQA's published marks are drawn again, and errors of the test.
+"""Coverage of intervals, false verdicts and power over simulated benchmarks whose truth is known.
 
-Items are drawn with replacement from all 92, as if single, and their five repeats drawn again inside each:
-the true mean is then known. Below, whole groups (twins with their source) of the paper's 63 items. Real marks
-come through VIVA_SHARED. Usage: python bench/coverage.py [draws]
+Blocks: `estimates` (the interval of a mean), `pairs` (two equally good candidates), `families` (six of them:
+all pairs, all against one, the ranking), `pooled` (corpus BLEU, perplexity, bits per byte), `power` (a true
+difference as large as the MDE) and `studies` (false alarms of bias, contamination and positions; needs
+polars). Each prints a table and what misses the goals. `coverage_cells.py` says what is simulated.
+
+Usage: python bench/coverage.py [DRAWS] [--block NAME]… [--json FILE] [--jobs N]
 """
 
-import csv
+import argparse
 import json
-import os
-import sys
 import time
-from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import Pool
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
-from vivavoce.stats import estimate_mean, paired
+import coverage_pooled
+from coverage_cells import SCALES, SIZES, Cell, Codes, Floats, draw
+from coverage_rates import (
+    SILENT,
+    Figures,
+    Goal,
+    Rate,
+    code_of,
+    coverage_of,
+    draw_few_flips,
+    holds,
+    is_better,
+    rate,
+)
+from vivavoce import stats
 
-SIZES = (10, 21, 63, 92)
-REPEATS = 5
-RESAMPLES = 1_000
-COLUMNS = ("naive rows", "iterations", "percentile", "BCa", "cluster-t", "Wilson n*")
-
-
-def load() -> tuple[dict[tuple[str, str], dict[str, list[float]]], dict[str, str], set[str]]:
-    """Marks by (model, criterion) and question; the group of each question; the paper's questions."""
-    folder = Path(os.environ.get("VIVA_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-    folder = folder / "data" / "hivmedqa"
-    if not folder.is_dir():
-        sys.exit(
-            f"no marks at {folder}: VIVA_SHARED names the folder that holds data/. Nothing was simulated."
-        )
-    with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
-        questions = [json.loads(line) for line in lines]
-    marks: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    with (folder / "judge_scores.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["supervised"] == "True" and row["parse_status"] == "ok":
-                for criterion in ("comprehension", "harm", "demographic_bias"):
-                    marks[row["model"], criterion][row["question_id"]].append(float(row[criterion]))
-    with (folder / "f1.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["variant"] == "gptdict_lemma":
-                marks[row["model"], "MedSynF1"][row["question_id"]].append(float(row["f1"]))
-    group = {q["id"]: q["derived_from"] or q["id"] for q in questions}
-    return marks, group, {q["id"] for q in questions if q["paper_subset"]}
+FEW_DRAWS = 0.05
+"""Share of draws with an interval below which its coverage is not printed: the rest says too few."""
+STUDIES = (
+    *("bias, yes/no .9", "bias, grades", "bias, demographic", "contamination, second half"),
+    *("contamination, option order", "positions"),
+)
+CANDIDATES = 6
+ROUNDS = 4
+LEGEND = """In each entry: the rates of the title in percent, then in brackets the share of too few cases.
+Bold: misses its goal; ?: misses it by less than two Monte-Carlo errors; +: coverage above 98 %;
+–: fewer than 5 % of the draws have the figure."""
+CHUNK = 250  # benchmarks of six candidates held at once
 
 
-def matrix(items: dict[str, list[float]], names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Repeats of each item in a row, the missing ones padded with 0, and how many there are."""
-    counts = np.array([len(items[name]) for name in names])
-    padded = np.zeros((len(names), counts.max()))
-    for i, name in enumerate(names):
-        padded[i, : counts[i]] = items[name]
-    return padded, counts
+COVERED, FALSE, RANKED, POWER, ANY = Goal(least=93), Goal(most=6), Goal(most=7), Goal(least=75), Goal()
+CAUTIOUS = 98.0
+"""Coverage above which an interval is wider than it need be: reported, no miss."""
 
 
-def redraw(
-    padded: np.ndarray, counts: np.ndarray, chosen: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """New repeats, shape (..., 5), of the items chosen."""
-    at = (rng.random((*chosen.shape, REPEATS)) * counts[chosen][..., None]).astype(int)
-    return padded[chosen[..., None], at]
+# estimates
 
 
-def covered(low: np.ndarray, high: np.ndarray, truth: float) -> float:
-    return 100 * float(np.mean((low <= truth + 1e-12) & (truth - 1e-12 <= high)))
+def estimates(cell: Cell, draws: int) -> Figures:
+    """The 95 % interval of a mean; `shown` are those of ten effective cases or more."""
+    scale, made = SCALES[cell.scale], draw(cell, draws, 1, cell.rng("estimates"))
+    results = [
+        stats.estimate_mean(y, cases, low=scale.low, high=scale.high)
+        for y, cases in zip(made.scores[:, 0], made.cases, strict=True)
+    ]
+    return coverage_of(results, scale.mean)
 
 
-def spread(values: np.ndarray, truth: float) -> float:
-    """Coverage of the t interval from independent values along the last axis."""
-    n = values.shape[-1]
-    half = stdtrit(n - 1, 0.975) * values.std(axis=-1, ddof=1) / np.sqrt(n)
-    mean = values.mean(axis=-1)
-    return covered(mean - half, mean + half, truth)
+# verdicts
 
 
-def resampled(y: np.ndarray, truth: float, rng: np.random.Generator) -> tuple[float, float]:
-    """Coverage of percentile and BCa intervals of the mean; all draws share one set of resamples."""
-    n = y.shape[1]
-    shares = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
-    means = np.sort(y @ shares.T, axis=1)
-    low, high = np.quantile(means, [0.025, 0.975], axis=1)
-    value = y.mean(axis=1)[:, None]
-    below = ((means < value - 1e-12).mean(axis=1) + (means <= value + 1e-12).mean(axis=1)) / 2
-    bias = ndtri(np.clip(below, 1 / RESAMPLES, 1 - 1 / RESAMPLES))
-    pull = y - value
-    square = (pull**2).sum(axis=1)
-    acceleration = (pull**3).sum(axis=1) / (6 * np.where(square > 0, square, 1) ** 1.5)
-    ends = []
-    for z in (ndtri(0.025), ndtri(0.975)):
-        share = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
-        ends.append(means[np.arange(len(y)), np.round(share * (RESAMPLES - 1)).astype(int)])
-    return covered(low, high, truth), covered(ends[0], ends[1], truth)
+def tested_pairs(differences: Floats, cases: Codes) -> list[stats.Paired]:
+    """The paired test of each benchmark."""
+    return [stats.paired(d, of_item) for d, of_item in zip(differences, cases, strict=True)]
 
 
-def singles(
-    rows: np.ndarray, truth: float, limits: tuple[float, float] | None, rng: np.random.Generator
-) -> list[float | None]:
-    """Coverage by column, from rows of shape (draws, n, 5)."""
-    draws, n, _ = rows.shape
-    y = rows.mean(axis=2)
-    wilson = None
-    if limits:
-        ends = np.array([estimate_mean(v, np.arange(n), low=limits[0], high=limits[1])[1:3] for v in y])
-        wilson = covered(ends[:, 0], ends[:, 1], truth)
-    percentile, bca = resampled(y, truth, rng)
-    naive, iterations = spread(rows.reshape(draws, -1), truth), spread(rows.mean(axis=1), truth)
-    return [naive, iterations, percentile, bca, spread(y, truth), wilson]
-
-
-def main(draws: int = 2_000) -> None:
-    start, rng = time.perf_counter(), np.random.default_rng(2024)
-    marks, group, paper = load()
-    marks["Gemini 2.5 Pro", "harm = 5"] = {
-        name: [float(mark == 5) for mark in own] for name, own in marks["Gemini 2.5 Pro", "harm"].items()
+def pairs(cell: Cell, draws: int) -> Figures:
+    """Two equally good candidates: false verdicts, and the interval of their difference, 0."""
+    made = draw(cell, draws, 2, cell.rng("pairs"))
+    results = tested_pairs(made.scores[:, 0] - made.scores[:, 1], made.cases)
+    codes = [code_of(r, r.p) for r in results]
+    ends = [r.interval() for r in results]
+    given = np.array([e is not None for e in ends])
+    told = np.array([code not in SILENT for code in codes])
+    covered = np.array([e is not None and holds(*e, 0.0) for e in ends])
+    return {
+        "false better": rate(map(is_better, codes)),
+        "coverage": rate(covered, given & told),
+        "coverage, few cases too": rate(covered, given),
+        "too few": rate(~told),
+        "no interval": rate(~given & told),
     }
-    print(f"{'data':34} {'n':>3}  " + " ".join(f"{name:>10}" for name in COLUMNS))
-    for model, criterion, limits in (
-        ("Claude 3.5 Sonnet", "comprehension", (0, 5)),
-        ("Claude 3.5 Sonnet", "harm", (0, 5)),
-        ("Gemini 2.5 Pro", "harm = 5", (0, 1)),
-        ("Med42-70B", "demographic_bias", (0, 5)),
-        ("Claude 3.5 Sonnet", "MedSynF1", (0, 1)),
-    ):
-        own = marks[model, criterion]
-        padded, counts = matrix(own, sorted(own))
-        truth = float(np.mean([np.mean(own[name]) for name in own]))
-        for n in SIZES:
-            rows = redraw(padded, counts, rng.integers(0, len(own), (draws, n)), rng)
-            show(f"{model}, {criterion}", n, singles(rows, truth, limits, rng))
-    a, b = marks["Gemini 2.5 Pro", "comprehension"], marks["MedGemma 27B", "comprehension"]
-    names = sorted(set(a) & set(b))
-    both = [matrix(side, names) for side in (a, b)]
-    truth = float(np.mean([np.mean(a[name]) - np.mean(b[name]) for name in names]))
-    for n in SIZES:
-        chosen = rng.integers(0, len(names), (draws, n))
-        rows = redraw(*both[0], chosen, rng) - redraw(*both[1], chosen, rng)
-        show("Gemini - MedGemma, paired", n, singles(rows, truth, None, rng))
-    twins(marks, group, sorted(paper), draws, rng)
-    print(f"{draws} draws each, {RESAMPLES} resamples, {time.perf_counter() - start:.0f} s")
 
 
-def show(name: str, n: int, cells: list[float | None]) -> None:
-    print(f"{name:34} {n:3}  " + " ".join("         -" if c is None else f"{c:10.1f}" for c in cells))
+def families(cell: Cell, draws: int) -> Figures:
+    """Six equally good candidates: whether any is called better, and whether the ranking shows any pair."""
+    rng = cell.rng("families")
+    first, second = np.triu_indices(CANDIDATES, 1)
+    against = np.flatnonzero(first == 0)
+    hits: list[tuple[bool, bool, bool, bool]] = []
+    for start in range(0, draws, CHUNK):
+        made = draw(cell, min(CHUNK, draws - start), CANDIDATES, rng)
+        for y, cases in zip(made.scores, made.cases, strict=True):
+            tested = [stats.paired(y[i] - y[j], cases) for i, j in zip(first, second, strict=True)]
+            codes = family_codes(tested)
+            hits.append(
+                (
+                    any(map(is_better, codes)),
+                    any(map(is_better, family_codes([tested[k] for k in against]))),
+                    bool(stats.rank_intervals(y, cases).better.any()),
+                    all(code in SILENT for code in codes),
+                )
+            )
+    columns = np.array(hits).T
+    names = ("false better, all pairs", "false better, against one", "false pair in ranking", "too few")
+    return {name: rate(column) for name, column in zip(names, columns, strict=True)}
 
 
-def twins(
-    marks: dict[tuple[str, str], dict[str, list[float]]],
-    group: dict[str, str],
-    paper: list[str],
-    draws: int,
-    rng: np.random.Generator,
-) -> None:
-    """Whole groups of the paper's items drawn again: intervals by group, and rejections of a true null."""
-    print(f"\n{'63 items in groups':34}   G   item-t  group-t  Wilson n*")
-    for model in ("Gemini 2.5 Pro", "Claude 3.5 Sonnet", "MedGemma 27B"):
-        for criterion in ("comprehension", "harm"):
-            own = marks[model, criterion]
-            names = [name for name in paper if name in own]
-            padded, counts = matrix(own, names)
-            truth = float((padded.sum(axis=1) / counts).mean())
-            codes = np.unique([group[name] for name in names], return_inverse=True)[1]
-            for n_groups in (14, 42):
-                hits = np.zeros(3)
-                for _ in range(draws):
-                    rows, drawn = draw_groups(codes, n_groups, rng)
-                    y = redraw(padded, counts, rows, rng).mean(axis=1)
-                    for k, (labels, limits) in enumerate(
-                        ((np.arange(len(rows)), {}), (drawn, {}), (drawn, {"low": 0, "high": 5}))
-                    ):
-                        e = estimate_mean(y, labels, **limits)
-                        hits[k] += e.low <= truth <= e.high
-                cells = " ".join(f"{100 * h / draws:8.1f}" for h in hits)
-                print(f"{model + ', ' + criterion:34} {n_groups:3} {cells}")
-    print(f"\n{'rejected at .05 though equal':34}   G    items   groups")
-    own = marks["Gemini 2.5 Pro", "comprehension"]
-    for other in ("Claude 3.5 Sonnet", "MedGemma 27B", "Llama 3.3-70B-Instruct", "Gemma 3 27B"):
-        both = [matrix(side, paper) for side in (own, marks[other, "comprehension"])]
-        truth = float(np.subtract(*[(padded.sum(axis=1) / counts).mean() for padded, counts in both]))
-        codes = np.unique([group[n] for n in paper], return_inverse=True)[1]
-        hits = np.zeros(2)
-        for _ in range(draws):
-            rows, drawn = draw_groups(codes, 42, rng)
-            a, b = (redraw(*side, rows, rng).mean(axis=1) for side in both)
-            for k, labels in enumerate((np.arange(len(rows)), drawn)):
-                hits[k] += paired(a - b - truth, labels).p <= 0.05
-        print(f"{'Gemini - ' + other:34}  42 {100 * hits[0] / draws:8.1f} {100 * hits[1] / draws:8.1f}")
+def family_codes(tested: Sequence[stats.Paired]) -> list[str]:
+    adjusted = stats.holm([pair.p for pair in tested]).tolist()
+    return [code_of(pair, p) for pair, p in zip(tested, adjusted, strict=True)]
 
 
-def draw_groups(codes: np.ndarray, n_groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of groups drawn with replacement, and the number of the draw that each row is from."""
-    members = [np.flatnonzero(codes == g) for g in range(codes.max() + 1)]
-    chosen = [members[g] for g in rng.integers(0, len(members), n_groups)]
-    return np.concatenate(chosen), np.repeat(np.arange(n_groups), [len(rows) for rows in chosen])
+# power
+
+
+def power(cell: Cell, draws: int) -> Figures:
+    """How often a true difference is found that is as large as the MDE of just such benchmarks.
+
+    The MDE is the mean of those that such benchmarks print. The first candidate is worse by as much, and
+    since that changes the scores, a few rounds of simulation look for the difference that is its own MDE.
+    Worse, because at a ceiling nobody can be better.
+    """
+    rng, scale = cell.rng("power"), SCALES[cell.scale]
+
+    def tested(n: int, shift: float) -> list[tuple[stats.Paired, str]]:
+        made = draw(cell, n, 2, rng, shift=shift)
+        results = tested_pairs(made.scores[:, 0] - made.scores[:, 1], made.cases)
+        return [(pair, code_of(pair, pair.p)) for pair in results]
+
+    shift, mde = 0.0, float("nan")
+    for _ in range(ROUNDS):
+        rounds = tested(max(100, draws // 4), shift)
+        printed = [pair.mde() for pair, code in rounds if code not in SILENT]
+        known = [x for x in printed if x is not None]
+        if len(known) < FEW_DRAWS * len(rounds):
+            return {"found": Rate(0, 0), "too few": Rate(len(rounds) - len(known), len(rounds))}
+        mde = float(np.mean(known))
+        shift = scale.shift_for(-mde)
+    results = tested(draws, shift)
+    told = [code not in SILENT for _, code in results]
+    return {
+        "found": rate([is_better(code) and pair.direction < 0 for pair, code in results], told),
+        "too few": rate([not t for t in told]),
+        "mde": mde,
+    }
+
+
+def studies(cell: Cell, draws: int) -> Figures:
+    import coverage_studies
+
+    return coverage_studies.studies(cell, draws)
+
+
+class Block(NamedTuple):
+    """A table: its cells, the rates in each entry with their goals, and the share of all draws it takes."""
+
+    title: str
+    figures: Callable[[Cell, int], Figures]
+    cells: list[Cell]
+    goals: dict[str, Goal]
+    share: float = 1.0
+
+
+def cells(scales: Iterable[str], sizes: Iterable[str], ns: Iterable[int]) -> list[Cell]:
+    return [Cell(scale, size, n) for scale in scales for n in ns for size in sizes]
+
+
+BLOCKS = {
+    "estimates": Block(
+        "Estimates: coverage of the 95 % interval of a mean, ten effective cases or more",
+        estimates,
+        cells(SCALES, SIZES, (20, 50, 100, 200)),
+        {"coverage": COVERED},
+    ),
+    "pairs": Block(
+        'Two equally good candidates: false "better", coverage of the difference',
+        pairs,
+        cells(SCALES, SIZES, (20, 50, 100, 200)),
+        {"false better": FALSE, "coverage": COVERED},
+    ),
+    "families": Block(
+        'Six equally good candidates: any false "better" in all pairs, against one, any pair in the ranking',
+        families,
+        # With 50 items the uneven sizes are nearly always too few.
+        [*cells(SCALES, ("single", "twins", "fives"), (50,)), *cells(SCALES, SIZES, (200,))],
+        {
+            "false better, all pairs": FALSE,
+            "false better, against one": FALSE,
+            "false pair in ranking": RANKED,
+        },
+        0.2,
+    ),
+    "pooled": Block(
+        'Pooled figures of n cases: coverage of the 95 % interval, false "better" of two equal candidates',
+        coverage_pooled.pooled,
+        cells(coverage_pooled.SCALES, ("single", "fives", "cv .95", "Pareto"), (10, 20, 40, 100)),
+        {"coverage": COVERED, "false better": FALSE},
+    ),
+    "power": Block(
+        "Power: a true difference as large as the MDE is found (about 80 %)",
+        power,
+        cells(SCALES, SIZES, (50, 100, 200)),
+        {"found": POWER},
+    ),
+    "studies": Block(
+        "Studies of three candidates: calls with a false alarm where nobody differs, planted effects found",
+        studies,
+        [*cells(STUDIES, ("single", "twins"), (60,)), *cells(STUDIES, ("cv .95",), (150,))],
+        {"false alarms": FALSE, "planted and found": ANY},
+        0.1,
+    ),
+}
+
+
+# printing
+
+
+def shown(figures: Figures, name: str) -> Rate | None:
+    """That rate, if enough of the draws have it."""
+    figure = figures.get(name)
+    draws = max(f.n for f in figures.values() if isinstance(f, Rate))
+    return figure if isinstance(figure, Rate) and figure.n >= max(1, FEW_DRAWS * draws) else None
+
+
+def entry(figures: Figures, goals: dict[str, Goal]) -> str:
+    """The rates of a cell in percent, marked where they miss, and in brackets the share of too few."""
+    parts = []
+    for name, goal in goals.items():
+        r = shown(figures, name)
+        if r is None:
+            parts.append("–")
+            continue
+        mark = r.miss(goal) or ("+" if goal is COVERED and r.percent > CAUTIOUS else "")
+        parts.append(f"**{r.percent:.1f}**" if mark == "!" else f"{r.percent:.1f}{mark}")
+    few = figures.get("too few")
+    return " / ".join(parts) + (f" ({few.percent:.0f})" if isinstance(few, Rate) else "")
+
+
+def table(block: Block, results: dict[Cell, Figures]) -> str:
+    """A markdown table: a row per scale and n, a column per sizes of cases."""
+    columns = [size for size in SIZES if any(cell.sizes == size for cell in results)]
+    lines = [f"| scores | n | {' | '.join(columns)} |", "|---|--:|" + "--:|" * len(columns)]
+    for scale, n in dict.fromkeys((cell.scale, cell.n) for cell in results):
+        row = [Cell(scale, size, n) for size in columns]
+        entries = [entry(results[cell], block.goals) if cell in results else "" for cell in row]
+        lines.append(f"| {scale} | {n} | {' | '.join(entries)} |")
+    return "\n".join(lines)
+
+
+def summary(block: Block, results: dict[Cell, Figures]) -> str:
+    """How many cells meet each goal, and those that miss it by more than two Monte-Carlo errors."""
+    lines = []
+    for name, goal in block.goals.items():
+        rates = {cell: r for cell, figures in results.items() if (r := shown(figures, name)) is not None}
+        if goal is ANY or not rates:
+            continue
+        percents = [r.percent for r in rates.values()]
+        missed = {cell: r for cell, r in rates.items() if r.miss(goal) == "!"}
+        near = sum(r.miss(goal) == "?" for r in rates.values())
+        cautious = f", {sum(p > CAUTIOUS for p in percents)} above {CAUTIOUS:g} %" if goal is COVERED else ""
+        lines.append(
+            f"- {name}, {goal}: {len(rates)} cells, {min(percents):.1f} to {max(percents):.1f} %; "
+            f"{len(missed)} miss, {near} more by less than two Monte-Carlo errors{cautious} "
+            f"(errors up to {max(r.error for r in rates.values()):.1f} points)"
+        )
+        far_first = sorted(missed.items(), key=lambda one: one[1].percent, reverse=goal.most < 100)
+        lines += [
+            f"  - missed: {cell.scale}, {cell.sizes}, n {cell.n}: {r.percent:.1f} ± {r.error:.1f} "
+            f"({r.n:,} draws)"
+            for cell, r in far_first
+        ]
+    return "\n".join(lines)
+
+
+def run(job: tuple[str, Cell, int]) -> Figures:
+    name, cell, draws = job
+    return BLOCKS[name].figures(cell, draws)
+
+
+def as_json(figures: Figures) -> dict[str, Any]:
+    return {
+        name: {"percent": f.percent, "error": f.error, "hits": f.hits, "n": f.n} if isinstance(f, Rate) else f
+        for name, f in figures.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("draws", nargs="?", type=int, default=2_000, help="benchmarks simulated per cell")
+    parser.add_argument("--block", action="append", choices=BLOCKS, help="only this block; repeatable")
+    parser.add_argument("--json", type=Path, help="write every figure to this file")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    asked = parser.parse_args()
+    print(f"{asked.draws:,} draws.\n\n{LEGEND}\n")
+    record: list[dict[str, Any]] = []
+    draw_few_flips()
+    with Pool(asked.jobs, draw_few_flips) as pool:
+        for name in asked.block or BLOCKS:
+            start, block = time.perf_counter(), BLOCKS[name]
+            draws = max(20, round(asked.draws * block.share))
+            jobs = [(name, cell, draws) for cell in block.cells]
+            calls = pool.imap(run, jobs) if asked.jobs > 1 else map(run, jobs)
+            results = dict(zip(block.cells, calls, strict=True))
+            print(f"## {block.title}\n\n{table(block, results)}\n\n{summary(block, results)}")
+            print(f"- {draws:,} draws a cell, {time.perf_counter() - start:.0f} s\n", flush=True)
+            record += [
+                {"block": name, **cell._asdict(), "draws": draws, **as_json(figures)}
+                for cell, figures in results.items()
+            ]
+            if asked.json:
+                asked.json.write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

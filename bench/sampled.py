@@ -33,7 +33,7 @@ def weighted(draws: int) -> None:
         for values in (rng.random((draws, 20)) < share).astype(float):
             made = estimate_mean(values, groups, weights=weights, low=0.0, high=1.0)
             found = cluster_mean(values, groups, weights=weights)
-            equal = wilson(found.value, found.se, 20, low=0.0, high=1.0)
+            equal = wilson(found.value, found.se, 19, low=0.0, high=1.0)
             ours += made.low <= share <= made.high
             plain += equal.low <= share <= equal.high
         print(f"  right {share:4.0%}: {ours / draws:6.1%}, with equal weights' rule {plain / draws:6.1%}")
