@@ -1,4 +1,4 @@
-"""Intervals and tests when the published marks are drawn again: docs/statistics.md and bench/redrawn_scores.py.
+"""Intervals and tests when the published marks are drawn again: docs/statistics.md, bench/redrawn_scores.py.
 
 Items are drawn with replacement, and five repeats inside each: then the true mean is known. 4,000 draws,
 Monte-Carlo error .3 to .5 points.
