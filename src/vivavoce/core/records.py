@@ -15,7 +15,7 @@ ItemKey = tuple[str, str, str]
 
 Role = Literal["candidate", "floor", "ceiling"]
 ResponseStatus = Literal["ok", "filtered", "failed"]
-ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed"]
+ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed", "set_aside"]
 IfUnanswered = Literal["worst", "set_aside", "correct"]
 Direction = Literal["higher", "lower"]
 
@@ -258,7 +258,12 @@ class Row(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A metric's mark for one row and criterion; null with `status='failed'` and a note when it has none."""
+    """A metric's mark for one row and criterion.
+
+    Without a value it is null with a note and a status: `set_aside` where the metric does not apply to the
+    item (it enters no mean and no bound), `failed` where something went wrong (it is tried again, and gives
+    bounds).
+    """
 
     value: float | None
     parts: Mapping[str, float] | None = None

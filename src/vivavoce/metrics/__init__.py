@@ -153,6 +153,13 @@ class Metric(ABC):
         """Whether responses to this item are scored. No response to another item gets a row."""
         return formats.accepts(self.formats, item.format)
 
+    def not_applicable(self, item: Item) -> str | None:
+        """Why no response to an item of its formats can have a score, whatever it says; null if it can.
+
+        Every response to it is set aside with this reason, blank ones too: it enters no mean and no bound.
+        """
+        return None
+
     def bind(self, items: Sequence[Item]) -> Self:
         """A copy for a run of these items, for a metric whose scores depend on all of them.
 

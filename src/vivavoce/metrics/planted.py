@@ -40,9 +40,23 @@ class Planted(Metric):
         """Whether the item plants an answer; no other gets a row."""
         return super().applies_to(item) and bool(_planted(item).strip())
 
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where what is planted is no option of a closed question, or no name."""
+        planted = _planted(item)
+        if format_of(item).open_text:
+            return None if _names(planted) else f"no name can be made of the planted answer {planted!r}"
+        options = item.options or format_of(item).fixed_options
+        fits = _forms(planted) in map(_forms, options)
+        return None if fits else f"the planted answer {planted!r} is no option"
+
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        """1.0 or 0.0 for each row; failed where the planted answer is no option of a closed question."""
-        return [{"planted": _open(row) if format_of(row.item).open_text else _closed(row)} for row in rows]
+        """1.0 or 0.0 for each row; set aside where what is planted is no option, or no name."""
+        return [{"planted": self._value(row)} for row in rows]
+
+    def _value(self, row: Row) -> Value:
+        if reason := self.not_applicable(row.item):
+            return Value(None, note=reason, status="set_aside")
+        return _open(row) if format_of(row.item).open_text else _closed(row)
 
 
 def _planted(item: Item) -> str:
@@ -52,9 +66,6 @@ def _planted(item: Item) -> str:
 
 def _closed(row: Row) -> Value:
     item, planted = row.item, _forms(_planted(row.item))
-    options = item.options or format_of(item).fixed_options
-    if planted not in map(_forms, options):
-        return Value(None, note=f"the planted answer {_planted(item)!r} is no option", status="failed")
     several = format_of(item).several_answers
     picked = row.reading.parsed if several else (str(row.reading.parsed),)
     keyed = set(map(_forms, item.answer)) if several else set()
@@ -75,9 +86,6 @@ OUT, ASIDE, WEAK, NAMED, CHOSEN = range(5)
 
 def _open(row: Row) -> Value:
     planted_name, doc = _planted(row.item), Doc(row.reading.text)
-    if not _names(planted_name):
-        why = f"no name can be made of the planted answer {planted_name!r}"
-        return Value(None, note=why, status="failed")
     names = _named(doc, planted_name, row.item.references)
     planted, key = _strongest(names, 0), _strongest(names, 1)
     if planted < WEAK or planted < key:

@@ -5,30 +5,33 @@ precision and recall stand in `parts`. With several references the one with the 
 `n=1+L` is the mean of the F1 of ROUGE-1 and ROUGE-L, as ClinIQLink 2025 prints it (there with the stemmer).
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.porter import stem
 
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+_NOT_LATIN = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"
 _BLANKED = bytes(c if c in _WORD_CHARACTERS else ord(" ") for c in range(256))
 
 
-@metric("rouge")
+@metric("rouge", version=2)
 class Rouge(Metric):
     """ROUGE F1 against the reference, 0 to 1.
 
     `n`: 1 or 2 for n-grams, L for the longest common subsequence, 1+L for the mean of both; `stemmer=true`
     compares Porter stems of words of more than three letters.
 
-    Words are runs of a-z and 0-9: accents and other scripts are lost, 2.5 mg is the words 2, 5 and mg. It
-    rewards the reference's wording and punishes length; it does not see a negation or a changed dose.
+    Words are runs of a-z and 0-9: accents and other scripts are lost, 2.5 mg is the words 2, 5 and mg. Items
+    whose references are in another script are set aside. It rewards the reference's wording and punishes
+    length; it does not see a negation or a changed dose.
     """
 
     n: Literal[1, 2, "L", "1+L"]
@@ -38,22 +41,38 @@ class Rouge(Metric):
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where every reference is in another script: the published tokeniser leaves no word."""
+        return None if any(map(_is_latin, item.references)) else _NOT_LATIN
+
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        """F1 in 0 to 1. A reference without any word cannot be matched: such a row fails with a note."""
+        """F1 in 0 to 1.
+
+        Only references with a word, and with most of their letters Latin, are compared; a row without such a
+        reference is set aside. An answer without a word has 0.
+        """
         split = stems if self.stemmer else words
         prepare, overlap = _WAYS[self.n, self.stemmer]
         scores = []
         for row in rows:
             answer = context.once(split, row.reading.text)
-            references = [context.once(prepare, r) for r in row.item.references if context.once(split, r)]
+            references = [context.once(prepare, r) for r in row.item.references if context.once(_is_latin, r)]
             if not references:
-                note = "no reference has a word in a-z or 0-9, so ROUGE is not defined"
-                scores.append({"f1": Value(None, note=note, status="failed")})
+                scores.append({"f1": Value(None, note=_NOT_LATIN, status="set_aside")})
                 continue
             # max keeps the first of equals, as rouge-score's score_multi does
             best = max((overlap(r, answer) for r in references), key=lambda candidate: candidate.f1)
             scores.append({"f1": Value(best.f1, best.parts)})
         return scores
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a text has words, and no more letters of other scripts than Latin ones; figures alone do."""
+    if text.isascii() or not words(text):
+        return bool(words(text))
+    letters = [c for c in text if c.isalpha()]
+    # the single figure of a Chinese sentence would stand for all of it
+    return 2 * sum(unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters)
 
 
 def words(text: str) -> list[str]:

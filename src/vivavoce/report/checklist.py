@@ -13,6 +13,7 @@ from vivavoce._version import __version__
 from vivavoce.report.charts.svg import clean
 from vivavoce.report.format import SILENCE
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
+from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def _missing(c: "ReportData") -> str | None:
         for rule, names in missing_rules(c.without_logprobs.measures).items()
     )
     silence = f"Silence {rules}; failed" if rules else "Failed"
-    counts = and_so(
-        f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s}" for s in ("unanswered", "unreadable", "failed")
-    )
+    counts = and_so(f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s.replace('_', ' ')}" for s in MISSING)
     only = f" Only the items of {c.selection} were used." if c.selection else ""
     return f"Of the marks, {counts}. {silence} marks are in no mean and give bounds.{only}"
 

@@ -9,11 +9,11 @@ from vivavoce.core.records import Measure
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.raters.validation_status import JudgedCriterion, saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import MISSING
 
 Rows = Sequence[Mapping[str, Any]]
 RESPONSE = ("candidate", "item", "variant", "repeat")
 """The columns that tell the responses on one benchmark apart."""
-MISSING = ("unanswered", "unreadable", "failed")
 
 
 class ReportData(NamedTuple):

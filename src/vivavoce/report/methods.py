@@ -196,6 +196,12 @@ def _missing(c: "ReportData") -> str:
         )
     else:
         sentences.append("No mark failed.")
+    aside = sum(row["n_set_aside"] for row in c.estimates)
+    if aside:
+        sentences.append(
+            f"{count(aside, 'mark')} {'was' if aside == 1 else 'were'} set aside, because the metric does "
+            "not apply to the question; they are in no mean and no bound."
+        )
     return " ".join(sentences)
 
 

@@ -21,13 +21,13 @@ _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
 """
-# A measure may give a response several rows, one for each unit; status 3 is the failed, and the highest.
+# A measure may give a response several rows, one for each unit; status 3 is the failed.
 _UNSETTLED = f"""
     {_TO_ITEMS}
       AND (SELECT count(*) FROM (
            SELECT 1 FROM scores s WHERE s.response_id = r.response_id AND s.pass_no = :pass_no
            AND s.measure_id IN (SELECT value FROM json_each(:measures))
-           GROUP BY s.measure_id HAVING max(s.status_id) < 3)) < :n
+           GROUP BY s.measure_id HAVING max(s.status_id = 3) = 0)) < :n
 """
 
 
@@ -79,7 +79,7 @@ class Ballot(NamedTuple):
 def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> list[Ballot]:
     """The ballots of these measures in a pass."""
     sql = (
-        "SELECT ballot, min(item_id), min(repeat), count(*), max(status_id) < 3 FROM scores "
+        "SELECT ballot, min(item_id), min(repeat), count(*), max(status_id = 3) = 0 FROM scores "
         "JOIN ballots USING (ballot_id) JOIN responses USING (response_id) WHERE pass_no = ? "
         "AND ballot_id != 0 AND measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot"
     )

@@ -5,7 +5,7 @@ in the words of the records: `sqlite3 run.viva 'select * from score_rows'` needs
 """
 
 APPLICATION_ID = 0x76697661  # "viva"
-STATUSES = ("ok", "unanswered", "unreadable", "failed")  # the position is the key
+STATUSES = ("ok", "unanswered", "unreadable", "failed", "set_aside")  # the position is the key
 
 _FIRST = """
 CREATE TABLE benchmarks (
@@ -277,4 +277,6 @@ FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark
      JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) WHERE i.current = 1;
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS)
+_SET_ASIDE = "INSERT INTO statuses VALUES (4, 'set_aside');\n"
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE)

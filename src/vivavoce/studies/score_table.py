@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 ITEM = ("benchmark", "item", "variant", "group")
+MISSING = ("unanswered", "unreadable", "failed", "set_aside")
+"""Statuses without a value. Only `set_aside` is neither the candidate's doing nor a failure."""
 LEAST_GROUPS = 10
 """Minimum number of groups for which a test or an interval is reported."""
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
@@ -115,9 +117,9 @@ def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     """One row per candidate and item, from the score rows of one criterion (`tables.SCORES`).
 
     `observed` is the mean over passes, then repeats, of the scores that are there; `low` and `high` the same
-    with every failed score at the criterion's lower and upper limit. Non-response under `set_aside` is left
-    out of all three; a column is null where nothing is left. `low` or `high` is NaN only where a failed score
-    meets a side without a limit: `span` turns it into "no bound".
+    with every failed score at the criterion's lower and upper limit. Scores set aside, and non-response under
+    `if_unanswered=set_aside`, are left out of all three; a column is null where nothing is left. `low` or
+    `high` is NaN only where a failed score meets a side without a limit: `span` turns it into "no bound".
     """
     # Two steps, because a plain mean would weigh repeats by their number of passes.
     return over_repeats(by_repeat(rows, criterion))

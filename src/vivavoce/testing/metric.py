@@ -98,8 +98,8 @@ def _checked(metric: Metric, row: Row, values: Any) -> _Values:
     for criterion, value in plain.items():
         for single in value.values() if isinstance(value, Mapping) else (value,):
             _must(
-                single.status != "failed" or bool(single.note),
-                f"{metric} on {row.item.name}: a failed value of {criterion} has no note that says why",
+                single.status not in ("failed", "set_aside") or bool(single.note),
+                f"{metric} on {row.item.name}: a {single.status} value of {criterion} has no note on why",
             )
     return plain
 

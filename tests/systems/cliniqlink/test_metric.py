@@ -311,7 +311,7 @@ def test_what_the_settings_exclude_is_said(fake):
 
 def test_an_item_without_a_key_has_no_mark(fake):
     found = marks([row(item(), "Iron"), row(item(references=("Iron",)), "Iron")])
-    assert [(None, "failed"), (1.0, "ok")] == [(value.value, value.status) for value in found]
+    assert [(None, "set_aside"), (1.0, "ok")] == [(value.value, value.status) for value in found]
 
 
 def test_the_lab_lets_old_vectors_go(monkeypatch):

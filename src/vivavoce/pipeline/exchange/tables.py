@@ -178,7 +178,8 @@ MEANINGS = {
     "repeat": "which of several answers to the same words, from 1",
     "edit": "what was done to the answer afterwards; empty if nothing",
     "probe": "what was asked of the model's probabilities; empty for an answer in words and its marks",
-    "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed",
+    "status": "answers, calls: ok (it arrived), filtered, failed. Marks: ok, unanswered, unreadable, failed, "
+    "set_aside",
     "text": "the answer; null when its status is not ok, and where `logprobs` holds a record",
     "logprobs": "the log-likelihoods that were asked of the model, as JSON; null for an answer in words",
     "reasoning": "the candidate's thinking, where it came apart from the answer",
@@ -235,6 +236,7 @@ MEANINGS = {
     "coverage": "share of the expected marks that are ok",
     "n_unanswered": "answers that were blank, refused or withheld",
     "n_unreadable": "answers in no readable form",
+    "n_set_aside": "answers to which the metric does not apply: in no mean, coverage and bound",
     "n_failed": "marks that failed: never averaged",
     "reason": "why a figure is null",
     "set_low": "the estimate if every failed mark were the worst",

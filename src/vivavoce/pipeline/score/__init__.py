@@ -266,13 +266,16 @@ def _values(
     """For each response of a batch the values by every criterion; non-responses never reach the metric."""
     values: list[Mapping[str, ValueOrUnits] | None] = []
     rows: list[Row] = []
+    reasons = {id(item): metric.not_applicable(item) for item in {id(p.item): p.item for p in batch}.values()}
     for p in batch:
-        row = read_response(p, context)
+        reason = reasons[id(p.item)]
+        # before the response is read: silence about such an item costs nothing either
+        row = Value(None, note=reason, status="set_aside") if reason else read_response(p, context)
         if isinstance(row, Row):
             rows.append(row)
             values.append(None)
             continue
-        if row.status != "failed":
+        if row.status in ("unanswered", "unreadable"):
             for c in metric.criteria:
                 check_silence(metric, p, c)
         values.append({c.criterion: row for c in metric.criteria})

@@ -166,7 +166,7 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
     if not all(map(math.isfinite, (parts or {}).values())):
         raise metric_error(metric, row, f"its parts must be finite, not {parts}.")
     if number is None:
-        if score.status != "failed":
+        if score.status in ("unanswered", "unreadable"):
             check_silence(metric, row, criterion)
         return score
     low = -math.inf if criterion.low is None else criterion.low

@@ -31,8 +31,9 @@ from vivavoce.report.charts.svg import (
     table,
     words,
 )
-from vivavoce.report.data import MISSING, ScoredResponses, scored_responses
+from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
+from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import count
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ WIDTH = 400.0
 WHITE = "#fefefe"
 """For text on fills that keep their colour in dark mode: the page inverts plain white."""
 GREYS = {"unanswered": ("#d5d9de", "#000000"), "unreadable": ("#9aa2ac", "#000000"),
-         "failed": ("#5a626c", WHITE)}  # fmt: skip
+         "failed": ("#5a626c", WHITE), "set_aside": ("#eef0f2", "#000000")}  # fmt: skip
 """Fill and text colour, readable in light and dark mode."""
 
 
@@ -58,11 +59,11 @@ def distributions(
     """A figure for each measure, benchmark and format: the marks of single answers by candidate.
 
     A mark is the mean of an answer's passes. Criteria of few values are stacked bars of shares of all
-    answers, in which unanswered, unreadable and failed have parts of their own; others are histograms (or
-    points, if there are few) with the median and the middle half, and their missing answers counted beside
-    them. What is missing is never drawn as a value. Edited answers are left out; so are candidates beyond
-    the first 24 by name, which the figure says. Of the measures of probabilities (`probes`) questions are
-    counted.
+    answers, in which unanswered, unreadable, failed and set aside have parts of their own; others are
+    histograms (or points, if there are few) with the median and the middle half, and their missing answers
+    counted beside them. What is missing is never drawn as a value. Edited answers are left out; so are
+    candidates beyond the first 24 by name, which the figure says. Of the measures of probabilities (`probes`)
+    questions are counted.
     """
     return [_figure(part) for part in scored_responses(scores, measures, probes)]
 
@@ -89,7 +90,7 @@ def _counted(part: ScoredResponses) -> dict[str, dict[str, int]]:
 def _counts_text(counts: Mapping[str, int], thing: str) -> str:
     """`120 answers, 3 unanswered`."""
     n = sum(counts.values())
-    missing = [f"{counts[s]:,} {s}" for s in MISSING if counts.get(s)]
+    missing = [f"{counts[s]:,} {_name(s)}" for s in MISSING if counts.get(s)]
     return ", ".join([count(n, thing), *missing])
 
 
@@ -163,7 +164,7 @@ def _key(
 
 def _name(what: float | str) -> str:
     """A mark, or the word for one that is missing."""
-    return what if isinstance(what, str) else number(what, ".3g")
+    return what.replace("_", " ") if isinstance(what, str) else number(what, ".3g")
 
 
 def _goodness(value: float, values: Sequence[float], criterion: Criterion) -> float:

@@ -10,9 +10,9 @@ from vivavoce.core.specs import signed
 from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.raters.validation_status import UNVALIDATED, JudgedCriterion
+from vivavoce.studies.score_table import MISSING
 
 MOST_CAUSES = 3
-_STATUSES = ("ok", "unanswered", "unreadable", "failed")
 
 
 def examiners(
@@ -27,7 +27,8 @@ def examiners(
     `given elsewhere` (imported scores). `stamp` is the validation status against people, by benchmark where
     that differs; criteria that are not among `stamps` are unvalidated. `saturated`: on some benchmark nearly
     all its scores are the same. `coverage` is the share of its scores that are ok; `n_set_aside` counts
-    non-responses that enter no mean. `causes` are the commonest reasons of failures. Scores of edited answers
+    what enters no mean though nothing failed: scores set aside, and non-responses if the criterion sets them
+    aside. `causes` are the commonest reasons of failures. Scores of edited answers
     do not count.
     """
     scores = scores.filter(pl.col("edit") == "")
@@ -39,7 +40,7 @@ def examiners(
     for key, m in measures.items():
         c = m.criterion
         places = [JudgedCriterion(b, m.signature, m.rater, c.criterion) for b in benchmarks.get(key, ())]
-        n = {status: counts.get((key, status), 0) for status in _STATUSES}
+        n = {status: counts.get((key, status), 0) for status in ("ok", *MISSING)}
         silent, total = n["unanswered"] + n["unreadable"], sum(n.values())
         rows.append(
             {
@@ -55,7 +56,7 @@ def examiners(
                 "if_unanswered": c.if_unanswered,
                 "n_marks": total,
                 **{f"n_{status}": count for status, count in n.items()},
-                "n_set_aside": silent if c.if_unanswered == "set_aside" else 0,
+                "n_set_aside": n["set_aside"] + (silent if c.if_unanswered == "set_aside" else 0),
                 "coverage": n["ok"] / total if total else None,
                 "causes": causes.get(key, {}),
                 "stamp": _stamp({place.benchmark: stamps.get(place, UNVALIDATED) for place in places}),
@@ -107,7 +108,7 @@ def coverage(
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in status(responses, scores, measures, only=only, probes=probes).rows:
         causes = tuple(row["causes"].items())
-        figures = {k: row[k] for k in ("responses", "ok", "unanswered", "unreadable", "failed")}
+        figures = {k: row[k] for k in ("responses", "ok", *MISSING)}
         key = (row["benchmark"], row["candidate"], *figures.values(), causes)
         entry = merged.setdefault(
             key,
@@ -132,11 +133,11 @@ def compliance(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> list[di
     """
     local_measures = [key for key, m in measures.items() if not signed(m.signature).recorded]
     # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
+    # What a metric sets aside was read.
     answers = scores.filter(
-        pl.col("measure_id").is_in(local_measures)
-        & (pl.col("edit") == "")
-        & pl.col("status").is_in(["ok", "unanswered", "unreadable"])
+        pl.col("measure_id").is_in(local_measures) & (pl.col("edit") == "") & (pl.col("status") != "failed")
     ).unique(["benchmark", "item", "variant", "candidate", "repeat"], keep="first", maintain_order=True)
+    answers = answers.with_columns(pl.col("status").replace("set_aside", "ok"))
     counted = answers.group_by("candidate", "format").agg(
         *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))
     )

@@ -170,7 +170,7 @@ def _changes(scores: ScoreTable, keys: tuple[int, int]) -> Iterator[Change]:
 def _by_response(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per response: the mean of its passes that are ok, and the status that says it all."""
     # `min` below follows this order: one pass that is ok makes the response ok.
-    statuses = pl.Enum(["ok", "failed", "unreadable", "unanswered"])
+    statuses = pl.Enum(["ok", "failed", "set_aside", "unreadable", "unanswered"])
     weight = ["weight"] if "weight" in rows.columns else []
     bare = pl.when(pl.col("variant") == "").then("item").otherwise(pl.format("{} [{}]", "item", "variant"))
     return (

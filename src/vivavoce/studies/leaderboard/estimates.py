@@ -17,7 +17,7 @@ from vivavoce.studies.leaderboard.estimators import Figures, mean_of, pooled_of,
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable, by_answer, by_repeat, over_repeats
+from vivavoce.studies.score_table import MISSING, ScoreTable, by_answer, by_repeat, over_repeats
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import HEADLINES, cases, count, sampled
 
@@ -47,6 +47,7 @@ class EstimateRow:
     n_unanswered: int
     n_unreadable: int
     n_failed: int
+    n_set_aside: int
     n_vetoed: int | None
     coverage: float | None
     reason: str | None
@@ -148,6 +149,7 @@ def _sentence(row: EstimateRow) -> str:
         "unanswered": row.n_unanswered,
         "unreadable": row.n_unreadable,
         "failed": row.n_failed,
+        "set aside": row.n_set_aside,
         "vetoed": row.n_vetoed,
     }
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
@@ -188,7 +190,7 @@ def _rows(
     ):
         unedited = rows.filter(pl.col("edit") == "")
         responses = unedited.unique(["item", "variant", "repeat", "status"])
-        n_of = {s: responses.filter(status=s).height for s in ("unanswered", "unreadable", "failed")}
+        n_of = {s: responses.filter(status=s).height for s in MISSING}
         # A response scored several times, in passes or on ballots, is covered as far as they are ok.
         by_response = unedited.group_by("item", "variant", "repeat")
         n_ok = float(by_response.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
@@ -196,6 +198,8 @@ def _rows(
         # Capped, because a candidate that was asked fewer repeats by design lacks no response.
         n_expected = int(expected[str(role)].fill_null(repeats).clip(upper_bound=repeats).sum())
         why_none = "nothing was answered, and silence is set aside"
+        if n_of["set_aside"]:
+            why_none = "every score was set aside"
         if n_of["failed"]:
             why_none = "every mark failed"
         for view, figures in figures_of(str(candidate), bool(n_of["failed"]), why_none):
@@ -212,6 +216,7 @@ def _rows(
                 n_unanswered=n_of["unanswered"],
                 n_unreadable=n_of["unreadable"],
                 n_failed=n_of["failed"],
+                n_set_aside=n_of["set_aside"],
                 coverage=n_ok / n_expected if n_expected else None,
                 **as_mapping(figures),
             )

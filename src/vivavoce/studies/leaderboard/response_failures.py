@@ -11,7 +11,7 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.core.text import is_blank
-from vivavoce.studies.score_table import counted_value, item_of
+from vivavoce.studies.score_table import MISSING, counted_value, item_of
 
 RATES = ("empty", "unanswered", "readable", "invented", "by_text", "by_letter", "by_both")
 OF_OPTIONS = {"mcq": "multiple_choice", "list": "list"}
@@ -82,10 +82,9 @@ def answering(
     form: whoever gave them read the answers their own way. `texts` are the responses, if at hand.
     """
     scores = rows.filter(pl.col("measure_id") == by).unique(ANSWER, maintain_order=True)
-    n = dict.fromkeys(("ok", "unanswered", "unreadable", "failed"), 0) | dict(
-        scores.group_by("status").len().iter_rows()
-    )
-    n_given = n["ok"] + n["unreadable"]
+    n = dict.fromkeys(("ok", *MISSING), 0) | dict(scores.group_by("status").len().iter_rows())
+    n_read = n["ok"] + n["set_aside"]
+    n_given = n_read + n["unreadable"]
     scored_in_run = not signed(measures[by].signature).recorded
     # A response that failed has no text, which is not an empty one.
     blank = None if texts is None else texts["text"].drop_nulls()
@@ -95,7 +94,7 @@ def answering(
         n_failed=n["failed"],
         empty=None if blank is None else Share(sum(map(is_blank, blank)), len(blank)),
         unanswered=Share(n["unanswered"], scores.height - n["failed"]) if scored_in_run else None,
-        readable=Share(n["ok"], n_given) if scored_in_run else None,
+        readable=Share(n_read, n_given) if scored_in_run else None,
         invented=_invented(rows, measures, form, n_given) if scored_in_run else None,
         **{name: _named(scores, form, part) for name, part in FORMS.items()},
         step_found=_step_found(rows, measures) if form == "multi_hop_inverse" else None,

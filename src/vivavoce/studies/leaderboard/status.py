@@ -30,6 +30,7 @@ class ScoresRow:
     unanswered: int = 0
     unreadable: int = 0
     failed: int = 0
+    set_aside: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -73,9 +74,9 @@ def status(
     `causes` maps each reason for a row that is not ok to how often it occurred. A blank text is unanswered
     before scoring too; what else counts as no answer, scoring tells. Each response counts once: scored in
     several passes, units or ballots it is what the worst of those scores is (failed, unreadable, unanswered,
-    ok). `responses` are those of the formats that the measure scored, and of those of its items that `only`
-    names: some may not have been scored yet, which is a cause of its own. Of measures that compare responses,
-    edited ones are left out, and those that have none beside them.
+    set aside, ok). `responses` are those of the formats that the measure scored, and of those of its items
+    that `only` names: some may not have been scored yet, which is a cause of its own. Of measures that
+    compare responses, edited ones are left out, and those that have none beside them.
     """
     by_probe = {str(name): part for (name,), part in responses.group_by("probe")}
     rows, scored = [], set()
@@ -152,7 +153,7 @@ def _with_unscored(
 
 def _worst_by_response(part: pl.DataFrame) -> pl.DataFrame:
     """A row for each response of a candidate: of its scores by one measure the worst."""
-    worst_first = pl.Enum(["failed", "unreadable", "unanswered", "ok"])
+    worst_first = pl.Enum(["failed", "unreadable", "unanswered", "set_aside", "ok"])
     order = (pl.col("status").cast(worst_first), "pass_no", "unit", "ballot")
     return part.sort(*order, maintain_order=True).unique(
         [*_RESPONSE, "edit"], keep="first", maintain_order=True
@@ -203,5 +204,6 @@ def _row(*, part: pl.DataFrame, cause: str, **place: Any) -> ScoresRow:
         unanswered=counts.get("unanswered", 0) + counts.get("filtered", 0),
         unreadable=counts.get("unreadable", 0),
         failed=counts.get("failed", 0),
+        set_aside=counts.get("set_aside", 0),
         causes=dict(causes),
     )

@@ -118,6 +118,12 @@ class ClinIQLink(Metric):
             )
         return replace(self, corpus=corpus)
 
+    def not_applicable(self, item: Item) -> str | None:
+        """The reason where the item has nothing to compare with."""
+        if item.format in OPEN:
+            return None if item.references else "the item has no reference"
+        return None if item.answer else "the item has no key"
+
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The mark of each answer, with what it is made of in `parts`; of several references the best counts.
 
@@ -139,7 +145,7 @@ class ClinIQLink(Metric):
     def _closed(self, row: Row) -> Value:
         item, reading = row.item, row.reading
         if not item.answer:
-            return Value(None, note="the item has no key", status="failed")
+            return Value(None, note="the item has no key", status="set_aside")
         if not self._book.uses_reading:
             qtype = published.QTYPES.get(item.format, item.format)
             return _headed(qtype, published.score_closed(qtype, _raw(item), row.response.text or ""))
@@ -231,7 +237,7 @@ class ClinIQLink(Metric):
 
 def _best(values: Iterable[Value]) -> Value:
     """The mark beside the reference that suits the answer best."""
-    none = Value(None, note="the item has no reference", status="failed")
+    none = Value(None, note="the item has no reference", status="set_aside")
     return max(values, key=lambda value: value.value or 0.0, default=none)
 
 
