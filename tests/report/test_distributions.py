@@ -68,9 +68,16 @@ def test_what_is_missing_is_never_drawn_as_a_value() -> None:
     cells = bars(table(YES_NO))
     missing = [c for c in cells if c["candidate"] == "Ben" and c["value"] != "1"]
     assert ["unanswered", "unreadable", "failed"] == [c["value"] for c in missing]
-    assert [fill for fill, _ in GREYS.values()] == [c["fill"] for c in missing]
+    assert [GREYS[c["value"]][0] for c in missing] == [c["fill"] for c in missing]
     values = {c["fill"] for c in cells if c["value"] in ("0", "1")}
     assert not values & {c["fill"] for c in missing}
+
+
+def test_what_is_set_aside_has_a_part_of_its_own() -> None:
+    answers = table({"Ann": [1.0, 1.0, 0.0, "set_aside"]})
+    assert "set aside" in {c["value"] for c in bars(answers)}
+    (figure,) = distributions(answers, {1: measure()})
+    assert "4 answers, 1 set aside" in texts(figure.svg)
 
 
 def test_the_best_value_is_the_darkest_and_the_last_whatever_the_direction() -> None:

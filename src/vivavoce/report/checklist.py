@@ -85,7 +85,10 @@ def _missing(c: "ReportData") -> str | None:
         for rule, names in missing_rules(c.without_logprobs.measures).items()
     )
     silence = f"Silence {rules}; failed" if rules else "Failed"
-    counts = and_so(f"{sum(r[f'n_{s}'] for r in c.estimates):,} {s.replace('_', ' ')}" for s in MISSING)
+    numbers = {s: sum(r[f"n_{s}"] for r in c.estimates) for s in MISSING}
+    if not numbers["set_aside"]:
+        del numbers["set_aside"]
+    counts = and_so(f"{n:,} {s.replace('_', ' ')}" for s, n in numbers.items())
     only = f" Only the items of {c.selection} were used." if c.selection else ""
     return f"Of the marks, {counts}. {silence} marks are in no mean and give bounds.{only}"
 

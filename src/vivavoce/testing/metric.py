@@ -99,7 +99,7 @@ def _checked(metric: Metric, row: Row, values: Any) -> _Values:
         for single in value.values() if isinstance(value, Mapping) else (value,):
             _must(
                 single.status not in ("failed", "set_aside") or bool(single.note),
-                f"{metric} on {row.item.name}: a {single.status} value of {criterion} has no note on why",
+                f"{metric} on {row.item.name}: {single.status}, {criterion} has no note that says why",
             )
     return plain
 
