@@ -232,7 +232,10 @@ BREACHES: dict[str, tuple[Callable[[Sequence[Row]], Any], str]] = {
     "out of range": (lambda rows: [x(1.5) for _ in rows], "outside its declared range 0 to 1"),
     "a value and a failure": (lambda rows: [x(0.5, status="failed") for _ in rows], "goes with status ok"),
     "a failure in silence": (lambda rows: [x(None, status="failed") for _ in rows], "no note that says why"),
-    "set aside in silence": (lambda rows: [x(None, status="set_aside") for _ in rows], "no note that says why"),
+    "set aside in silence": (
+        lambda rows: [x(None, status="set_aside") for _ in rows],
+        "no note that says why",
+    ),
     "a part is NaN": (lambda rows: [x(0.5, parts={"n": math.nan}) for _ in rows], "must be finite"),
     "the place in the batch": (lambda rows: [x(k / 99) for k, _ in enumerate(rows)], "two equal responses"),
     "the size of the batch": (lambda rows: [x(1 / len(rows)) for _ in rows], "in a batch and by itself"),
