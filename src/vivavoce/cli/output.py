@@ -127,7 +127,10 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str) -> None:
     """One table. Only failed scores have bounds, and only the veto counts vetoed answers."""
-    some_failed, some_aside = (any(row[n] for row in rows) for n in ("n_failed", "n_set_aside"))
+    some_failed = any(row["n_failed"] for row in rows)
+    numbers = ["unanswered", "unreadable", "failed"]
+    numbers += ["set_aside"] if any(row["n_set_aside"] for row in rows) else []
+    numbers += ["vetoed"] if view == "veto" else []
     lines = []
     for row in rows:
         role = "" if row["role"] == "candidate" else f" ({row['role']})"
@@ -135,15 +138,10 @@ def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str
         if some_failed:
             line.append(_ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None)
         line += [row["n_items"], row["n_groups"], f"{row['coverage']:.1%}"]
-        line += [row["n_unanswered"], row["n_unreadable"], row["n_failed"]]
-        line += [row["n_set_aside"]] if some_aside else []
-        if view == "veto":
-            line.append(row["n_vetoed"])
-        lines.append(line)
+        lines.append([*line, *(row[f"n_{name}"] for name in numbers)])
     columns = ["candidate", "estimate", "95% interval", *(["bounds"] if some_failed else []), "items"]
-    columns += ["groups", "coverage", "unanswered", "unreadable", "failed"]
-    columns += ["set aside"] if some_aside else []
-    print_table([*columns, *(["vetoed"] if view == "veto" else [])], lines, title)
+    columns += ["groups", "coverage", *(name.replace("_", " ") for name in numbers)]
+    print_table(columns, lines, title)
 
 
 def _ends(low: float | None, high: float | None) -> str | None:

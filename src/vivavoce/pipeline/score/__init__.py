@@ -266,21 +266,26 @@ def _values(
     """For each response of a batch the values by every criterion; non-responses never reach the metric."""
     values: list[Mapping[str, ValueOrUnits] | None] = []
     rows: list[Row] = []
-    reasons = {id(item): metric.not_applicable(item) for item in {id(p.item): p.item for p in batch}.values()}
+    items = {id(p.item): p.item for p in batch}
+    reasons = {key: metric.not_applicable(item) for key, item in items.items()}
     for p in batch:
-        reason = reasons[id(p.item)]
-        # before the response is read: silence about such an item costs nothing either
-        row = Value(None, note=reason, status="set_aside") if reason else read_response(p, context)
+        row = _row_or_value(metric, p, reasons[id(p.item)], context)
         if isinstance(row, Row):
             rows.append(row)
-            values.append(None)
-            continue
-        if row.status in ("unanswered", "unreadable"):
-            for c in metric.criteria:
-                check_silence(metric, p, c)
-        values.append({c.criterion: row for c in metric.criteria})
+        values.append(None if isinstance(row, Row) else {c.criterion: row for c in metric.criteria})
     of_rows = iter(_metric_values(metric, rows, context))
     return [value if value is not None else next(of_rows) for value in values]
+
+
+def _row_or_value(metric: Metric, p: Pending, reason: str | None, context: ScoringContext) -> Row | Value:
+    """The response as a metric gets it, or its value; `reason` is why the metric does not apply, or null."""
+    if reason:  # before the response is read: silence about such an item costs nothing either
+        return Value(None, note=reason, status="set_aside")
+    row = read_response(p, context)
+    if isinstance(row, Value) and row.status != "failed":
+        for c in metric.criteria:
+            check_silence(metric, p, c)
+    return row
 
 
 def _metric_values(
