@@ -128,9 +128,7 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
 def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str) -> None:
     """One table. Only failed scores have bounds, and only the veto counts vetoed answers."""
     some_failed = any(row["n_failed"] for row in rows)
-    numbers = ["unanswered", "unreadable", "failed"]
-    numbers += ["set_aside"] if any(row["n_set_aside"] for row in rows) else []
-    numbers += ["vetoed"] if view == "veto" else []
+    numbers = _missing_of(rows, view)
     lines = []
     for row in rows:
         role = "" if row["role"] == "candidate" else f" ({row['role']})"
@@ -142,6 +140,13 @@ def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str
     columns = ["candidate", "estimate", "95% interval", *(["bounds"] if some_failed else []), "items"]
     columns += ["groups", "coverage", *(name.replace("_", " ") for name in numbers)]
     print_table(columns, lines, title)
+
+
+def _missing_of(rows: Sequence[Mapping[str, Any]], view: str) -> list[str]:
+    """The counts that a table shows, as their columns begin after `n_`."""
+    numbers = ["unanswered", "unreadable", "failed"]
+    numbers += ["set_aside"] if any(row["n_set_aside"] for row in rows) else []
+    return numbers + (["vetoed"] if view == "veto" else [])
 
 
 def _ends(low: float | None, high: float | None) -> str | None:
