@@ -60,6 +60,7 @@ def bootstrap(
     resamples: int = 2_000,
     level: float = 0.95,
     method: Literal["percentile", "bca"] = "percentile",
+    without: ArrayLike | None = None,
 ) -> Bootstrap:
     """Interval of any statistic, whole groups being drawn with replacement.
 
@@ -72,7 +73,8 @@ def bootstrap(
         What is drawn together; any labels.
     statistic : callable
         From drawn rows, shaped like `values`, to a number; to None or NaN where it is undefined. It is
-        called `resamples` + 1 times, and once more per group for BCa. It must not change its argument.
+        called `resamples` + 1 times, and once more per group for BCa where `without` is not given: time then
+        grows with groups times rows. It must not change its argument.
     rng : numpy.random.Generator
         Required: an interval that cannot be redrawn cannot be checked.
     resamples : int
@@ -82,6 +84,9 @@ def bootstrap(
     method : {"percentile", "bca"}
         BCa corrects for bias and skew, the acceleration by leaving out each group in turn. No better than
         t except near ceilings, where `wilson` beats both; worse for skewed differences.
+    without : array of shape (G,), optional
+        For BCa: the statistic without each group, in the order of the sorted labels, NaN where undefined.
+        What is made of sums has it in one pass: `agreement_without_groups`, or total less part.
 
     Returns
     -------
@@ -95,12 +100,19 @@ def bootstrap(
     ValueError
         If there is no row, a value is NaN or infinite, a group is missing, or lengths or numbers do not fit.
     """
+    each = None if without is None else np.asarray(without, dtype=np.float64).reshape(-1, 1)
 
     def single_statistic(rows: Floats) -> list[float | None]:
         return [statistic(rows)]
 
     return bootstrap_each(
-        values, groups, statistics=single_statistic, rng=rng, resamples=resamples, level=level, method=method
+        *(values, groups),
+        statistics=single_statistic,
+        rng=rng,
+        resamples=resamples,
+        level=level,
+        method=method,
+        without=each,
     )[0]
 
 
@@ -113,6 +125,7 @@ def bootstrap_each(
     resamples: int = 2_000,
     level: float = 0.95,
     method: Literal["percentile", "bca"] = "percentile",
+    without: ArrayLike | None = None,
 ) -> tuple[Bootstrap, ...]:
     """`bootstrap` of several statistics of the same draws, such as the strength of every system.
 
@@ -122,6 +135,8 @@ def bootstrap_each(
         From drawn rows to a list of numbers, always of the same length; None or NaN where undefined.
     values, groups, rng, resamples, level, method
         As in `bootstrap`.
+    without : array of shape (G, k), optional
+        As in `bootstrap`, a column for each statistic.
 
     Returns
     -------
@@ -144,14 +159,13 @@ def bootstrap_each(
     observed = _numbers(statistics(rows), None)
     name = f"{'BCa' if method == 'bca' else 'percentile'} bootstrap of groups"
     draws = np.full((resamples, len(observed)), np.nan)
-    left_out = np.full((n_groups, len(observed)), np.nan)
     if n_groups > 1:
         for b in range(resamples):
             chosen = rng.integers(0, n_groups, n_groups)
             draws[b] = _numbers(statistics(rows[_members(chosen, order, starts, sizes)]), len(observed))
-        if method == "bca":
-            for g in range(n_groups):
-                left_out[g] = _numbers(statistics(rows[codes != g]), len(observed))
+    left_out = draws[:0]
+    if method == "bca" and n_groups > 1:
+        left_out = _left_out(statistics, rows, codes, (n_groups, len(observed)), without)
     results = []
     for j, value in enumerate(observed):
         defined = np.sort(draws[~np.isnan(draws[:, j]), j])
@@ -174,6 +188,23 @@ def bootstrap_each(
             Bootstrap(point, low, high, se, len(rows), n_groups, few, n_resamples, undefined, name)
         )
     return tuple(results)
+
+
+def _left_out(
+    statistics: Callable[[Floats], "list[float | None] | Floats"],
+    rows: Floats,
+    codes: Codes,
+    shape: tuple[int, int],
+    without: ArrayLike | None,
+) -> Floats:
+    """The statistics without each group, of `shape` (G, k): those given, else by leaving out one by one."""
+    if without is None:
+        return np.array([_numbers(statistics(rows[codes != g]), shape[1]) for g in range(shape[0])])
+    figures = np.array(without, dtype=np.float64)
+    if figures.shape != shape:
+        raise ValueError(f"without has the shape {figures.shape}, {shape} is needed: groups by statistics")
+    figures[~np.isfinite(figures)] = np.nan
+    return figures
 
 
 def _rows(values: ArrayLike) -> Floats:
