@@ -220,7 +220,7 @@ def with_test(
     Parameters
     ----------
     difference : float
-        Above 0 favours the first; rounded as it should be, so that nobody's is 0.
+        Above 0 favours the first; what rounds to 0 at 1e-9 favours nobody.
     se : float or None
         Null where it cannot be estimated.
     design : GroupDesign
@@ -247,7 +247,7 @@ def with_test(
         df=design.df,
         p=p,
         test="t" if is_t else "sign-flip",
-        direction=sign(difference),
+        direction=sign(round(difference, 9)),
         n_items=len(items),
         n_higher=higher,
         n_lower=lower,

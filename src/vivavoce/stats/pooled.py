@@ -161,7 +161,7 @@ def pooled_paired(
         without = (_without(x, codes, n_groups) for x in (a, b))
         se, _ = _error(_difference(statistic, *without), max(abs(difference), ROUNDING))
     return with_test(
-        round(difference, 9),
+        difference,
         se,
         GroupDesign.of(codes, n_groups, item_weights(weights, length=len(a))),
         items=by_item,

@@ -121,8 +121,9 @@ def _macro(
     of_cell = np.bincount(cell, weights=v)
     means = np.bincount(cell, weights=v * y) / of_cell
     shares = np.bincount(cell, weights=v / (n_categories * of_category[category])).astype(np.float64)
+    by_category = np.bincount(category, weights=v * y, minlength=n_categories) / of_category
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
-    theta = min(max(float(shares @ means), float(y.min())), float(y.max()))
+    theta = min(max(float(by_category.mean()), float(y.min())), float(y.max()))
     design, parts = GroupDesign(codes, n_groups, v, cell, shares), v * (y - means[cell])
     mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
     return MeanParts(mean, design, parts)

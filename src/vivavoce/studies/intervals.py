@@ -65,8 +65,13 @@ def _estimate(n: tuple[int, int], figure: stats.Jackknife, undefined: str) -> Es
     """A figure over `n` units and groups; `undefined` is the reason where it has no value."""
     reason = undefined if figure.value is None else None
     if figure.value is not None and figure.low is None:
-        reason = "leaving a case out makes it undefined or perfect: no interval"
+        reason = "leaving a case out makes it undefined or perfect, or changes nothing: no interval"
     return Estimate(*n, figure.value, figure.low, figure.high, figure.se, reason)
+
+
+def in_cases(reason: str | None) -> str | None:
+    """A reason of the statistics in the words of studies, whose groups are cases."""
+    return reason and reason.replace("group", "case")
 
 
 def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float | None = None) -> Estimate:
@@ -78,7 +83,7 @@ def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float |
     if few := too_few(groups):
         return Estimate(*n, reason=few)
     mean = stats.estimate_mean(values, groups, low=low, high=high)
-    return Estimate(*n, mean.value, mean.low, mean.high, mean.se)
+    return Estimate(*n, mean.value, mean.low, mean.high, mean.se, in_cases(mean.reason))
 
 
 def by_coefficient(

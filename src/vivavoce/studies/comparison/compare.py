@@ -224,7 +224,7 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
     reasons = []
     if row.set_low is None or row.set_high is None:
         reasons.append(NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT)
-    if observed.test == "sign-flip":
+    if observed.test == "sign-flip" and observed.se:
         reasons.append(FLIPPED)
     elif row.mde is None:
         reasons.append("all cases differ alike: without spread no detectable difference can be told")

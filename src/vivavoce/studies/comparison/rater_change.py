@@ -111,6 +111,7 @@ def order(change: Change) -> Iterator[PartRow]:
         for matrix, sign in zip(matrices, signs, strict=True)
     ]
     few = too_few(old.groups)
+    few = f"{few} pairs apart" if few else None
     pairs = list(_pairs(change, old.candidates, ranked, few))
     yield _with_order(row, ranked, pairs, few)
     yield from _ranks(change, old.candidates, ranked, signs)

@@ -13,6 +13,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
+from vivavoce.studies.intervals import in_cases
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, Counts, pooled_figure
 from vivavoce.studies.score_table import NO_LIMIT, span, weights_of
 from vivavoce.studies.text import count
@@ -218,8 +219,8 @@ def _estimated(figures: Figures, estimate: stats.Estimate) -> Figures:
 
 
 def _why_no_interval(figure: stats.Estimate | stats.Pooled) -> list[str]:
-    """The reason why a figure has no interval, in the words of studies; nothing where it has one."""
-    return [] if figure.reason is None else [figure.reason.replace("group", "case")]
+    reason = in_cases(figure.reason)
+    return [reason] if reason else []
 
 
 def _without_failures(figures: Figures, reasons: Sequence[str]) -> Figures:

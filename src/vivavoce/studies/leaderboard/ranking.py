@@ -158,7 +158,7 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
 def _too_few(matrix: ScoreMatrix, n_groups: int) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
-    effective = stats.effective_groups(matrix.groups, weights=matrix.weights)
+    effective = stats.effective_groups(matrix.groups, weights=matrix.weights) if n_groups else 0.0
     if not enough(effective):
         return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
     return None
