@@ -41,19 +41,19 @@ def twinned(
 
 
 def test_a_bias_is_held_against_the_neutral_twin_and_a_sentence_against_the_base(tmp_path: Path) -> None:
-    """Base 1, neutral 0.8, biased 0 in seven of ten cases and 0.8 in three."""
-    biased = [0, 0, 0, 0, 0, 0, 0, 0.8, 0.8, 0.8]
+    """Base 1, neutral 0.8, biased 0 in seven of ten cases and 0.7 in three."""
+    biased = [0, 0, 0, 0, 0, 0, 0, 0.7, 0.7, 0.7]
     run = marked(tmp_path, {"A": twinned(biased, [0.8] * 10, [1] * 10)})
     found = study(run)
     r = row(found, contrast="bias", type="all")
-    assert pytest.approx((0.24, 0.8, 0.56)) == (r["value"], r["partner"], r["difference"])
-    d = np.array([0.8] * 7 + [0.0] * 3)
+    assert pytest.approx((0.21, 0.8, 0.59)) == (r["value"], r["partner"], r["difference"])
+    d = np.array([0.8] * 7 + [0.1] * 3)
     half = stats.t_interval(0.0, d.std(ddof=1) / np.sqrt(10), 9).high
-    assert pytest.approx((0.56 - half, 0.56 + half)) == (r["low"], r["high"])
+    assert pytest.approx((0.59 - half, 0.59 + half)) == (r["low"], r["high"])
     assert "worse" == r["verdict_code"]
     assert (
-        "A, told: worth, biased against neutral sentence: 0.560 worse "
-        f"({0.56 - half:.3f} to {0.56 + half:.3f}, above 0 is worse); 10 pairs in 10 cases. That is a bias."
+        "A, told: worth, biased against neutral sentence: 0.590 worse "
+        f"({0.59 - half:.3f} to {0.59 + half:.3f}, above 0 is worse); 10 pairs in 10 cases. That is a bias."
     ) in found.text
     assert pytest.approx(0.2) == row(found, contrast="sentence", type="all")["difference"]
     assert "drop" not in {r["contrast"] for r in found.rows}
@@ -108,10 +108,13 @@ def test_too_few_pairs_are_said_to_be_too_few(tmp_path: Path, n: int, different:
     found = study(marked(tmp_path, {"A": twinned(biased, [0.9] * n)}))
     r = row(found, type="all")
     assert "too_few" == r["verdict_code"]
-    few = f", of which {different} differ" if n >= 10 else ""
+    few, found_by_more = f" in {n} cases", "."
+    if n >= 10:
+        few = f", of which {different} differ"
+        found_by_more = f"; an effect of {r['mde']:.3f} would have been found four times in five."
+    assert (n >= 10) == (r["mde"] is not None)
     assert (
-        f"A, told: worth, biased against neutral sentence: {n} pairs{few}: too few to say; an effect of "
-        f"{r['mde']:.3f} would have been found four times in five."
+        f"A, told: worth, biased against neutral sentence: {n} pairs{few}: too few to say{found_by_more}"
     ) == found.text
 
 

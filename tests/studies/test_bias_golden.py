@@ -75,7 +75,8 @@ def test_no_drop_of_ten_models_survives_holm_and_the_words_say_what_would_have_b
     r = row(found, metric="four", candidate="MedGemma 27B", type="all")
     assert (
         "0.26 worse (0.05 to 0.47, above 0 is worse); 21 pairs in 21 cases. Nothing was shown, by Holm over "
-        f"10 tests; an effect of {stats.mde(0.0985, 21, k=10):.2f} would have been found four times in five."
+        f"10 tests; an effect of {stats.mde(0.0985, df=20, k=10):.2f} would have been found four times in "
+        "five."
     ) == r["verdict"]
     assert f"MedGemma 27B, four, biased sentence against none: {r['verdict']}" in found.text
     assert "A drop has no neutral twin: part of it may be what any added sentence costs." in found.notes
@@ -134,7 +135,8 @@ def test_drops_of_every_criterion_are_those_of_a_second_computation(
             r["n_different"],
         )
         if r["low"] is None:
-            assert 0 == pytest.approx(se)
+            assert r["n_different"] < 10
+            assert stats.sign_flips(d, rng=np.random.default_rng(0)).p == r["p"]
         else:
             half = stats.t_interval(0.0, se, len(d) - 1).high
             assert pytest.approx((d.mean() - half, d.mean() + half)) == (r["low"], r["high"])
@@ -149,7 +151,7 @@ def test_drops_of_every_criterion_are_those_of_a_second_computation(
     assert 10 == row(found, criterion="f1", candidate="Gemini 2.5 Pro", type="all")["family"]
 
 
-def test_a_type_has_an_interval_and_no_test(recorded: Run, paper: str) -> None:
+def test_a_type_of_few_pairs_has_neither_interval_nor_test(recorded: Run, paper: str) -> None:
     found = study(recorded, items=paper)
     own = [r for r in found.rows if r["criterion"] == "harm" and r["candidate"] == "Gemma 3 27B"]
     assert {"all": 21, "recency": 8, "frequency": 7, "status_quo": 6} == {
@@ -157,5 +159,5 @@ def test_a_type_has_an_interval_and_no_test(recorded: Run, paper: str) -> None:
     }
     for r in own[1:]:
         assert (None, None, None) == (r["p"], r["p_adjusted"], r["verdict"])
-        assert r["low"] < r["difference"] < r["high"]
-        assert r["mde"] is not None
+        assert (None, None, None) == (r["low"], r["high"], r["mde"])
+        assert r["reason"].startswith("no interval: fewer than 10 effective cases differ, and of a type")

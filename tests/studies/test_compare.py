@@ -252,10 +252,15 @@ def test_too_few_comes_before_depends(tmp_path: Path) -> None:
     assert "too_few" == compare(tmp_path, answers)["verdict_code"]
 
 
-def test_few_differing_cases_are_judged_by_the_sign_test(tmp_path: Path) -> None:
+def test_few_differing_cases_are_judged_by_sign_flips_and_have_no_interval(tmp_path: Path) -> None:
     """Eight of twelve differ, all one way: 2 / 2^8."""
     found = compare(tmp_path, two([0.1] * 8 + [0.0] * 4))
-    assert (2 / 2**8, 8) == (found["p"], found["n_different"])
+    assert (2 / 2**8, 8, 8, "sign-flip") == tuple(
+        found[k] for k in ("p", "n_different", "effective_different", "test")
+    )
+    assert (None, None, 2 / 2**8) == (found["low"], found["high"], found["p_flip"])
+    assert "sign flips of whole cases, which have no interval" in found["reason"]
+    assert found["verdict"] == "A is better (0.067; p 0.0078 by sign flips of cases)."
 
 
 def test_equal_answers_have_no_detectable_difference_and_say_so(tmp_path: Path) -> None:
@@ -475,7 +480,7 @@ def test_margins_are_judged_by_the_scales_width_where_few_cases_differ(tmp_path:
 
 def test_no_difference_is_wider_than_the_range(tmp_path: Path) -> None:
     """Ten cases, seven of them won outright: t alone would reach beyond 1."""
-    run = marked(tmp_path, {"A": twins([1.0] * 10), "B": twins([0.0] * 7 + [1.0] * 3)})
+    run = marked(tmp_path, {"A": twins([1.0] * 10), "B": twins([0.0] * 7 + [0.9] * 3)})
     found = run.compare("A", "B", metric="told").rows[0]
     assert 1.0 == found["high"] == found["high_family"]
     mirrored = run.compare("B", "A", metric="told").rows[0]

@@ -415,15 +415,15 @@ def test_a_memoriser_is_flagged_where_keys_stand_unevenly_too() -> None:
 def test_places_count_alike_with_the_error_of_residuals_inside_them() -> None:
     """Gaps 1 and 0 in turn at A (12 keys), 1 at B, 0 at C and D (6 each): (1/2 + 1) / 4.
 
-    A's share of a residual of 1/2 is 1/48, 12/11 of its square for the place and 30/29 for the cases.
+    A's share of a residual of 1/2 is 1/48, 12/11 of its square for the place, 48/47 for its case's leverage.
     """
     keys = [0] * 12 + [1] * 6 + [2] * 6 + [3] * 6
     rights = [[n % 2 == 0, False, False, False] for n in range(12)]
     rights += [[key == 1, False, False, False] for key in keys[12:]]
     one = row(found(rotated({"a": rights}, keys)), probe="option_order")
-    se = math.sqrt(30 / 29 * 12 * 12 / 11 * (0.5 / 48) ** 2)
+    se = math.sqrt(48 / 47 * 12 * 12 / 11 * (0.5 / 48) ** 2)
     assert pytest.approx(3 / 8) == one["value"]
-    ends = t.ppf(0.975, 29) * se
+    ends = t.ppf(0.975, stats.effective_groups(range(30), weights=[1 / 48] * 12 + [1 / 24] * 18) - 1) * se
     assert pytest.approx((3 / 8 - ends, 3 / 8 + ends)) == (one["low"], one["high"])
     assert (30, 12) == (one["n_items"], one["n_different"])
 

@@ -93,7 +93,7 @@ def test_the_shift_of_level_is_that_of_the_file(
         r = row(found, part="level", candidate=name)
         assert (len(there), mean.n_groups) == (r["n_items"], r["n_groups"])
         assert mean.se is not None
-        assert pytest.approx((mean.value, *t_interval(mean.value, mean.se, mean.n_groups - 1))) == (
+        assert pytest.approx((mean.value, *t_interval(mean.value, mean.se, mean.df))) == (
             r["difference"], r["low"], r["high"],
         )  # fmt: skip
     assert "0.6889" == f"{row(found, part='level', candidate=CLAUDE)['difference']:.4f}"

@@ -121,7 +121,7 @@ def test_one_case_has_a_mean_and_no_interval(tmp_path: Path) -> None:
     answers = {"A": {"q1": 1, "q1|bias:recency": 0}}
     found = estimate(tmp_path, answers)
     assert (0.5, None, None) == (found["estimate"], found["low"], found["high"])
-    assert (2, 1, "one group only: no interval") == (found["n_items"], found["n_groups"], found["reason"])
+    assert (2, 1, "one case only: no interval") == (found["n_items"], found["n_groups"], found["reason"])
 
 
 def test_a_scale_without_limits_has_no_bounds_and_says_why(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_question_that_nobody_was_asked_again_is_no_gap(tmp_path: Path) -> Non
 def test_a_failed_mark_never_adds_certainty(tmp_path: Path, direction: str, answers: list[Any]) -> None:
     """The bounds hold the interval, though it is Wilson's and they are t."""
     run = marked(
-        tmp_path, {"A": {f"q{n}": [a, a] for n, a in enumerate(answers)}}, f"told(direction={direction})"
+        tmp_path, {"A": {f"q{n}": [a, a] for n, a in enumerate(answers * 4)}}, f"told(direction={direction})"
     )
     for found in run.estimates(worst_at=2, tail=0.8).rows:
         assert found["low"] is not None, found["view"]
@@ -266,6 +266,6 @@ def test_a_failed_mark_never_adds_certainty(tmp_path: Path, direction: str, answ
 
 
 def test_an_open_side_stays_open_around_an_interval(tmp_path: Path) -> None:
-    found = estimate(tmp_path, {"A": twins([1, 0, 0, 1, "fail"])}, "told(high=null)")
+    found = estimate(tmp_path, {"A": twins([1, 0, 0, 1, "fail"] * 5)}, "told(high=null)")
     assert found["high"] is not None
     assert found["bound_high"] is None

@@ -121,7 +121,7 @@ def test_fewer_than_two_categories_of_ten_cases(tmp_path: Path, sizes: tuple[int
     found = study(table(tmp_path, items(*sizes), A=(EVEN, 0.01), B=(TILTED, 0.02)))
     assert {(None, None)} == {(r["p"], r["differs"]) for r in found.rows}
     assert (
-        "fewer than two categories of 10 cases: too few to tell"
+        "fewer than two categories of 10 effective cases: too few to tell"
         == row(found, candidate="A", category="x")["reason"]
     )
     assert (

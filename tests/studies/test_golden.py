@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from scipy.special import stdtrit
 from tests.studies.making import borrowed, row
 
 from vivavoce.core.records import Criterion, Finding, Row, Value
@@ -101,10 +102,10 @@ def compared(run: Run, paper: str, scored: Finding) -> Finding:
 @pytest.mark.parametrize(
     ("candidate", "criterion", "estimate", "low", "high"),
     [
-        (GEMINI, "comprehension", "4.14127", "3.9403", "4.3108"),
-        (GEMINI, "harm", "4.89524", "4.7586", "4.9553"),
-        (MEDGEMMA, "demographic_bias", "5.00000", "4.5574", "5.0000"),
-        (GEMINI, "demographic_bias", "4.98730", "4.9467", "4.9970"),
+        (GEMINI, "comprehension", "4.14127", "3.9381", "4.3124"),
+        (GEMINI, "harm", "4.89524", "4.7566", "4.9556"),
+        (MEDGEMMA, "demographic_bias", "5.00000", "4.4527", "5.0000"),
+        (GEMINI, "demographic_bias", "4.98730", "4.9459", "4.9970"),
     ],
 )
 def test_estimates_and_wilson_intervals(
@@ -165,10 +166,10 @@ def test_the_rephrased_gold_stands_as_a_ceiling(scored: Finding) -> None:
 @pytest.mark.parametrize(
     ("other", "difference", "p", "mde"),
     [
-        (CLAUDE, ".0905", ".2908", ".2427"),
-        (MEDGEMMA, ".1873", ".0349", ".2463"),
-        (LLAMA, ".2683", ".0106", ".2875"),
-        (GEMMA, ".5524", ".0018", ".4745"),
+        (CLAUDE, ".0905", ".2935", ".2447"),
+        (MEDGEMMA, ".1873", ".0369", ".2487"),
+        (LLAMA, ".2683", ".0117", ".2902"),
+        (GEMMA, ".5524", ".0022", ".4789"),
     ],
 )
 def test_pairs_have_the_differences_of_the_group_level_test(
@@ -181,10 +182,10 @@ def test_pairs_have_the_differences_of_the_group_level_test(
 
 
 def test_blank_answers_count_worst_in_a_comparison(compared: Finding) -> None:
-    """Section 10: with blanks as 0, Gemini - Med42 is .6746, SE .1704 over 42 cases."""
+    """Section 10: with blanks as 0, Gemini - Med42 is .6746, SE .1706 by CR2 over 42 cases."""
     found = row(compared, b=MED42, criterion="comprehension")
     assert (".6746", 42) == (f"{found['difference']:.4f}"[1:], found["n_groups"])
-    assert pytest.approx(0.1704, abs=5e-5) == (found["high"] - found["low"]) / 2 / 2.019541
+    assert pytest.approx(0.1706, abs=5e-5) == (found["high"] - found["low"]) / 2 / stdtrit(32.69916, 0.975)
 
 
 def test_the_family_is_every_pair_on_every_criterion(compared: Finding) -> None:
@@ -202,7 +203,8 @@ def test_holm_and_bonferroni_run_over_the_whole_family(compared: Finding) -> Non
         stepped[p] = highest
     for r in compared.rows:
         assert pytest.approx(stepped[r["p"]]) == r["p_adjusted"]
-        assert r["low_family"] <= r["low"] <= r["difference"] <= r["high"] <= r["high_family"]
+        if r["test"] == "t":
+            assert r["low_family"] <= r["low"] <= r["difference"] <= r["high"] <= r["high_family"]
 
 
 @pytest.fixture(scope="module")
@@ -238,13 +240,13 @@ def comprehension(
 
 
 def test_holm_over_nine_pairs_leaves_medgemma_undecided(comprehension: Finding) -> None:
-    """Section 0: .024 by questions, .070 by cases; the verdict is that of cases."""
+    """Section 0: .024 by questions, .074 by cases; the verdict is that of cases."""
     found = row(comprehension, b=MEDGEMMA)
-    assert (9, ".0698") == (found["family"], f"{found['p_adjusted']:.4f}"[1:])
+    assert (9, ".0739") == (found["family"], f"{found['p_adjusted']:.4f}"[1:])
     assert ("not_worse", "a") == (found["verdict_code"], found["favours"])
 
 
-@pytest.mark.parametrize(("other", "holm"), [(CLAUDE, ".2908"), (MEDGEMMA, ".0698"), (LLAMA, ".0318")])
+@pytest.mark.parametrize(("other", "holm"), [(CLAUDE, ".2935"), (MEDGEMMA, ".0739"), (LLAMA, ".0352")])
 def test_holm_adjusted_p(comprehension: Finding, other: str, holm: str) -> None:
     """The three largest of nine: what stands below them does not move them."""
     assert holm == f"{row(comprehension, b=other)['p_adjusted']:.4f}"[1:]
@@ -254,16 +256,16 @@ def test_wins_ties_and_losses_count_questions(comprehension: Finding) -> None:
     found = row(comprehension, b=CLAUDE)
     assert (21, 21, 21) == (found["wins"], found["ties"], found["losses"])
     assert found["basis"].startswith(
-        "On 63 questions (42 cases): Gemini 2.5 Pro 4.14, Claude 3.5 Sonnet 4.05 out of 5; Gemini 2.5 Pro "
-        "higher in 21, equal in 21, lower in 21."
+        "On 63 questions (42 cases, 33.7 effective): Gemini 2.5 Pro 4.14, Claude 3.5 Sonnet 4.05 out of 5; "
+        "Gemini 2.5 Pro higher in 21, equal in 21, lower in 21."
     )
 
 
 def test_the_questions_needed_come_from_the_margin(run: Run, paper: str, comprehension: Finding) -> None:
-    """Section 3: for a margin of .2 at five repeats 61 cases; 63 questions in 42 cases make that 92."""
+    """Section 3: for a margin of .2 at five repeats 62 cases as uneven, which is 93 questions."""
     found = run.compare(GEMINI, CLAUDE, metric="published_comprehension", items=paper, margin=0.2).rows[0]
-    assert -(-61 * 63 // 42) == found["n_needed"]
-    assert 92 == found["n_needed"]
+    assert -(-62 * 63 // 42) == found["n_needed"]
+    assert 93 == found["n_needed"]
 
 
 def test_the_sign_flip_check_agrees_with_the_t_test(comprehension: Finding) -> None:

@@ -108,7 +108,7 @@ def test_questions_on_one_paragraph_go_together_across_formats(tmp_path: Path) -
     questions drawn one by one would have had 0.0192.
     """
     r = whole(study(told(tmp_path, {"A": even([1.0, 0.0])})), "A")
-    low, high = stats.wilson(0.5, 0.5, 2, low=0, high=1)[:2]
+    low, high = stats.wilson(0.5, 0.5, 1, low=0, high=1)[:2]
     assert (0.5, 2) == (r["estimate"], r["n_groups"])
     assert pytest.approx((low, high)) == (r["low"], r["high"])
 
@@ -121,7 +121,7 @@ def test_what_cancels_between_formats_leaves_little_error(tmp_path: Path) -> Non
     forms = list(SEVEN)
     values = {form: [1.0, 0.0] if k % 2 == 0 else [0.0, 1.0] for k, form in enumerate(forms)}
     r = whole(study(told(tmp_path, {"A": values})), "A")
-    low, high = stats.wilson(0.5, 1 / 14, 2, low=0, high=1)[:2]
+    low, high = stats.wilson(0.5, 1 / 14, 1, low=0, high=1)[:2]
     assert pytest.approx((low, high)) == (r["low"], r["high"])
 
 

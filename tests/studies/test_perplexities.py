@@ -51,25 +51,31 @@ def test_a_perplexity_is_exp_of_sum_over_sum(tmp_path: Path) -> None:
     """ln 2 over 1 byte and 4 ln 2 over 2: 5 ln 2 / 3, so 2^(5/3) = 3.175; the mean of 2 and 4 would be 3."""
     found = estimate(tmp_path, texts([math.log(2), 4 * math.log(2)], [1, 2]))
     assert pytest.approx(2 ** (5 / 3)) == found["estimate"]
-    assert ("pooled", 2, 2, 1.0, None) == tuple(
+    few = "no interval: fewer than 10 effective cases"
+    assert ("pooled", 2, 2, 1.0, few) == tuple(
         found[k] for k in ("view", "n_items", "n_groups", "coverage", "reason")
     )
 
 
 def test_its_interval_is_that_of_the_logarithm(tmp_path: Path) -> None:
-    nats, sizes = np.array([9.0, 14.0, 22.0, 6.0, 30.0]), np.array([4.0, 7.0, 9.0, 4.0, 16.0])
+    """By CR2: each text's residual is divided by sqrt(1 - its share of the bytes)."""
+    nats = np.array([9.0, 14.0, 22.0, 6.0, 30.0, 8.0, 17.0, 20.0, 7.0, 28.0, 11.0, 12.0])
+    sizes = np.array([6.0, 7.0, 9.0, 6.0, 8.0, 6.0, 7.0, 9.0, 6.0, 8.0, 6.0, 7.0])
     found = estimate(tmp_path, texts(nats.tolist(), sizes.tolist()))
     theta = nats.sum() / sizes.sum()
     u = nats - theta * sizes
-    se = math.sqrt(5 / 4 * float(u @ u)) / sizes.sum()
-    half = student.ppf(0.975, 4) * se
+    se = math.sqrt(float((u**2 / (1 - sizes / sizes.sum())).sum())) / sizes.sum()
+    effective = stats.effective_groups(range(12), weights=sizes)
+    assert 10 < effective < 12
+    assert pytest.approx(effective) == found["effective_cases"]
+    half = student.ppf(0.975, effective - 1) * se
     assert pytest.approx([math.exp(theta + k * half) for k in (0, -1, 1)]) == [
         found[k] for k in ("estimate", "low", "high")
     ]
 
 
 def test_the_lower_end_is_inside_the_declared_range(tmp_path: Path) -> None:
-    found = estimate(tmp_path, texts([0.0, 0.0, 3.0], [2, 2, 2]))
+    found = estimate(tmp_path, texts([0.0] * 11 + [12.0], [2] * 12))
     assert 0.5 == found["low"] < found["estimate"] < found["high"]
 
 
@@ -79,21 +85,21 @@ def test_what_is_above_the_largest_number_is_null_and_says_so(tmp_path: Path) ->
 
 
 def test_an_interval_without_an_upper_end_is_none(tmp_path: Path) -> None:
-    """In the mean 300 nats, and the upper end of the logarithm is far above 709."""
-    found = estimate(tmp_path, texts([0.0, 600.0], [1, 1]))
-    assert (math.exp(300), None, None) == tuple(found[k] for k in ("estimate", "low", "high"))
-    assert "no interval: its upper end is above the largest number there is" == found["reason"]
+    """In the mean 600 nats, and the upper end of the logarithm is above 709."""
+    found = estimate(tmp_path, texts([200.0, 1000.0] * 5, [1] * 10))
+    assert (pytest.approx(math.exp(600)), None, None) == tuple(found[k] for k in ("estimate", "low", "high"))
+    assert "its upper end is above the largest number there is" in found["reason"]
 
 
 def test_one_case_has_no_interval(tmp_path: Path) -> None:
     found = estimate(tmp_path, {"q1": text(2.0), "q1|bias:recency": text(3.0)})
     assert (math.exp(5 / 4), None) == (found["estimate"], found["low"])
-    assert "one group only: no interval" == found["reason"]
+    assert "one case only: no interval" == found["reason"]
 
 
 def test_the_unit_does_not_matter(tmp_path: Path) -> None:
     """Bytes counted in fours: the figure to the fourth power, the interval with it."""
-    nats, sizes = [9.0, 14.0, 22.0], [4.0, 8.0, 12.0]
+    nats, sizes = [9.0, 14.0, 22.0] * 5, [4.0, 8.0, 12.0] * 5
     one = estimate(tmp_path / "1", texts(nats, sizes))
     four = estimate(tmp_path / "4", texts(nats, [size / 4 for size in sizes]))
     assert pytest.approx([one[k] ** 4 for k in ("estimate", "high")]) == [
@@ -129,7 +135,7 @@ def test_two_are_compared_by_the_logarithm_of_their_ratio(tmp_path: Path) -> Non
         found[k] for k in ("verdict_code", "favours", "wins", "ties", "losses")
     )
     assert "log" == found["scale"]
-    assert "A is better (0.5 times B's, 0.5 to 0.5)." == found["verdict"]
+    assert "A is better (0.5 times B's; p 0.00049 by sign flips of cases)." == found["verdict"]
     assert "A 2, B 4; A lower (better) in 12, equal in 0, higher in 0." in found["basis"]
     assert any(note.startswith("Compared on the log scale: counts.") for note in whole.notes)
 
@@ -228,7 +234,7 @@ def test_figures_without_a_limit_have_three_digits_and_no_exponent_of_computers(
 
 # The metric's own three criteria
 
-WORDS = ["a", "of the", "one two three", "whence the pain came", "x y", "a longer reference with seven words"]
+WORDS = ["aspirin", "of the", "two three", "the pain", "x y zzz", "a few words"] * 2
 SIZES = [len(word) for word in WORDS]
 
 
@@ -423,4 +429,5 @@ def test_values_of_a_ratio_have_its_mean_and_its_error() -> None:
     grid = ScoreMatrix("b", None, ("A", "B"), (), groups, groups, values, values > 0, None, sizes)  # type: ignore[arg-type]
     for even, y, b in zip(grid.even(), values, sizes, strict=True):
         ratio, mean = stats.ratio(y * b, b, groups=groups), stats.cluster_mean(even, groups)
-        assert pytest.approx((ratio.value, ratio.se)) == (mean.value, mean.se)
+        # A case's leverage is its share of the bytes in the one, of the items in the other.
+        assert (pytest.approx(ratio.value), pytest.approx(ratio.se, rel=0.05)) == (mean.value, mean.se)

@@ -125,7 +125,7 @@ def test_marks_that_failed_leave_no_bounds(tmp_path: Path) -> None:
 
 def test_one_case_has_no_interval(tmp_path: Path) -> None:
     found = estimate(tmp_path, {"A": {"q1": GOOD, "q1|bias:recency": BAD}})
-    assert (None, "one group only: no interval") == (found["low"], found["reason"])
+    assert (None, "one case only: no interval") == (found["low"], found["reason"])
 
 
 def test_floor_and_ceiling_have_intervals_inside_the_range(tmp_path: Path) -> None:

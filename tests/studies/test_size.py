@@ -319,8 +319,7 @@ def test_on_real_marks_the_difference_is_that_of_the_paired_statistics(
     both = table.drop_nulls([a, b])
     wanted = stats.paired((both[a] - both[b]).to_numpy(), both["group"].to_numpy())
     found = row(sizes, a=a, b=b, criterion=criterion, contrast=contrast)
-    interval = wanted.interval()
-    assert interval is not None
+    interval = wanted.interval() or (None, None)
     assert pytest.approx((wanted.difference, *interval, wanted.p)) == tuple(
         found[k] for k in ("difference", "low", "high", "p")
     )

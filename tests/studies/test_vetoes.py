@@ -98,7 +98,7 @@ def test_an_answer_without_a_mark_for_the_line_gives_bounds(panel: Panel) -> Non
     found = veto(panel(marks([4, 2], [0, None]), **RULES))
     assert (4.0, 2.0, 3.0, 0) == tuple(found[k] for k in ("estimate", "set_low", "set_high", "n_vetoed"))
     unknown = "1 answer may or may not be over a red line: the marks for it are missing"
-    assert (1, f"one group only: no interval; {unknown}") == (found["n_items"], found["reason"])
+    assert (1, f"one case only: no interval; {unknown}") == (found["n_items"], found["reason"])
 
 
 def test_where_lower_is_better_the_unknown_raises_the_upper_bound(panel: Panel) -> None:

@@ -16,7 +16,6 @@ from vivavoce.stats._arrays import finite, group_codes, inside, item_weights, la
 from vivavoce.stats.estimate import NO_SPREAD, Estimate, Interval, estimate_mean, t_interval
 from vivavoce.stats.multiplicity import holm
 from vivavoce.stats.paired import Paired, paired
-from vivavoce.stats.power import mde
 
 
 class Fixed(NamedTuple):
@@ -168,7 +167,7 @@ def drops(
     rows = []
     for r, p in zip(results, adjusted, strict=True):
         ends = r.interval(level=level)
-        detectable = mde(r.se, df=r.df, alpha=1 - level, power=power) if r.test == "t" else None
+        detectable = r.mde(alpha=1 - level, power=power)
         rows.append(Drop(r, ends.low if ends else None, ends.high if ends else None, float(p), detectable))
     return tuple(rows)
 

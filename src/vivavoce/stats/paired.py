@@ -134,9 +134,11 @@ class Paired(NamedTuple):
         """How many groups of equal size would tell as much as all of them: df + 1."""
         return self.df + 1
 
-    def mde(self, *, k: int = 1) -> float | None:
-        """Smallest difference that the t test finds four times in five among `k`; null where flips decide."""
-        return mde(self.se, df=self.df, k=k) if self.test == "t" else None
+    def mde(self, *, alpha: float = 0.05, k: int = 1, power: float = 0.8) -> float | None:
+        """Smallest difference found with probability `power`, as `mde`; null below 10 effective groups."""
+        if self.effective_groups < LEAST_GROUPS:
+            return None
+        return mde(self.se, df=self.df, alpha=alpha, k=k, power=power)
 
     def interval(self, *, level: float = 0.95) -> Interval | None:
         """Interval of the difference by t; null where sign flips give p, which have none.

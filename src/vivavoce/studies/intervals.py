@@ -32,6 +32,8 @@ def too_few(groups: Any) -> str | None:
     return None if enough(effective) else f"{cases(n, effective)}: too few to tell"
 
 
+NO_T = f"no interval: fewer than {LEAST_GROUPS} effective cases differ"
+ALIKE = "no interval: all cases differ alike, and nothing tells how the next would"
 FLIPPED = (
     f"fewer than {LEAST_GROUPS} effective cases differ: p is from sign flips of whole cases, which have no "
     "interval"
@@ -65,7 +67,7 @@ def _estimate(n: tuple[int, int], figure: stats.Jackknife, undefined: str) -> Es
     """A figure over `n` units and groups; `undefined` is the reason where it has no value."""
     reason = undefined if figure.value is None else None
     if figure.value is not None and figure.low is None:
-        reason = "leaving a case out makes it undefined or perfect, or changes nothing: no interval"
+        reason = "leaving a case out makes it undefined or perfect: no interval"
     return Estimate(*n, figure.value, figure.low, figure.high, figure.se, reason)
 
 
@@ -84,6 +86,20 @@ def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float |
         return Estimate(*n, reason=few)
     mean = stats.estimate_mean(values, groups, low=low, high=high)
     return Estimate(*n, mean.value, mean.low, mean.high, mean.se, in_cases(mean.reason))
+
+
+def by_difference(differences: Any, groups: Any) -> Estimate:
+    """The mean of paired differences with its t interval by group; null below 10 groups.
+
+    Null too where fewer than 10 effective groups differ, as in `compare`.
+    """
+    n = len(differences), len(set(groups.tolist()))
+    if few := too_few(groups):
+        return Estimate(*n, reason=few)
+    paired = stats.paired(differences, groups)
+    low, high = paired.interval() or (None, None)
+    reason = None if low is not None else NO_T if paired.se else ALIKE
+    return Estimate(*n, paired.difference, low, high, paired.se, reason)
 
 
 def by_coefficient(

@@ -27,7 +27,7 @@ from vivavoce.studies.bias.variant_pairs import (
     values_of,
     variant_pairs,
 )
-from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.intervals import FLIPPED, NO_T
 from vivavoce.studies.score_matrix import key_of, labels, row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
@@ -222,11 +222,17 @@ def _difference_row(cell: Cell, kind: str, drop: stats.Drop | None) -> BiasRow:
     )
 
 
+FEW_OF_TYPE = f"{NO_T}, and of a type alone there is no test"
+
+
 def _type_row(cell: Cell, kind: str) -> BiasRow:
     """A type of bias: what was observed and what would have been found, no test."""
     (drop,) = _drops([cell], "d")
     # A test for each type would enlarge the family, and a type has few pairs.
-    reason = untested_reason(drop) or "of a type alone there is an interval and no test"
+    alone = (
+        "of a type alone there is an interval and no test" if drop and drop.low is not None else FEW_OF_TYPE
+    )
+    reason = untested_reason(drop) or alone
     return replace(_difference_row(cell, kind, drop), reason=reason)
 
 

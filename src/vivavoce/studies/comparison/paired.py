@@ -358,7 +358,7 @@ def _by_repeats(paired: stats.Paired, error: stats.Fixed) -> stats.Paired | None
     """The comparison with this error, which is half the difference's; null where repeats have no error."""
     if error.se is None or error.df is None:
         return None
-    se, df = 2 * error.se, max(1.0, error.df)
+    se, df = 2 * error.se, max(1, int(error.df))
     p = 2 * float(scipy.special.stdtr(df, -abs(paired.difference) / se))
     direction: Any = int(np.sign(paired.difference))
     return paired._replace(se=se, df=df, p=p, test="t", direction=direction)

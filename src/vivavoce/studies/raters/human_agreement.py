@@ -17,8 +17,8 @@ from vivavoce.core.records import Measure
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
+    by_difference,
     by_jackknife,
-    by_mean,
     counts_text,
     interval_text,
     mean_excess,
@@ -156,16 +156,16 @@ def _biases(measure: Measure, labelled: LabelledScores) -> Iterator[RaterRow]:
         .with_columns(difference=pl.col("judge") - pl.col("label"))
     )
     differences, groups = responses["difference"].to_numpy(), responses["group"].to_numpy()
-    yield row("judge less people", **by_mean(differences, groups)._asdict())
+    yield row("judge less people", **by_difference(differences, groups)._asdict())
     for name, part in _thirds(labelled):
-        bias = by_mean((part["judge"] - part["first"]).to_numpy(), part["group"].to_numpy())
+        bias = by_difference((part["judge"] - part["first"]).to_numpy(), part["group"].to_numpy())
         yield row(name, **bias._asdict() | {"n_units": part.unique(RESPONSE).height})
 
     candidates = responses["candidate"].to_numpy()
     names = sorted(set(candidates.tolist()))
     for name in names:
         at = candidates == name
-        yield row("by candidate", candidate=name, **by_mean(differences[at], groups[at])._asdict())
+        yield row("by candidate", candidate=name, **by_difference(differences[at], groups[at])._asdict())
     if len(names) < 2:
         return
     # A sentence names the candidates that stand out, so the intervals must hold for all together.
@@ -309,7 +309,7 @@ def _sentences(name: str, rows: Sequence[RaterRow]) -> Iterator[str]:
         where = f"{name} against people on {benchmark}"
         part = [r for r in rows if r.benchmark == benchmark]
         yield f"{where} {_agreement_text([r for r in part if r.candidate == ''])}"
-        tested = [r for r in part if r.figure == "favour" and r.low is not None]
+        tested = [r for r in part if r.figure == "favour" and r.value is not None]
         clear = [f"{r.candidate} by {_figure(r, '+.2f')}" for r in tested if _excludes_zero(r)]
         if clear:
             yield (
@@ -333,7 +333,10 @@ def _agreement_text(rows: Sequence[RaterRow]) -> str:
 
 
 def _excludes_zero(row: RaterRow) -> bool:
-    return row.low is not None and row.high is not None and row.low * row.high > 0
+    if row.low is None or row.high is None:
+        # Without spread there is no interval, yet a judge as much kinder in every case is no accident.
+        return row.se == 0 and bool(row.value)
+    return row.low * row.high > 0
 
 
 def _figure(row: RaterRow, form: str = ".2f") -> str:

@@ -11,6 +11,7 @@ from vivavoce.models.cards import ModelCard
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
+    by_difference,
     by_jackknife,
     by_mean,
     counts_text,
@@ -259,4 +260,4 @@ def _own_family(scores: ScoreTable, part: RaterScores, sides: _Sides) -> tuple[s
         .drop_nulls()
         .sort("item", "variant")
     )
-    return UNKNOWN, by_mean((items["family"] - items["others"]).to_numpy(), items["group"].to_numpy())
+    return UNKNOWN, by_difference((items["family"] - items["others"]).to_numpy(), items["group"].to_numpy())

@@ -13,7 +13,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
-from vivavoce.studies.intervals import Estimate, by_coefficient, by_mean, counts_text, interval_text
+from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text, interval_text
 from vivavoce.studies.raters.rater_scores import (
     RESPONSE,
     CardPart,
@@ -155,7 +155,7 @@ def _pair_figures(rows: pl.DataFrame, names: Sequence[str] | None) -> Iterator[_
     for name in PAIR_COEFFICIENTS:
         if names is None or name in names:
             yield _PairFigure(name, by_coefficient(name, values, groups), *counts)
-    yield _PairFigure("difference", by_mean(differences, groups), *counts)
+    yield _PairFigure("difference", by_difference(differences, groups), *counts)
 
 
 def _tau_b(both: pl.DataFrame) -> Estimate:

@@ -12,6 +12,7 @@ from vivavoce.core.records import Measure
 from vivavoce.studies.intervals import (
     Estimate,
     by_coefficient,
+    by_difference,
     by_jackknife,
     by_mean,
     counts_text,
@@ -202,7 +203,7 @@ def _bound_rows(benchmark: str, measure: Measure, items: pl.DataFrame) -> Iterat
         for candidate in candidates:
             both = _item_values(items, candidate, "value").join(bound, on=ITEM_KEYS, maintain_order="left")
             if both.height:
-                distance = by_mean((both["value"] - both["bound"]).to_numpy(), both["group"].to_numpy())
+                distance = by_difference((both["value"] - both["bound"]).to_numpy(), both["group"].to_numpy())
                 values = {**place, "candidate": candidate, **distance._asdict()}
                 yield rater_row("bounds", benchmark, measure, **values)
     if len(names["ceiling"]) != 1 or len(names["floor"]) != 1:
