@@ -58,7 +58,7 @@ def test_a_perplexity_is_exp_of_sum_over_sum(tmp_path: Path) -> None:
 
 
 def test_its_interval_is_that_of_the_logarithm(tmp_path: Path) -> None:
-    """By CR2: each text's residual is divided by sqrt(1 - its share of the bytes)."""
+    """By CR2, each text's residual divided by sqrt(1 - its share of the bytes), logs of nats per byte."""
     nats = np.array([9.0, 14.0, 22.0, 6.0, 30.0, 8.0, 17.0, 20.0, 7.0, 28.0, 11.0, 12.0])
     sizes = np.array([6.0, 7.0, 9.0, 6.0, 8.0, 6.0, 7.0, 9.0, 6.0, 8.0, 6.0, 7.0])
     found = estimate(tmp_path, texts(nats.tolist(), sizes.tolist()))
@@ -68,15 +68,16 @@ def test_its_interval_is_that_of_the_logarithm(tmp_path: Path) -> None:
     effective = stats.effective_groups(range(12), weights=sizes)
     assert 10 < effective < 12
     assert pytest.approx(effective) == found["effective_cases"]
-    half = student.ppf(0.975, effective - 1) * se
-    assert pytest.approx([math.exp(theta + k * half) for k in (0, -1, 1)]) == [
+    half = student.ppf(0.975, effective - 1) * se / theta
+    assert pytest.approx([math.exp(theta * math.exp(k * half)) for k in (0, -1, 1)]) == [
         found[k] for k in ("estimate", "low", "high")
     ]
 
 
 def test_the_lower_end_is_inside_the_declared_range(tmp_path: Path) -> None:
-    found = estimate(tmp_path, texts([0.0] * 11 + [12.0], [2] * 12))
-    assert 0.5 == found["low"] < found["estimate"] < found["high"]
+    spec = SPEC.replace("low=0.5", "low=1.2")
+    found = row(score(made(tmp_path, {"A": texts([0.0] * 11 + [12.0], [2] * 12)}), spec), candidate="A")
+    assert 1.2 == found["low"] < found["estimate"] < found["high"]
 
 
 def test_what_is_above_the_largest_number_is_null_and_says_so(tmp_path: Path) -> None:

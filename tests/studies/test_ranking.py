@@ -35,7 +35,7 @@ def found(recorded: Run, paper: str) -> Finding:
 
 
 def test_the_ranks_that_paired_tests_leave_open(found: Finding) -> None:
-    """Section 5 of docs/statistics.md, best first; by CR2 22 of 45 pairs (24 by CR1) on 61 questions in 41 cases."""
+    """Section 5 of docs/statistics.md, best first; 22 of 45 pairs by CR2, 24 by CR1, on 61 questions."""
     own = [r for r in found.rows if r["criterion"] == "comprehension"]
     assert list(INTERVALS.items()) == [
         (r["candidate"], (r["rank_low_observed"], r["rank_high_observed"])) for r in own
