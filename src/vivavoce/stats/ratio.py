@@ -113,14 +113,17 @@ def ratio(
     if low is not None and high is not None:
         ends = Interval(*wilson(theta, se, design.df, low=low, high=high, level=level)[:2])
         return blank._replace(value=min(max(theta, low), high), low=ends.low, high=ends.high)
-    if design.df + 1 < LEAST_GROUPS or se == 0:
-        return blank._replace(reason=NO_ERROR if se == 0 else FEW_GROUPS)
-    ends = clipped(_log_interval(theta, se, design.df, level), low, high)
+    ends_or_reason = _log_interval(theta, se, design.df, level)
+    if isinstance(ends_or_reason, str):
+        return blank._replace(reason=ends_or_reason)
+    ends = clipped(ends_or_reason, low, high)
     return blank._replace(low=ends.low, high=ends.high)
 
 
-def _log_interval(theta: float, se: float, df: float, level: float) -> Interval:
-    """By t on the log scale; on the ratio's own where it is not above 0."""
+def _log_interval(theta: float, se: float, df: float, level: float) -> Interval | str:
+    """By t on the log scale, on the ratio's own where it is not above 0; or why there is none."""
+    if df + 1 < LEAST_GROUPS or se == 0:
+        return NO_ERROR if se == 0 else FEW_GROUPS
     if theta <= 0:
         return t_interval(theta, se, df, level=level)
     logs = t_interval(math.log(theta), se / theta, df, level=level)
