@@ -125,11 +125,11 @@ def causes_said(causes: Mapping[str, int], most: int = 3) -> str:
 
 
 _NUMBERS = re.compile(r"\d[\d.,]*")
-_SIGNS = str.maketrans(
+SIGNS = str.maketrans(
     {"µ": "μ", "≤": "<=", "≥": ">=", "≯": "<=", "≮": ">=", "≠": "!=", "×": "x", **dict.fromkeys("−‐‑–", "-")}
 )
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_POWER = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_POWER = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻](?<=[0-9].)[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]*")
 _CLINICAL = re.compile(
     r"""
     (?P<number> (?:[<>]=?|!?=|±)?\s?               # <50 and < 50 are one word, and not 50
@@ -145,6 +145,11 @@ _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20
 _ARTICLE = re.compile(r"\b(?:[Aa]n|[Tt]he|a)\b(?!-)")  # an upper-case A is the A of vitamin A
 
 
+def raised_as_powers(text: str) -> str:
+    """The text with raised digits behind a digit as a power: 10³ is 10^3."""
+    return _POWER.sub(lambda raised: f"^{raised[0].translate(_POWERS)}", text)
+
+
 def clinical_tokens(text: str) -> tuple[str, ...]:
     """Words for comparing clinical answers, without case, accents, punctuation or articles.
 
@@ -158,8 +163,7 @@ def clinical_tokens(text: str) -> tuple[str, ...]:
 
 def clinical_form(text: str) -> str:
     """`text` as `clinical_tokens` compares it: its letters, numbers and signs in one spelling."""
-    text = _ARTICLE.sub(" ", text).translate(_SIGNS)
-    text = _POWER.sub(lambda raised: f"^{raised[0].translate(_POWERS)}", text).translate(_POWERS)
+    text = raised_as_powers(_ARTICLE.sub(" ", text).translate(SIGNS)).translate(_POWERS)
     text = re.sub(r"(?<![\w.])\.(?=\d)", "0.", text.casefold())  # .5 mg is 0.5 mg, not 5 mg
     if not text.isascii():
         # Only the general marks go: in other scripts vowels are written as marks.

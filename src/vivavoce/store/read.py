@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
 from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
+from vivavoce.store.cases import with_cases
 from vivavoce.store.schema import STATUSES
 
 if TYPE_CHECKING:
@@ -34,20 +35,21 @@ def _frame(
 
 
 def items(db: sqlite3.Connection) -> "pl.DataFrame":
-    """The current items, one row each; lists as lists, `meta` as JSON text."""
+    """The current items, one row each; lists as lists, `meta` as JSON text, `group` the label of the case."""
     import polars as pl
 
     item_schema = schema(ITEMS)
     lists = [name for name, kind in item_schema.items() if isinstance(kind, pl.List)]
     raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in item_schema.items()})
     frame = _frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
-    return frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
+    frame = frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
+    return with_cases(db, frame)
 
 
 def responses(db: sqlite3.Connection) -> "pl.DataFrame":
-    """The responses to current items, raw."""
+    """The responses to current items, raw; `group` is the label of the item's case."""
     sql = "SELECT * FROM response_rows ORDER BY benchmark, item, variant, candidate, repeat, edit"
-    return _frame(db, sql, schema(RESPONSES))
+    return with_cases(db, _frame(db, sql, schema(RESPONSES)))
 
 
 class KeyedMeasure(NamedTuple):
@@ -93,6 +95,7 @@ def scores(
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
+    `group` is the label of the item's case.
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
     item does not count for one. Without `made`, items that were made in the run are left out; of chosen
     candidates, ballots that fewer than two of them stand on. Facts are read as integers and joined to the
@@ -154,7 +157,7 @@ def scores(
     )
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
     stored_responses = (
-        stored_responses.join(things, on="item_id", validate="m:1")
+        stored_responses.join(with_cases(db, things), on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
         .join(edits, on="edit_id", validate="m:1")
     )

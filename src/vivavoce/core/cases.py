@@ -1,0 +1,248 @@
+"""Cases: which items are one question to statistics, by their declared group or by what they say.
+
+Two items with the same content (question, options and context, whatever case, spaces and punctuation they are
+written with) belong to one case, whatever their ids; a declared group joins further and never splits.
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.text import SIGNS, raised_as_powers
+
+_MEANINGFUL = re.compile(
+    r"""(
+    [.,:*!%‰/&-] (?:
+      (?<=[%‰/&])
+    | (?<=\d[.,:])(?=\d)             # 0.5 is not 05, and 1:1000 is no 1 and 1000
+    | (?<=\.)(?<!\w\.)(?=\d)        # .5
+    | (?<=\d-)(?=[ ]?\d) | (?<=\d[ ]-)(?=[ ]\d)   # 5-10, 5 - 10
+    | (?<=-)(?<![^\W_]-)(?=\d)       # -2; but HIV-1 is HIV 1
+    | (?<=[^\W_]-)(?=[ .,;:)/]|$)    # CD4- is not CD4
+    | (?<=\w\*)(?=\w)               # B*57
+    | (?<=!)(?==)
+    ))""",
+    re.VERBOSE,
+)
+"""Punctuation that is part of what a question says."""
+_SIGN = re.compile(f"[{''.join(map(chr, SIGNS))}]")
+_FRACTION = re.compile("[¼-¾⅐-⅞](?<=[0-9].)")
+_WORD = re.compile(r"\d+|[<>=+|~^$]")
+_MEDIA = re.compile(
+    "(?:(?<![A-Za-z])|(?=[A-Z]))"
+    "(?i:images?|img|pictures?|photos?|figures?|attachments?|media|audio|videos?)(?![a-z])"
+)
+"""Names of fields of `meta` that hold what is shown beside the text."""
+
+
+class _Spacing(dict[int, str | None]):
+    """What stands for a character: punctuation is a space, an apostrophe nothing, a symbol a word."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        kind = unicodedata.category(character)
+        spaced: str | None = character
+        if character in "'’‘" or kind == "Cf":
+            spaced = None
+        elif kind[0] in "PZ" or kind == "Cc" or character == "`":
+            spaced = " "
+        elif kind[0] == "S" and not character.isascii():  # `_WORD` spaces the others, which is faster
+            spaced = f" {character} "
+        self[code] = spaced
+        return spaced
+
+
+_SPACING = _Spacing()
+
+
+def content_text(text: str) -> str:
+    """A text without case, spaces and punctuation, for telling whether two questions are the same.
+
+    Words stay apart ("a symptomatic patient" is no asymptomatic one), as do numbers and their units ("5mg" is
+    "5 mg"). Signs that say something stay: a decimal point, a minus before a number, a range, a ratio, a
+    percentage, a slash, comparators and all other symbols. '' where nothing is left.
+    """
+    if not text.isascii():
+        text = raised_as_powers(_FRACTION.sub(r" \g<0>", _SIGN.sub(lambda sign: SIGNS[ord(sign[0])], text)))
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        text = text.replace("\u2044", "/")  # ½ is 1/2
+    pieces = _MEANINGFUL.split(" ".join(text.casefold().split()))
+    pieces[::2] = [piece.translate(_SPACING) for piece in pieces[::2]]
+    return " ".join(_WORD.sub(r" \g<0> ", " ".join(pieces)).split())
+
+
+class Content(NamedTuple):
+    """What an item says, as digests: question, options and context; and its exhibit, empty without one.
+
+    The exhibit is what a format shows after the question: a false answer, or a chain with a wrong step.
+    """
+
+    text: bytes
+    exhibit: bytes
+
+
+def content_of(
+    question: str,
+    options: Sequence[str],
+    context: str | None,
+    *,
+    exhibit: Sequence[str] = (),
+    meta: Mapping[str, Any] = {},
+) -> Content | None:
+    """The content of an item; null where question and context hold no letter, digit or symbol.
+
+    Options count as a set: in another order they are the same question. Fields of `meta` named like images
+    and attachments are part of the content. The key and the references are not, nor is the format.
+    """
+    texts = content_text(question), content_text(context or "")
+    if not any(texts):
+        return None
+    media = {name: meta[name] for name in sorted(meta) if _MEDIA.search(name) and meta[name]}
+    text = [*texts, sorted(map(content_text, options)), media]
+    return Content(_digest(text), _digest(list(map(content_text, exhibit))) if exhibit else b"")
+
+
+def _digest(texts: Sequence[Any]) -> bytes:
+    return hashlib.blake2b(json.dumps(texts, default=str).encode(), digest_size=16).digest()
+
+
+class Place(NamedTuple):
+    """Where an item stands, and what decides on its case; `content` is null where it has no say."""
+
+    benchmark: str
+    item: str
+    variant: str
+    group: str
+    content: Content | None
+
+
+class Cases(NamedTuple):
+    """The cases of items: in their order the label of each item's case, and the repeated questions.
+
+    `repeats` holds, for each question that several items ask, the positions of these items: one for each
+    item, the first of its variants that asks it.
+    """
+
+    places: tuple[Place, ...]
+    labels: tuple[str, ...]
+    repeats: tuple[tuple[int, ...], ...]
+
+
+class CaseCount(NamedTuple):
+    """How many cases the items of a benchmark are.
+
+    `questions` counts items and variants, `repeats` the items that repeat an earlier one of the benchmark,
+    `shared` the cases that have questions in another benchmark as well.
+    """
+
+    benchmark: str
+    questions: int
+    repeats: int
+    cases: int
+    shared: int
+
+    @property
+    def text(self) -> str:
+        """The sentence on repeated questions; '' where there are none."""
+        if not self.repeats:
+            return ""
+        repeat, cases = "repeats" if self.repeats == 1 else "repeat", "case" if self.cases == 1 else "cases"
+        return (
+            f"{self.repeats:,} of {self.questions:,} questions {repeat} another one; the same question is one "
+            f"case, which leaves {self.cases:,} {cases}."
+        )
+
+
+def join_cases(places: Iterable[Place]) -> Cases:
+    """Join items into cases: those of one declared group of a benchmark, and those of the same content.
+
+    Joins are transitive and cross benchmarks. A case bears the first label of its declared groups, by
+    benchmark and name; where two cases of different benchmarks would share a label, every label begins with
+    its benchmark. Items with exhibits are the same if these are the same too, or if some item asks their
+    question without one: a template ("Which step is wrong?") joins nothing. Variants of one item are no repeats of each other. Time is linear in the items.
+    """
+    places = tuple(places)
+    same = _same_content(places)
+    parents: dict[Hashable, Hashable] = {}
+    for place, content in zip(places, same, strict=True):
+        group = _root(parents, (place.benchmark, place.group))
+        if content is not None and (root := _root(parents, content)) != group:
+            parents[root] = group
+    roots = [_root(parents, (place.benchmark, place.group)) for place in places]
+    first: dict[Hashable, tuple[str, str]] = {}
+    for place, root in zip(places, roots, strict=True):
+        first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))
+    unique = len({group for _, group in first.values()}) == len(first)
+    names = {root: group if unique else f"{benchmark}: {group}" for root, (benchmark, group) in first.items()}
+    return Cases(places, tuple(names[root] for root in roots), tuple(_repeats(places, same)))
+
+
+def _same_content(places: Sequence[Place]) -> list[Hashable]:
+    """By item what is equal for items of the same content; null for an item without a say."""
+    contents = [place.content for place in places]
+    plain = {content.text for content in contents if content and not content.exhibit}
+    return [content.text if content and content.text in plain else content for content in contents]
+
+
+def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:
+    """The node that stands for all that are joined with this one; the path to it is halved on the way."""
+    while (parent := parents.setdefault(node, node)) != node:
+        parents[node] = node = parents[parent]
+    return node
+
+
+def _repeats(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tuple[int, ...]]:
+    """For each content that several items have, the positions of these items."""
+    members: dict[Hashable, dict[tuple[str, str], int]] = {}
+    for position, (place, content) in enumerate(zip(places, same, strict=True)):
+        if content is not None:
+            members.setdefault(content, {}).setdefault((place.benchmark, place.item), position)
+    return (tuple(positions.values()) for positions in members.values() if len(positions) > 1)
+
+
+def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> list[CaseCount]:
+    """The cases by benchmark, of chosen items (benchmark, base id, variant) or of all."""
+    labels: dict[str, list[str]] = {}
+    repeats: Counter[str] = Counter()
+    counted = [chosen is None or place[:3] in chosen for place in joined.places]
+    for place, label, counts in zip(joined.places, joined.labels, counted, strict=True):
+        if counts:
+            labels.setdefault(place.benchmark, []).append(label)
+    for positions in joined.repeats:
+        members = Counter(joined.places[position].benchmark for position in positions if counted[position])
+        repeats.update({benchmark: n - 1 for benchmark, n in members.items()})
+    homes = Counter(label for of_benchmark in labels.values() for label in set(of_benchmark))
+    return [
+        CaseCount(
+            benchmark=benchmark,
+            questions=len(of_benchmark),
+            repeats=repeats[benchmark],
+            cases=len(set(of_benchmark)),
+            shared=sum(homes[label] > 1 for label in set(of_benchmark)),
+        )
+        for benchmark, of_benchmark in labels.items()
+    ]
+
+
+def cases_of(items: Iterable[Item]) -> Cases:
+    """The cases of items. What was made of an item in a run follows it and says nothing of its own."""
+    return join_cases(map(place_of, items))
+
+
+def place_of(item: Item) -> Place:
+    """Where an item stands, with its content."""
+    content = None
+    if item.origin is None:
+        exhibit = exhibit_of(item.false_answer, item.steps, item.step)
+        content = content_of(item.question, item.options, item.context, exhibit=exhibit, meta=item.meta)
+    return Place(item.benchmark, item.item, item.variant, item.group, content)
+
+
+def exhibit_of(false_answer: str | None, steps: Sequence[str], step: int | None) -> tuple[str, ...]:
+    """A false answer, and a chain with a wrong `step`; without a wrong step, the chain belongs to the key."""
+    return (*([false_answer] if false_answer else ()), *(steps if step is not None else ()))
