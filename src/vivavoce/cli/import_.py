@@ -25,6 +25,7 @@ from vivavoce.cli.options import (
     parse_ranges,
 )
 from vivavoce.cli.output import counted, print_json
+from vivavoce.core.cases import repeats_text
 from vivavoce.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ def _print_answers(run: Path, imported: "Imported") -> None:
         f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
     )
     _print_outside(imported)
+    if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
+        print(text)
     _print_probes(imported.probes, "answer")
     for name in imported.identical_repeats:
         print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")

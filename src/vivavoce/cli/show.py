@@ -1,6 +1,7 @@
 """`viva show`: what a name means."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +17,8 @@ def show(
 ) -> None:
     """Show a metric, benchmark, variation or rubric: its settings, signature, criteria or card.
 
+    For a benchmark it also counts questions and cases, and lists questions that repeat one another.
+
     Example: `viva show "rouge(n=L)"`
     """
     from vivavoce.pipeline.catalogue import describe
@@ -27,5 +30,22 @@ def show(
         print_json("show", None, [facts])
         return
     card = facts.pop("card", {})  # its fields are rows like the others
+    if questions := facts.pop("repeated_questions", ()):
+        card["repeated questions"] = _repeats_text(questions)
     lines = [[name, as_text(fact)] for name, fact in (facts | card).items() if fact not in (None, [], "")]
     print_table(["", spec], lines)
+
+
+MOST_QUESTIONS, MOST_ITEMS = 20, 8
+"""The repeated questions in the table, and the items named for each; `--json` has all of them."""
+
+
+def _repeats_text(questions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each repeated question: the items that ask it, and its beginning."""
+    lines = []
+    for row in questions[:MOST_QUESTIONS]:
+        rest = len(row["items"]) - MOST_ITEMS
+        names = ", ".join(row["items"][:MOST_ITEMS]) + (f" and {rest:,} more" if rest > 0 else "")
+        lines.append(f"{names}: {row['question']}")
+    rest = len(questions) - len(lines)
+    return [*lines, *([f"and {rest:,} more: --json lists all"] if rest else [])]

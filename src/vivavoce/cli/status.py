@@ -7,7 +7,8 @@ import typer
 
 from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, print_json, print_table
-from vivavoce.core.text import causes_said
+from vivavoce.core.cases import CaseCount
+from vivavoce.core.text import causes_said, printable
 
 
 def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json = False) -> None:
@@ -21,6 +22,9 @@ def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json =
         print_json("status", run, finding.rows)
     elif not quiet:
         calls = _rows_about(finding.rows, "calls")
+        for row in _rows_about(finding.rows, "questions"):
+            counts = {name: value for name, value in row.items() if name != "about"}
+            print(printable(CaseCount(**counts).summary))
         if scores or not calls:
             _print_scores(scores)
         if calls:

@@ -124,38 +124,68 @@ class Place(NamedTuple):
 class Cases(NamedTuple):
     """The cases of items: in their order the label of each item's case, and the repeated questions.
 
-    `repeats` holds, for each question that several items ask, the positions of these items: one for each
+    `repeated` holds, for each question that several items ask, the positions of these items: one for each
     item, the first of its variants that asks it.
     """
 
     places: tuple[Place, ...]
     labels: tuple[str, ...]
-    repeats: tuple[tuple[int, ...], ...]
+    repeated: tuple[tuple[int, ...], ...]
 
 
 class CaseCount(NamedTuple):
     """How many cases the items of a benchmark are.
 
-    `questions` counts items and variants, `repeats` the items that repeat an earlier one of the benchmark,
+    `questions` counts items and variants, `repeated` the items that repeat an earlier one of the benchmark,
     `shared` the cases that have questions in another benchmark as well.
     """
 
     benchmark: str
     questions: int
-    repeats: int
+    repeated: int
     cases: int
     shared: int
 
     @property
+    def facts(self) -> dict[str, int]:
+        """The counts of one benchmark, as columns of a row."""
+        return {"questions": self.questions, "repeated": self.repeated, "cases": self.cases}
+
+    @property
     def text(self) -> str:
         """The sentence on repeated questions; '' where there are none."""
-        if not self.repeats:
-            return ""
-        repeat, cases = "repeats" if self.repeats == 1 else "repeat", "case" if self.cases == 1 else "cases"
-        return (
-            f"{self.repeats:,} of {self.questions:,} questions {repeat} another one; the same question is one "
-            f"case, which leaves {self.cases:,} {cases}."
-        )
+        return repeats_text(**self.facts)
+
+    @property
+    def summary(self) -> str:
+        """The benchmark with its cases, and what joins them, in one line."""
+        line = f"{self.benchmark}: {_count(self.questions, 'question')} in {_count(self.cases, 'case')}"
+        if self.repeated:
+            line += (
+                f"; {self.repeated:,} of them {_repeat(self.repeated)} another one, and the same question is "
+            )
+            line += "one case"
+        if self.shared:
+            line += f"; {_count(self.shared, 'case')} also in another benchmark"
+        return f"{line}."
+
+
+def repeats_text(*, questions: int, repeated: int, cases: int) -> str:
+    """The sentence on questions that repeat another one; '' where there are none."""
+    if not repeated:
+        return ""
+    return (
+        f"{repeated:,} of {questions:,} questions {_repeat(repeated)} another one; the same question is one "
+        f"case, which leaves {_count(cases, 'case')}."
+    )
+
+
+def _repeat(n: int) -> str:
+    return "repeats" if n == 1 else "repeat"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def join_cases(places: Iterable[Place]) -> Cases:
@@ -164,7 +194,8 @@ def join_cases(places: Iterable[Place]) -> Cases:
     Joins are transitive and cross benchmarks. A case bears the first label of its declared groups, by
     benchmark and name; where two cases of different benchmarks would share a label, every label begins with
     its benchmark. Items with exhibits are the same if these are the same too, or if some item asks their
-    question without one: a template ("Which step is wrong?") joins nothing. Variants of one item are no repeats of each other. Time is linear in the items.
+    question without one: a template ("Which step is wrong?") joins nothing. Variants of one item are no
+    repeats of each other. Time is linear in the items.
     """
     places = tuple(places)
     same = _same_content(places)
@@ -179,7 +210,7 @@ def join_cases(places: Iterable[Place]) -> Cases:
         first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))
     unique = len({group for _, group in first.values()}) == len(first)
     names = {root: group if unique else f"{benchmark}: {group}" for root, (benchmark, group) in first.items()}
-    return Cases(places, tuple(names[root] for root in roots), tuple(_repeats(places, same)))
+    return Cases(places, tuple(names[root] for root in roots), tuple(_repeated(places, same)))
 
 
 def _same_content(places: Sequence[Place]) -> list[Hashable]:
@@ -196,7 +227,7 @@ def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:
     return node
 
 
-def _repeats(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tuple[int, ...]]:
+def _repeated(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tuple[int, ...]]:
     """For each content that several items have, the positions of these items."""
     members: dict[Hashable, dict[tuple[str, str], int]] = {}
     for position, (place, content) in enumerate(zip(places, same, strict=True)):
@@ -208,20 +239,20 @@ def _repeats(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tupl
 def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> list[CaseCount]:
     """The cases by benchmark, of chosen items (benchmark, base id, variant) or of all."""
     labels: dict[str, list[str]] = {}
-    repeats: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
     counted = [chosen is None or place[:3] in chosen for place in joined.places]
     for place, label, counts in zip(joined.places, joined.labels, counted, strict=True):
         if counts:
             labels.setdefault(place.benchmark, []).append(label)
-    for positions in joined.repeats:
+    for positions in joined.repeated:
         members = Counter(joined.places[position].benchmark for position in positions if counted[position])
-        repeats.update({benchmark: n - 1 for benchmark, n in members.items()})
+        repeated.update({benchmark: n - 1 for benchmark, n in members.items()})
     homes = Counter(label for of_benchmark in labels.values() for label in set(of_benchmark))
     return [
         CaseCount(
             benchmark=benchmark,
             questions=len(of_benchmark),
-            repeats=repeats[benchmark],
+            repeated=repeated[benchmark],
             cases=len(set(of_benchmark)),
             shared=sum(homes[label] > 1 for label in set(of_benchmark)),
         )
@@ -232,6 +263,12 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
 def cases_of(items: Iterable[Item]) -> Cases:
     """The cases of items. What was made of an item in a run follows it and says nothing of its own."""
     return join_cases(map(place_of, items))
+
+
+def count_items(items: Iterable[Item]) -> CaseCount:
+    """The cases of the items of one benchmark, at least one."""
+    (counted,) = count_cases(cases_of(items))
+    return counted
 
 
 def place_of(item: Item) -> Place:

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
-from vivavoce import formats
+from vivavoce import benchmarks, formats
 from vivavoce.core import registry, specs
-from vivavoce.core.errors import SelectionError, SpecError, suggest
+from vivavoce.core.cases import cases_of, count_cases
+from vivavoce.core.errors import SelectionError, SpecError, VivaError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.core.registry import Entry
+from vivavoce.core.text import one_line
 from vivavoce.judging.loading import load, shipped
 from vivavoce.metrics import Metric
 from vivavoce.models.endpoints import load_endpoints
@@ -74,6 +76,8 @@ def _providers() -> list[dict[str, Any]]:
 def describe(spec: str) -> dict[str, Any]:
     """Settings of a metric or benchmark, and for a spec that is complete its signature, criteria or card.
 
+    A benchmark that can be read also has its counts of questions and cases, and the questions that repeat.
+
     Raises `SpecError` for a name that is neither, or settings it does not take.
     """
     parsed = specs.parse(spec)
@@ -102,12 +106,34 @@ def describe(spec: str) -> dict[str, Any]:
     if entry.kind == "variation":
         return row
     if entry.kind == "benchmark":
-        return row | {"card": {k: v for k, v in asdict(built.card).items() if v}}
+        return row | {"card": {k: v for k, v in asdict(built.card).items() if v}} | _questions(str(built))
     return row | {
         "formats": list(built.formats),
         "needs": list(built.needs),
         "criteria": [asdict(criterion) for criterion in built.criteria],
     }
+
+
+def _questions(benchmark: str) -> dict[str, Any]:
+    """How many questions and cases a benchmark has, and which questions repeat one another.
+
+    `repeated_questions` holds a row for each question that several items ask: their names, and its beginning.
+    A benchmark that cannot be read has a `reason` in place of the counts.
+    """
+    try:
+        items = benchmarks.load(benchmark).items
+    except VivaError as error:
+        return {"reason": f"its questions cannot be read: {error}"}
+    joined = cases_of(items)
+    questions = [
+        {
+            "items": [items[position].name for position in positions],
+            "question": one_line(items[positions[0]].question or items[positions[0]].context or ""),
+        }
+        for positions in joined.repeated
+    ]
+    (counted,) = count_cases(joined)
+    return counted.facts | {"repeated_questions": questions}
 
 
 def fitting(shapes: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.core import registry, specs
+from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.pipeline.load import (
@@ -22,6 +23,7 @@ from vivavoce.pipeline.load import (
 )
 from vivavoce.store import read
 from vivavoce.store.calls import spent
+from vivavoce.store.cases import run_cases
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.compare import compare
@@ -124,11 +126,13 @@ def compare_measures(
 
 
 def run_status(run: RunFile) -> Finding:
-    """What the run holds: scores with what is missing and why, and calls to models."""
+    """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
     table = load_scores(run, twins=True)
     with run.reading() as db:
-        responses, calls = read.responses(db), spent(db)
-    return status(responses, table.scores, table.measures, calls, only=table.only, probes=table.probes)
+        responses, calls, cases = read.responses(db), spent(db), count_cases(run_cases(db))
+    return status(
+        *(responses, table.scores, table.measures, calls), only=table.only, probes=table.probes, cases=cases
+    )
 
 
 def write_report(
@@ -160,6 +164,7 @@ def write_report(
             selection=items,
             studies={name: tuple(read.findings(db, name)) for name in registry.members("study")},
             redact=redact,
+            cases=run_cases(db),
         )
     return write(data, path, plots=plots)
 

@@ -364,7 +364,7 @@ class Run:
         return tuple(merge(self.file, RunFile(Path(path))) for path in runs)
 
     def status(self) -> Finding:
-        """What is here, told apart by `about`: marks with what is missing and why, and calls to models."""
+        """What is here, by `about`: questions and cases, marks with what is missing, and calls to models."""
         return run_status(self.file)
 
     def report(

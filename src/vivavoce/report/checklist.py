@@ -65,10 +65,13 @@ def _described(c: "ReportData") -> str | None:
     if not c.items.height:
         return None
     forms = and_so(f"{n} {form}" for form, n in c.items.group_by("format").len().sort("format").iter_rows())
-    cases = c.items.select("benchmark", "group").n_unique()
+    cases = c.items["group"].n_unique()
+    repeated = sum(counted.repeated for counted in c.case_counts(c.items).values())
+    repeats = f", {repeated:,} of them repeated" if repeated else ""
     categories = c.items["category"].drop_nulls().n_unique()
     kinds = f", {categories} categories" if categories > 1 else ""
-    summary = f"{count(c.items.height, 'question')} ({forms}) in {count(cases, 'independent case')}{kinds}."
+    questions = f"{count(c.items.height, 'question')} ({forms}{repeats})"
+    summary = f"{questions} in {count(cases, 'independent case')}{kinds}."
     return " ".join((summary, *sampled(c.items)))
 
 

@@ -63,6 +63,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "checklist": checklist(data),
         "checklist_about": ABOUT,
         "cards": data.benchmarks,
+        "case_counts": data.case_counts(data.items),
         "contamination": contamination(data),
         "dates": _dates(data),
         "provenance": [_step(step) for step in data.provenance],
@@ -102,10 +103,12 @@ def _endpoints(data: ReportData) -> list[dict[str, Any]]:
 
 def _totals(data: ReportData) -> list[tuple[str, int]]:
     responses, items = data.responses, data.asked_items
+    repeated = sum(counted.repeated for counted in data.case_counts(items).values())
     return [
         ("candidates", items["candidate"].n_unique()),
         ("questions", items.select("benchmark", "item", "variant").n_unique() if items.height else 0),
-        ("independent cases", items.select("benchmark", "group").n_unique() if items.height else 0),
+        *([("repeated questions", repeated)] if repeated else []),
+        ("independent cases", items["group"].n_unique()),
         ("answers", responses.height),
         ("blank", sum(is_blank(text) for text in responses["text"].drop_nulls())),
         ("never arrived", responses.filter(responses["status"] == "failed").height),
@@ -221,7 +224,9 @@ def _account_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
         # `section` is the name of the part of the JSON: the checklist's own is called `part`.
         yield "checklist", {"item": row["item"], "part": row["section"], **_but(row, "item", "section")}
     for b in v["cards"]:
-        yield "card", {"benchmark": b.benchmark, "spec": b.spec, "signature": b.signature, **asdict(b.card)}
+        counted = v["case_counts"].get(b.benchmark)
+        facts = {"spec": b.spec, "signature": b.signature, **(counted.facts if counted else {})}
+        yield "card", {"benchmark": b.benchmark, **facts, **asdict(b.card)}
     yield from _each(v, "contamination", "dates", "provenance")
     yield from (("endpoint", dict(row)) for row in v["endpoints"])
     yield from (("identical repeats", {"candidate": name}) for name in v["identical"])

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from vivavoce.core.cases import CaseCount, Cases, count_cases
 from vivavoce.core.records import Measure
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.raters.validation_status import JudgedCriterion, saturated_criteria, validation_statuses
@@ -21,7 +22,7 @@ class ReportData(NamedTuple):
 
     `only` lists, for measures that do not score every item of their formats, the items they do score.
     `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words,
-    `logprob_rows` what came of log-likelihood requests, scored or not.
+    `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
     """
 
     name: str
@@ -39,6 +40,12 @@ class ReportData(NamedTuple):
     only: Mapping[int, frozenset[tuple[str, str, str]]] = {}
     probes: Mapping[int, str] = {}
     logprob_rows: pl.DataFrame | None = None
+    cases: Cases = Cases((), (), ())
+
+    def case_counts(self, items: pl.DataFrame) -> dict[str, CaseCount]:
+        """By benchmark how many cases these items are, and how many repeat another one."""
+        chosen = set(items.select("benchmark", "item", "variant").iter_rows())
+        return {counted.benchmark: counted for counted in count_cases(self.cases, chosen)}
 
     @property
     def without_logprobs(self) -> "ReportData":

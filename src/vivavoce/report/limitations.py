@@ -50,13 +50,16 @@ def _of_scores(c: ReportData) -> Iterator[str]:
 
 
 def _of_items(c: ReportData) -> Iterator[str]:
+    counts = c.case_counts(c.items)
     for benchmark in c.benchmarks:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         n, groups = items.height, items.n_unique("group")
+        counted = counts.get(benchmark.benchmark)
+        repeats = f" {counted.text}" if counted and counted.repeated else ""
         if groups < n:
             yield (
                 f"{benchmark.benchmark} has {n} questions on {count(groups, 'independent case')}: for "
-                "intervals and comparisons, questions on one case count as one."
+                f"intervals and comparisons, questions on one case count as one.{repeats}"
             )
         yield from (f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
     yield from (f"{line} What the others would have shown is not known." for line in sampled(c.items))

@@ -20,6 +20,7 @@ from vivavoce.studies.score_table import identical_repeats
 from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
+    from vivavoce.core.cases import CaseCount
     from vivavoce.report.data import ReportData
     from vivavoce.store.read import Benchmark
 
@@ -38,10 +39,11 @@ def methods(data: "ReportData") -> list[str]:
 
 def _benchmarks(c: "ReportData") -> str:
     sentences = []
+    counts = c.case_counts(c.items)
     for benchmark in c.benchmarks:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         if items.height:
-            sentences.append(_benchmark(benchmark, items))
+            sentences.append(_benchmark(benchmark, items, counts.get(benchmark.benchmark)))
     if not sentences:
         return ""
     samples = sampled(c.items)
@@ -53,7 +55,7 @@ def _benchmarks(c: "ReportData") -> str:
     return " ".join(sentences)
 
 
-def _benchmark(benchmark: "Benchmark", items: pl.DataFrame) -> str:
+def _benchmark(benchmark: "Benchmark", items: pl.DataFrame, counted: "CaseCount | None") -> str:
     """Size, shape and origin of one benchmark."""
     by_format = Counter(items["format"].to_list())
     shapes = and_so(f"{n} {form}" for form, n in sorted(by_format.items()))
@@ -61,6 +63,8 @@ def _benchmark(benchmark: "Benchmark", items: pl.DataFrame) -> str:
     cases = "each an independent case"
     if groups != items.height:
         shared = "questions that share a source or a patient are one case"
+        if counted and counted.repeated:
+            shared = f"{shared}, and so are {counted.repeated:,} that repeat another one"
         cases = f"from {count(groups, 'independent case')} ({shared})"
     card = benchmark.card
     citation = "" if card.citation in ("", "none") else f" ({card.citation})"

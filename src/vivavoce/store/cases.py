@@ -1,4 +1,4 @@
-"""The cases of a run, worked out when it is read: a run of any age has them, and the file keeps what was declared."""
+"""The cases of a run, worked out when it is read, so that runs of any age have them."""
 
 import json
 import sqlite3
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _CONTENTS: dict[tuple[str, str], Content | None] = {}
-"""The content of items by their hash and their `meta`: worked out once in a process, since it takes longest."""
+"""The content of items by their hash and `meta`: worked out once in a process, since it takes longest."""
 _KEY = ["benchmark", "item", "variant"]
 
 
@@ -46,8 +46,7 @@ def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
         _read_contents(db)
     return join_cases(
-        Place(*place, content=None if meta is None else _CONTENTS[digest, meta])
-        for *place, digest, meta in rows
+        Place(*place, None if meta is None else _CONTENTS[digest, meta]) for *place, digest, meta in rows
     )
 
 

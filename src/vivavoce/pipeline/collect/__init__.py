@@ -41,7 +41,8 @@ ModelFacts = Mapping[str, Mapping[str, Any]]
 class Collected(NamedTuple):
     """What a collect did, and whether it added responses to a run whose results had been seen: a `look`.
 
-    `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `n_items`.
+    `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `items`,
+    which are those of the plan.
     """
 
     tally: UsageCounter
@@ -49,7 +50,7 @@ class Collected(NamedTuple):
     models: ModelFacts = MappingProxyType({})
     outcome: LogprobOutcome | None = None
     inapplicable: tuple[str, ...] = ()
-    n_items: int = 0
+    items: tuple[Item, ...] = ()
 
 
 def collect(
@@ -99,7 +100,7 @@ def collect(
                 raise
             look = account.close()
     logprobs = outcome if plan.tasks else None
-    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, len(plan.items))
+    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, plan.items)
 
 
 def _works(plan: CollectPlan) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded, load, sampled
 from vivavoce.core import registry
+from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
@@ -33,13 +34,14 @@ class RequestBuilder:
     Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
     that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
     `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; and `shots`, so many other items with their keys,
-    of the same format and another group, drawn by the item's id.
+    of the same format and another case, drawn by the item's id.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items
         self._prompts: dict[str, Prompt] = {}
         self._solved: dict[str, list[tuple[Item, str]]] | None = None
+        self._cases: dict[tuple[str, str], str] = {}
         self._sizes: Counter[tuple[str, str]] = Counter()
 
     def check(self, items: Sequence[Item], candidate: CandidateConfig) -> None:
@@ -117,21 +119,26 @@ class RequestBuilder:
     def _examples(self, item: Item, shots: int) -> list[tuple[Item, str]]:
         if self._solved is None:
             self._solved = {}
+            joined = cases_of(self._items)
+            self._cases = {(p.item, p.variant): c for p, c in zip(joined.places, joined.labels, strict=True)}
             for example in self._items:
                 answer = formats.key(example)
                 if answer and not example.variant:
                     self._solved.setdefault(example.format, []).append((example, answer))
-                    self._sizes[example.format, example.group] += 1
-        solved, in_group = self._solved.get(item.format, []), self._sizes[item.format, item.group]
+                    self._sizes[example.format, self._case_of(example)] += 1
+        solved, in_group = self._solved.get(item.format, []), self._sizes[item.format, self._case_of(item)]
         if len(solved) - in_group < shots:
             raise InputError(
                 f"{item.benchmark}, item {item.name!r}: {shots} examples are asked for, and only "
                 f"{len(solved) - in_group} other {item.format} items could serve: lower --shots."
             )
-        # Examples of the item's own group are left out afterwards, so as many more are sampled: the rest
-        # is as random as if the group had not been there.
+        # Examples of the item's own case are left out afterwards, so as many more are sampled: the rest
+        # is as random as if the case had not been there. A repeat of the question would give its key away.
         sample = random.Random(_number(item, "shots", 0)).sample(solved, shots + in_group)
-        return [pair for pair in sample if pair[0].group != item.group][:shots]
+        return [pair for pair in sample if self._case_of(pair[0]) != self._case_of(item)][:shots]
+
+    def _case_of(self, item: Item) -> str:
+        return self._cases[item.item, item.variant]
 
 
 def _number(item: Item, purpose: str, repeat: int, base: int = 0) -> int:

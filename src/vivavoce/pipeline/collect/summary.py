@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.core.cases import count_items
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
@@ -71,7 +72,8 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
     20 % or 50 % of the groups: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, with 80 % power.
     Repeats do not lower it: the groups are the sample.
     """
-    n_groups = len({item.group for item in plan.items})
+    counted = count_items(plan.items)
+    n_groups = counted.cases
     calls = sum(estimate.calls for estimate in estimates)
     candidates = f"{len(estimates)} {'candidate' if len(estimates) == 1 else 'candidates'}"
     lines = []
@@ -83,6 +85,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
             f"{calls:,} requests: {len(plan.items):,} questions in {n_groups:,} cases, {plan.repeats} "
             f"{'time' if plan.repeats == 1 else 'times'} each, {candidates}."
         )
+    lines += filter(None, [counted.text])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
         differences = [(share, mde(math.sqrt(share / n_groups), df=n_groups - 1)) for share in DISCORDANCE]
@@ -123,6 +126,7 @@ def done(collected: Collected, path: str) -> Finding:
     tally, outcome = collected.tally, collected.outcome
     causes = tally.causes if outcome is None else outcome.failed
     failed = tally.failed if outcome is None else sum(outcome.failed.values())
+    counted = count_items(collected.items)
     row: dict[str, Any] = {
         "answered": tally.answered if outcome is None else outcome.recorded,
         "failed": failed,
@@ -137,17 +141,18 @@ def done(collected: Collected, path: str) -> Finding:
         "look": collected.look,
         "causes": dict(causes.most_common()),
         "sent": tally.traffic.rows,
+        **counted.facts,
     }
     if outcome is not None:
         row["calls"] = tally.done
     if not tally.done and not tally.remaining and not failed:
-        text = "Everything was answered already; nobody was asked."
-        return Finding(study="collect", rows=(row,), text=text)
+        lines = ["Everything was answered already; nobody was asked.", *filter(None, [counted.text])]
+        return Finding(study="collect", rows=(row,), text="\n".join(lines))
     lines = [_answered_sentence(collected)]
     if failed:
         first = f" The first: {', '.join(outcome.names[:3])}." if outcome else ""
         lines.append(f"{failed:,} failed: {causes_said(causes)}.{first}")
-    lines += _remarks(collected)
+    lines += [*filter(None, [counted.text]), *_remarks(collected)]
     if tally.done and (failed or tally.remaining):
         lines.append(f"What came is stored in {path}; rerun the command to resume.")
     if collected.look:
@@ -171,7 +176,7 @@ def _remarks(collected: Collected) -> list[str]:
     if cut := tally.cut if outcome is None else outcome.cut:
         lines.append(f"{cut:,} question{'s were' if cut > 1 else ' was'} cut to fit the model's context.")
     for metric in collected.inapplicable:
-        lines.append(f"{metric} marks none of these {collected.n_items} questions.")
+        lines.append(f"{metric} marks none of these {len(collected.items)} questions.")
     for model, cause in tally.stopped.items():
         lines.append(f"{model} was not asked everything: {cause.rstrip('.')}.")
     if tally.remaining:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded, load
+from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response, ResponseStatus, Role
 from vivavoce.core.tables import Line, is_file
@@ -32,7 +33,7 @@ class Imported(NamedTuple):
 
     `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
     these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
-    left out too.
+    left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
     """
 
     responses: int
@@ -47,6 +48,9 @@ class Imported(NamedTuple):
     identical_repeats: tuple[str, ...]
     probes: int = 0
     skipped_items: tuple[str, ...] = ()
+    questions: int = 0
+    repeated: int = 0
+    cases: int = 0
 
 
 def import_answers(
@@ -135,6 +139,7 @@ def import_answers(
         **stored._asdict(),
         identical_repeats=identical_repeats(responses),
         probes=probes,
+        **count_items(loaded.items).facts,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce.core.cases import CaseCount
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import causes_said, is_blank
@@ -51,6 +52,18 @@ class CallsRow:
     reason: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsRow:
+    """How many cases the questions of one benchmark are, and how many questions repeat another one."""
+
+    about: str = "questions"
+    benchmark: str
+    questions: int
+    repeated: int
+    cases: int
+    shared: int
+
+
 COLUMNS = columns(ScoresRow)
 CALLS = columns(CallsRow)
 
@@ -62,9 +75,11 @@ def status(
     calls: Sequence[Mapping[str, Any]] = (),
     only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
     probes: Mapping[int, str] | None = None,
+    cases: Sequence[CaseCount] = (),
 ) -> Finding:
-    """The scores of the run, and what was asked; `about` tells the rows apart.
+    """The scores of the run, its questions, and what was asked; `about` tells the rows apart.
 
+    `questions`: a `QuestionsRow` per benchmark, from `cases`; `shared` cases stand in another benchmark too.
     `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
     in its place the name of the requests for log-likelihoods; `probes` says which measures score those.
     `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.calls.spent`. Failed calls may
@@ -93,8 +108,10 @@ def status(
     rows += _unscored(responses, scored)
     rows.sort(key=lambda r: (r.benchmark, r.candidate, r.metric or "", r.criterion or ""))
     calls_rows = [_calls_row(call) for call in calls]
-    text = [*map(_sentence, rows), *map(_bill, calls_rows)]
-    return Finding(study="status", rows=tuple(map(as_mapping, (*rows, *calls_rows))), text="\n".join(text))
+    questions = [QuestionsRow(**counted._asdict()) for counted in cases]
+    text = [*(counted.summary for counted in cases), *map(_sentence, rows), *map(_bill, calls_rows)]
+    every = (*questions, *rows, *calls_rows)
+    return Finding(study="status", rows=tuple(map(as_mapping, every)), text="\n".join(text))
 
 
 def _calls_row(spent: Mapping[str, Any]) -> CallsRow:
