@@ -107,7 +107,7 @@ def _totals(data: ReportData) -> list[tuple[str, int]]:
     return [
         ("candidates", items["candidate"].n_unique()),
         ("questions", items.select("benchmark", "item", "variant").n_unique() if items.height else 0),
-        *([("repeated questions", repeated)] if repeated else []),
+        ("repeated questions", repeated),
         ("independent cases", items["group"].n_unique()),
         ("answers", responses.height),
         ("blank", sum(is_blank(text) for text in responses["text"].drop_nulls())),

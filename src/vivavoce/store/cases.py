@@ -46,7 +46,8 @@ def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
         _read_contents(db)
     return join_cases(
-        Place(*place, None if meta is None else _CONTENTS[digest, meta]) for *place, digest, meta in rows
+        Place(benchmark, item, variant, group, None if meta is None else _CONTENTS[digest, meta])
+        for benchmark, item, variant, group, digest, meta in rows
     )
 
 

@@ -1,0 +1,221 @@
+"""Items with the same content are one case, and near misses are not."""
+
+import random
+import time
+from typing import Any
+
+import pytest
+
+from vivavoce.core.cases import cases_of, content_text, count_items
+from vivavoce.core.records import Item
+
+
+def item(name: str, question: str | None = None, **fields: Any) -> Item:
+    asked = f"What of {name}?" if question is None else question
+    defaults = {"benchmark": "exam", "format": "short", "question": asked}
+    return Item(item=name, **(defaults | fields))
+
+
+def cases(*items: Item) -> list[list[str]]:
+    """The items' names by case, in their order."""
+    joined = cases_of(items)
+    members: dict[str, list[str]] = {}
+    for one, label in zip(items, joined.labels, strict=True):
+        members.setdefault(label, []).append(one.item)
+    return list(members.values())
+
+
+def test_items_have_a_case_each_where_their_questions_differ():
+    assert [["a"], ["b"], ["c"]] == cases(item("a"), item("b"), item("c"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Which dose of X is safe?", "which   DOSE of x is safe"),
+        ("Which dose, if any, is safe?", "Which dose (if any) is safe?!\n"),
+        ("“What’s next?”", "What's next?"),
+        ("Is 5 mg safe?", "Is 5mg safe?"),
+        ("Is T > 38 °C a fever?", "Is T>38°C a fever?"),
+        ("Is ≤ 5 normal?", "Is <=5 normal?"),
+        ("A score of −2?", "A score of -2?"),
+        ("From 5–10 mg?", "From 5 - 10 mg?"),
+        ("10³ cells?", "10^3 cells?"),
+        ("2½ tablets?", "2 1/2 tablets?"),
+        ("HIV-1 or not?", "HIV 1 or not?"),
+        ("A beta-blocker?", "A Beta blocker?"),
+        ("Straße", "STRASSE"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("a\u00a0soft\u00adened **word**\u200b", "a softened word"),
+        ("糖尿病？", "糖尿病"),
+    ],
+)
+def test_case_spaces_and_punctuation_make_no_other_question(first: str, second: str):
+    assert [["a", "b"]] == cases(item("a", first), item("b", second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Give 5 mg?", "Give 10 mg?"),
+        ("Give 0.5 mg?", "Give 05 mg?"),
+        ("Give 0.5 mg?", "Give 5 mg?"),
+        ("Give .5 mg?", "Give 5 mg?"),
+        ("Give 2.5 mg?", "Give 25 mg?"),
+        ("Give 2.5 mg?", "Give 2 5 mg?"),
+        ("Give 1,5 mg?", "Give 15 mg?"),
+        ("Give 5 10 mg tablets?", "Give 510 mg tablets?"),
+        ("Give 5-10 mg?", "Give 510 mg?"),
+        ("Adrenaline 1:1000?", "Adrenaline 1:10,000?"),
+        ("Adrenaline 1:1000?", "Adrenaline 11000?"),
+        ("A pressure of 120/80?", "A pressure of 12080?"),
+        ("A base excess of -2?", "A base excess of 2?"),
+        ("A base excess of −2?", "A base excess of 2?"),
+        ("A base excess of (-2)?", "A base excess of (2)?"),
+        ("A change of +2?", "A change of 2?"),
+        ("Is T>38?", "Is T<38?"),
+        ("Is x ≤ 5?", "Is x ≥ 5?"),
+        ("Is x != 5?", "Is x = 5?"),
+        ("5% glucose?", "5 glucose?"),
+        ("10³ cells?", "103 cells?"),
+        ("½ a tablet?", "12 a tablet?"),
+        ("CD4+ cells?", "CD4- cells?"),
+        ("CD4- cells?", "CD4 cells?"),
+        ("K ↑?", "K ↓?"),
+        ("HLA-B*57?", "HLA-B57?"),
+        ("A symptomatic patient?", "Asymptomatic patient?"),
+        ("A typical course?", "Atypical course?"),
+    ],
+)
+def test_signs_that_say_something_make_another_question(first: str, second: str):
+    assert [["a"], ["b"]] == cases(item("a", first), item("b", second))
+
+
+def test_options_are_a_set():
+    """In another order, or under other letters, they are the same question; another option makes another."""
+    asked = "Which one?"
+    rows = [
+        item("a", asked, format="mcq", options=("Yes", "No", "0.5 mg")),
+        item("b", asked, format="mcq", options=("no.", "0.5 mg", "YES")),
+        item("c", asked, format="mcq", options=("Yes", "No", "5 mg")),
+        item("d", asked, format="mcq", options=("Yes", "No")),
+        item("e", asked),
+    ]
+    assert [["a", "b"], ["c"], ["d"], ["e"]] == cases(*rows)
+
+
+def test_the_context_is_content_and_the_key_the_category_and_the_format_are_not():
+    rows = [
+        item("a", "What now?", context="A man of 40.", references=("rest",), category="x"),
+        item("b", "What now?", context="a man of 40", references=("surgery",), format="longform"),
+        item("c", "What now?", context="A man of 41."),
+        item("d", "What now?"),
+    ]
+    assert [["a", "b"], ["c"], ["d"]] == cases(*rows)
+
+
+@pytest.mark.parametrize("field", ["image", "images", "image_url", "imageUrl", "attachment", "Figure 1"])
+def test_images_and_attachments_are_content(field: str):
+    rows = [item(n, "What is shown?", meta={field: file}) for n, file in (("a", "1"), ("b", "2"), ("c", "1"))]
+    assert [["a", "c"], ["b"]] == cases(*rows)
+    assert [["a", "b"]] == cases(*(item(n, "What?", meta={"page": n, "imagery": n}) for n in "ab"))
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "…", "____?"])
+def test_items_without_text_are_not_joined_by_it(blank: str):
+    rows = [
+        *(item(n, blank) for n in "ab"),
+        item("c", blank, format="mcq", options=("x", "y")),
+        item("d", blank, format="mcq", options=("x", "y")),
+        item("e", blank, context="A man of 40 coughs."),
+        item("f", blank, context="A man of 40 coughs!"),
+        item("g", blank, context="A man of 41 coughs."),
+    ]
+    assert [["a"], ["b"], ["c"], ["d"], ["e", "f"], ["g"]] == cases(*rows)
+
+
+def test_a_template_joins_nothing_and_the_same_question_in_two_formats_is_one():
+    """What is shown after the question tells items apart, unless the question is also asked alone."""
+    wrong = {"format": "multi_hop_inverse", "question": "Which step is wrong?", "step": 1}
+    templates = [item(n, **wrong, steps=(f"{n} is high.", "So stop.")) for n in "abc"]
+    repeat = item("d", **wrong, steps=("A is high", "so stop"))
+    assert [["a", "d"], ["b"], ["c"]] == cases(*templates, repeat)
+    inverse = [item(n, "Why?", format="short_inverse", false_answer=f"It is {n}.") for n in "ab"]
+    assert [["a"], ["b"]] == cases(*inverse)
+    assert [["a", "b", "c"]] == cases(*inverse, item("c", "Why?"))
+    # a chain without a wrong step is the key
+    chains = [item(n, "Why?", format="multi_hop", steps=(f"Because of {n}.",)) for n in "ab"]
+    assert [["a", "b"]] == cases(*chains)
+
+
+def test_a_declared_group_joins_further_and_never_splits():
+    rows = [
+        item("a", "One?", group="first"),
+        item("b", "One?", group="second"),
+        item("c", "Two?", group="second"),
+        item("d", "Two?", group="third"),
+        item("e", "Three?", group="third"),
+        item("f", "Four?"),
+    ]
+    assert [["a", "b", "c", "d", "e"], ["f"]] == cases(*rows)
+    assert "first" == cases_of(rows).labels[4]
+
+
+def test_the_label_and_the_cases_do_not_depend_on_the_order():
+    rows = [item(f"q{n}", f"Number {n // 3}?", group=f"g{n % 7 if n < 21 else n}") for n in range(40)]
+    expected = dict(zip((r.item for r in rows), cases_of(rows).labels, strict=True))
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(rows, len(rows))
+        labels = cases_of(shuffled).labels
+        assert expected == dict(zip((r.item for r in shuffled), labels, strict=True))
+
+
+def test_variants_stay_with_their_item_and_made_ones_say_nothing_of_their_own():
+    halves = {"variant": "half", "origin": "half()"}
+    rows = [
+        item("a", "A man coughs. What now?"),
+        item("a", "A man coughs.", **halves),
+        item("b", "A man coughs. Which drug?"),
+        item("b", "A man coughs.", **halves),
+        item("c", "Other?", variant="neutral"),
+        item("c", "Other?"),
+    ]
+    assert [["a", "a"], ["b", "b"], ["c", "c"]] == cases(*rows)
+    assert () == cases_of(rows).repeated
+
+
+def test_one_question_in_two_benchmarks_is_one_case_and_equal_ids_are_not():
+    rows = [
+        item("q1", "One?", benchmark="A"),
+        item("q2", "Two?", benchmark="A"),
+        item("q1", "Three?", benchmark="B"),
+        item("q7", "two", benchmark="B"),
+    ]
+    joined = cases_of(rows)
+    assert ("A: q1", "A: q2", "B: q1", "A: q2") == joined.labels
+    assert ((1, 3),) == joined.repeated
+    assert ("q1", "q2", "q2") == cases_of([rows[0], rows[1], rows[3]]).labels
+
+
+def test_repeats_are_counted_and_said():
+    rows = [item(f"q{n}", f"Question {n % 12}?") for n in range(60)]
+    counted = count_items(rows)
+    assert {"questions": 60, "repeated": 48, "cases": 12} == counted.facts
+    said = "48 of 60 questions repeat another one; the same question is one case, which leaves 12 cases."
+    assert said == counted.text
+    twins = count_items([*rows[:2], item("x", "Question 1!")])
+    assert "1 of 3 questions repeats another one; the same question is one case, which leaves 2 cases." == (
+        twins.text
+    )
+    assert "" == count_items(rows[:12]).text
+
+
+def test_no_items_have_no_cases():
+    assert ((), ()) == (cases_of([]).labels, cases_of([]).repeated)
+
+
+def test_hostile_text_is_read_in_linear_time():
+    for hostile in ("-" * 50_000, "1-" * 25_000, " - " * 20_000, "½" * 20_000, "\u0301" * 20_000, "\udce9?"):
+        begun = time.perf_counter()
+        content_text(hostile)
+        assert time.perf_counter() - begun < 1
