@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.studies.judging import EXPERT, FREE, JUDGE, OTHER, draw, each, judged, some
-from tests.studies.making import row
+from tests.studies.making import made, row
 
 from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard
@@ -83,6 +83,15 @@ def test_the_halves_share_no_case_and_are_the_same_whatever_is_compared(tmp_path
         assert {30} == {r["n_units"] for r in finding.rows}
     place = {"figure": "alpha_ordinal", "metric": "judge(model=m1, rubric=s)", "half": "choose"}
     assert row(two, **place)["value"] == row(more, **place)["value"]
+
+
+def test_another_benchmark_with_the_same_ids_moves_no_case_to_the_other_half(tmp_path: Path) -> None:
+    run = labelled(tmp_path, {JUDGE: TRUTH, SECOND: guess("x")})
+    before = compared(run).rows
+    other = [{"item": f"q{n:02}", "question": f"Another {n}?"} for n in range(N)]
+    made(tmp_path, {"A": {"q00": "x"}}, items=other, name="other", run=run)
+    assert {"exam: q00", "other: q00"} < set(run.items["group"])
+    assert before == compared(run).rows
 
 
 def test_of_many_guessers_the_best_owes_its_place_to_luck(tmp_path: Path) -> None:

@@ -22,9 +22,7 @@ def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json =
         print_json("status", run, finding.rows)
     elif not quiet:
         calls = _rows_about(finding.rows, "calls")
-        for row in _rows_about(finding.rows, "questions"):
-            counts = {name: value for name, value in row.items() if name != "about"}
-            print(printable(CaseCount(**counts).summary))
+        _print_questions(_rows_about(finding.rows, "questions"))
         if scores or not calls:
             _print_scores(scores)
         if calls:
@@ -36,6 +34,12 @@ def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json =
 def _rows_about(rows: Iterable[Mapping[str, Any]], topic: str) -> list[Mapping[str, Any]]:
     """The rows of one topic."""
     return [row for row in rows if row["about"] == topic]
+
+
+def _print_questions(rows: Iterable[Mapping[str, Any]]) -> None:
+    """A line for each benchmark: its questions and cases."""
+    for row in rows:
+        print(printable(CaseCount(**{name: row[name] for name in CaseCount._fields}).summary))
 
 
 def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:

@@ -238,26 +238,28 @@ def _repeated(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tup
 
 def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> list[CaseCount]:
     """The cases by benchmark, of chosen items (benchmark, base id, variant) or of all."""
+    counted = [n for n, place in enumerate(joined.places) if chosen is None or place[:3] in chosen]
     labels: dict[str, list[str]] = {}
-    repeated: Counter[str] = Counter()
-    counted = [chosen is None or place[:3] in chosen for place in joined.places]
-    for place, label, counts in zip(joined.places, joined.labels, counted, strict=True):
-        if counts:
-            labels.setdefault(place.benchmark, []).append(label)
-    for positions in joined.repeated:
-        members = Counter(joined.places[position].benchmark for position in positions if counted[position])
-        repeated.update({benchmark: n - 1 for benchmark, n in members.items()})
+    for n in counted:
+        labels.setdefault(joined.places[n].benchmark, []).append(joined.labels[n])
+    repeated = _count_repeated(joined, frozenset(counted))
     homes = Counter(label for of_benchmark in labels.values() for label in set(of_benchmark))
     return [
         CaseCount(
-            benchmark=benchmark,
-            questions=len(of_benchmark),
-            repeated=repeated[benchmark],
-            cases=len(set(of_benchmark)),
+            *(benchmark, len(of_benchmark), repeated[benchmark], len(set(of_benchmark))),
             shared=sum(homes[label] > 1 for label in set(of_benchmark)),
         )
         for benchmark, of_benchmark in labels.items()
     ]
+
+
+def _count_repeated(joined: Cases, counted: Collection[int]) -> Counter[str]:
+    """By benchmark the items among the counted positions that repeat an earlier one of the benchmark."""
+    repeated: Counter[str] = Counter()
+    for positions in joined.repeated:
+        members = Counter(joined.places[n].benchmark for n in positions if n in counted)
+        repeated.update({benchmark: n - 1 for benchmark, n in members.items()})
+    return repeated
 
 
 def cases_of(items: Iterable[Item]) -> Cases:

@@ -155,7 +155,7 @@ MEANINGS = {
     "item": "the question's id; variants share it",
     "variant": "the framing of the question; empty for the base item",
     "alias": "the id it was published under, where that differs",
-    "group": "what must be resampled together",
+    "group": "what must be resampled together: the label of the case",
     "category": "the benchmark's own heading",
     "format": "how it is asked and read: mcq, true_false, list, short, longform …",
     "question": "what was asked",

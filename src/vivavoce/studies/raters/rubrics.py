@@ -260,8 +260,10 @@ class _Choice(NamedTuple):
         return _row(self.benchmark, self.measures[n], **values, **figures)
 
 
-def _hash(benchmark: str, group: Any) -> bytes:
-    return hashlib.sha256(f"rubrics|{benchmark}|{group}".encode("utf-8", "surrogatepass")).digest()
+def _hash(benchmark: str, group: str) -> bytes:
+    # A second benchmark in the run may put the benchmark before the labels: it moves no case.
+    label = group.removeprefix(f"{benchmark}: ")
+    return hashlib.sha256(f"rubrics|{benchmark}|{label}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _choice_text(
