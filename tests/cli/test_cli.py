@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import typer.main
 from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
+from vivavoce.core.cases import CaseCount
 from vivavoce.pipeline.run import Run
 from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
 from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
@@ -113,7 +115,9 @@ def test_json_of_every_verb(viva: Viva, run: Run, tmp_path: Path) -> None:
     assert [set(ESTIMATED)] * 2 == [set(r) for r in scored]
     compared = rows(viva("compare", path, "A", "B", "--metric", "told", "--json"), "compare")
     assert [set(COMPARED)] == [set(r) for r in compared]
-    assert [set(COUNTED)] * 2 == [set(r) for r in rows(viva("status", path, "--json"), "status")]
+    *counted, questions = rows(viva("status", path, "--json"), "status")
+    assert [set(COUNTED)] * 2 == [set(r) for r in counted]
+    assert {"about", *CaseCount._fields} == set(questions)
     reported = rows(viva("report", path, "--json"), "report")
     assert ("file", str(tmp_path / "run.html")) == (reported[0]["section"], reported[0]["path"])
     assert 1 == len(rows(viva("copy", path, tmp_path / "copy.viva", "--json"), "copy"))
@@ -257,7 +261,9 @@ def test_the_whole_way_on_real_answers(viva: Viva, hivmedqa: Path, tmp_path: Pat
     words = ("compare", path, "Gemini 2.5 Pro", "MedGemma 27B", "--metric", "rouge", "--items", paper)
     found = rows(viva(*words, "--margin", "0.02", "--json"), "compare")[0]
     assert (63, 42) == (found["n_items"], found["n_groups"])
-    assert 22 == len(rows(viva("status", path, "--json"), "status"))
+    status = rows(viva("status", path, "--json"), "status")
+    assert {"marks": 22, "questions": 1} == Counter(r["about"] for r in status)
+    assert (92, 0, 68) == tuple(status[-1][name] for name in ("questions", "repeated", "cases"))
     viva("report", path)
     page = (tmp_path / "hiv.html").read_text(encoding="utf-8")
     assert "questions in 42 cases" in page

@@ -10,7 +10,7 @@ from tests.studies.making import exam, marked, row, twins
 
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store.calls import CallRecord, spent
-from vivavoce.studies.leaderboard.status import CALLS, COLUMNS
+from vivavoce.studies.leaderboard.status import CALLS, COLUMNS, QUESTIONS
 
 
 def called(run: Run, *calls: dict[str, Any]) -> Run:
@@ -66,11 +66,13 @@ def test_tokens_that_nobody_counted_are_null(tmp_path: Path) -> None:
 
 def test_rows_are_told_apart_by_what_they_are_about(tmp_path: Path) -> None:
     rows = called(marked(tmp_path, {"A": twins([1])}), {}).status().rows
-    assert [("marks", COLUMNS), ("calls", CALLS)] == [(r["about"], tuple(r)) for r in rows]
+    assert [("marks", COLUMNS), ("calls", CALLS), ("questions", QUESTIONS)] == [
+        (r["about"], tuple(r)) for r in rows
+    ]
 
 
 def test_a_run_without_calls_has_no_row_of_them(tmp_path: Path) -> None:
-    assert ["marks"] == [r["about"] for r in marked(tmp_path, {"A": twins([1])}).status().rows]
+    assert ["marks", "questions"] == [r["about"] for r in marked(tmp_path, {"A": twins([1])}).status().rows]
 
 
 def test_the_command_prints_both_and_fails_for_marks_alone(tmp_path: Path, viva: Callable[..., Any]) -> None:
@@ -81,7 +83,7 @@ def test_the_command_prints_both_and_fails_for_marks_alone(tmp_path: Path, viva:
     assert "Calls to models" in said
     assert "[red]n" in said
     rows = json.loads(viva("status", run.file.path, "--json").stdout)["rows"]
-    assert ["marks", "calls", "calls"] == [r["about"] for r in rows]
+    assert ["marks", "calls", "calls", "questions"] == [r["about"] for r in rows]
     failing = marked(tmp_path / "f", {"A": twins(["fail"])})
     viva("status", failing.file.path, code=1)
 

@@ -66,6 +66,7 @@ class QuestionsRow:
 
 COLUMNS = columns(ScoresRow)
 CALLS = columns(CallsRow)
+QUESTIONS = columns(QuestionsRow)
 
 
 def status(
@@ -110,7 +111,7 @@ def status(
     calls_rows = [_calls_row(call) for call in calls]
     questions = [QuestionsRow(**counted._asdict()) for counted in cases]
     text = [*(counted.summary for counted in cases), *map(_sentence, rows), *map(_bill, calls_rows)]
-    every = (*questions, *rows, *calls_rows)
+    every = (*rows, *calls_rows, *questions)
     return Finding(study="status", rows=tuple(map(as_mapping, every)), text="\n".join(text))
 
 
