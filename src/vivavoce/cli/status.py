@@ -43,10 +43,11 @@ def _print_questions(rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
-    """A table of what the run holds, with the causes of failures in its last column."""
-    columns = [name for name in (scores[0] if scores else ()) if name != "about"]
+    """A table of what the run holds, with the causes of what is not ok in its last column."""
+    hidden = {"about"} if any(row["set_aside"] for row in scores) else {"about", "set_aside"}
+    columns = [name for name in (scores[0] if scores else ()) if name not in hidden]
     lines = [[*(row[name] for name in columns[:-1]), causes_said(row["causes"])] for row in scores]
-    print_table(columns or ["nothing here yet"], lines)
+    print_table([name.replace("_", " ") for name in columns] or ["nothing here yet"], lines)
 
 
 def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
