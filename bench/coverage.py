@@ -199,7 +199,7 @@ BLOCKS = {
             "false better, against one": FALSE,
             "false pair in ranking": RANKED,
         },
-        0.2,
+        0.3,
     ),
     "pooled": Block(
         'Pooled figures of n cases: coverage of the 95 % interval, false "better" of two equal candidates',
@@ -218,7 +218,7 @@ BLOCKS = {
         studies,
         [*cells(STUDIES, ("single", "twins"), (60,)), *cells(STUDIES, ("cv .95",), (150,))],
         {"false alarms": FALSE, "planted and found": ANY},
-        0.1,
+        0.2,
     ),
 }
 
@@ -297,7 +297,7 @@ def as_json(figures: Figures) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("draws", nargs="?", type=int, default=2_000, help="benchmarks simulated per cell")
+    parser.add_argument("draws", nargs="?", type=int, default=1_000, help="benchmarks simulated per cell")
     parser.add_argument("--block", action="append", choices=BLOCKS, help="only this block; repeatable")
     parser.add_argument("--json", type=Path, help="write every figure to this file")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
