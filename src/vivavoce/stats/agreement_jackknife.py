@@ -32,7 +32,7 @@ AgreementCoefficient: TypeAlias = Literal[
 Bools: TypeAlias = NDArray[np.bool_]
 
 CANCELLED = 1e-4  # a sum of squares that keeps less than this of its terms has lost too many digits
-CELLS_AT_ONCE = 2_000_000  # numbers held at once: 16 MB
+CELLS_AT_ONCE = 100_000  # numbers held at once: 0.8 MB, which a cache holds
 
 
 class _Without(NamedTuple):
