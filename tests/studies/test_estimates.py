@@ -106,15 +106,91 @@ def test_an_answer_that_never_arrived_is_ours_and_not_the_candidates(tmp_path: P
 
 def test_every_mark_failed_leaves_no_estimate_and_the_widest_bounds(tmp_path: Path) -> None:
     found = estimate(tmp_path, {"A": twins(["fail", "fail"])})
-    assert (None, "every mark failed", 0, 0.0) == tuple(
+    assert (None, "no result: no answer could be scored (2 failed)", 0, 0.0) == tuple(
         found[k] for k in ("estimate", "reason", "n_items", "coverage")
     )
     assert (0.0, 1.0) == (found["set_low"], found["set_high"])
 
 
-def test_all_silence_set_aside_leaves_no_estimate(tmp_path: Path) -> None:
-    found = estimate(tmp_path, {"A": twins([SILENT, SILENT])}, "told(silence=set_aside)")
-    assert (None, "nothing was answered, and silence is set aside") == (found["estimate"], found["reason"])
+@pytest.mark.parametrize("silence", ["worst", "correct", "set_aside"])
+def test_a_figure_made_of_refusals_alone_is_no_result(tmp_path: Path, silence: str) -> None:
+    """Coverage is 0 %, whatever silence is worth; a dead endpoint is silent too."""
+    found = estimate(tmp_path, {"A": twins([SILENT, SILENT, UNREADABLE])}, f"told(silence={silence})")
+    assert "no result: no answer could be scored (2 unanswered, 1 unreadable)" == found["reason"]
+    assert (0.0, 0, 2) == (found["coverage"], found["n_items"], found["n_unanswered"])
+    assert {None} == {found[k] for k in (*FIGURES[:-1], "estimate_common")}
+
+
+def test_silence_beside_scores_that_all_failed_is_no_result_and_keeps_the_bounds(tmp_path: Path) -> None:
+    """Two silent answers count 0 and two failed ones are anything: a mean from 0 to a half."""
+    found = estimate(tmp_path, {"A": twins([SILENT, SILENT, "fail", "fail"])})
+    assert (None, "no result: no answer could be scored (2 unanswered, 2 failed)") == (
+        found["estimate"], found["reason"],
+    )  # fmt: skip
+    assert (0.0, 0.5) == (found["set_low"], found["set_high"])
+
+
+def test_who_has_no_result_takes_no_common_question_from_the_others(tmp_path: Path) -> None:
+    answers = {"A": twins([0.2, 0.4]), "B": twins([0.6, 0.8]), "C": twins([SILENT, "fail"])}
+    found = score(made(tmp_path, answers))
+    assert [("B", 2), ("A", 2), ("C", 2)] == [(r["candidate"], r["n_common"]) for r in found.rows]
+    assert "different questions" not in found.text
+
+
+def test_candidates_are_ordered_by_the_questions_that_all_share(tmp_path: Path) -> None:
+    """A was asked two hard questions more, and is ahead on what both were asked."""
+    answers = {
+        "A": {"easy1": 0.9, "easy2": 0.8, "hard1": 0.1, "hard2": 0.2},
+        "B": {"easy1": 0.7, "easy2": 0.8},
+    }
+    found = score(made(tmp_path, answers))
+    assert [("A", 0.5, 0.85, 2), ("B", 0.75, 0.75, 2)] == [
+        (r["candidate"], round(r["estimate"], 9), round(r["estimate_common"], 9), r["n_common"])
+        for r in found.rows
+    ]
+    first = found.text.splitlines()[0]
+    assert (
+        "told, worth on exam: Candidates have scores on different questions, so they are ordered by their "
+        "means on the 2 questions that all share. Means over their own questions: A 0.500 on 4, B 0.750 on 2."
+    ) == first
+    assert found.text.endswith("; 2 not asked or not scored.")
+
+
+def test_without_a_common_question_candidates_stand_by_name(tmp_path: Path) -> None:
+    found = score(made(tmp_path, {"B": {"q1": 0.9, "q2": 0.8}, "A": {"q3": 0.1}, "C": {"q4": 0.95}}))
+    assert [("A", None, 0), ("B", None, 0), ("C", None, 0)] == [
+        (r["candidate"], r["estimate_common"], r["n_common"]) for r in found.rows
+    ]
+    assert found.text.startswith(
+        "told, worth on exam: No question has scores of all candidates, so their means cannot be compared "
+        "and they are not ordered. Means over their own questions: A 0.100 on 1, B 0.850 on 2, C 0.950 on 1."
+    )
+
+
+def test_every_view_is_ordered_on_its_own_common_questions(tmp_path: Path) -> None:
+    """The worst of two: only q1 has two answers of both, and B's worst there is better."""
+    answers = {"A": {"q1": [0.1, 0.9], "q2": [0.9, 0.9]}, "B": {"q1": [0.3, 0.5], "q2": [0.2]}}
+    run = marked(tmp_path, answers)
+    rows = {(r["view"], r["candidate"]): r for r in run.estimates(worst_at=2, tail=0.5).rows}
+    assert {2: ["A", "B"], 1: ["B", "A"]} == {
+        n: [c for (view, c), r in rows.items() if view == name] for n, name in ((2, "mean"), (1, "worst@2"))
+    }
+    assert {1} == {r["n_common"] for (view, _), r in rows.items() if view == "worst@2"}
+    assert (0.1, 0.3) == tuple(round(rows["worst@2", c]["estimate_common"], 9) for c in "AB")
+
+
+def test_floor_and_ceiling_take_no_question_from_the_candidates(tmp_path: Path) -> None:
+    answers = {"A": twins([0.2, 0.4, 0.6]), "B": twins([0.3, 0.5, 0.7]), "C": twins([1, 1])}
+    found = score(made(tmp_path, answers, role={"C": "ceiling"}))
+    assert [("B", 3), ("A", 3), ("C", 3)] == [(r["candidate"], r["n_common"]) for r in found.rows]
+    assert found.rows[2]["estimate_common"] is None
+    assert "different questions" not in found.text
+
+
+def test_what_was_never_asked_is_counted(tmp_path: Path) -> None:
+    """Three questions, two repeats of each were to be expected, and three answers came."""
+    found = estimate(tmp_path, {"A": {"q1": [1, 1], "q2": [1]}}, items=["q1", "q2", "q3"])
+    assert (3, 0.5) == (found["n_unscored"], found["coverage"])
 
 
 def test_one_case_has_a_mean_and_no_interval(tmp_path: Path) -> None:

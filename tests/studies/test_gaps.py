@@ -226,3 +226,63 @@ def test_two_raters_are_tested_apart(panel: Callable[..., Run]) -> None:
         (r["rater"], r["differs"]) for r in found.rows if r["candidate"] == "C"
     }
     assert "C on panel: worth by Bob" in found.text
+
+
+def leaning(*lost: str) -> dict[str, dict[str, Any]]:
+    """A is .3 better in x than in y, where B is even; in the categories `lost` three of A's scores failed."""
+    asked = items(14, 14)
+    said: dict[str, dict[str, Any]] = {
+        "A": dict(answers(asked, {"x": 0.8, "y": 0.5}, 0.02)),
+        "B": dict(answers(asked, EVEN, 0.05)),
+    }
+    for kind in lost:
+        said["A"] |= dict.fromkeys([i["item"] for i in asked if i["category"] == kind][:3], "fail")
+    return said
+
+
+def test_failed_scores_that_decide_a_profile_leave_no_verdict(tmp_path: Path) -> None:
+    """With three of fourteen at 0 the lead in x is gone."""
+    found = study(marked(tmp_path, leaning("x"), items=items(14, 14)))
+    assert {(None, True, "it depends on the 3 scores that failed")} == {
+        (r["differs"], r["depends_on_failed"], r["reason"]) for r in found.rows if r["candidate"] == "A"
+    }
+    assert found.text.startswith(
+        "The profiles of A on told: worth and B on told: worth depend on the 3 scores that failed: score "
+        "them again before deciding. "
+    )
+    r = row(found, candidate="A", category="x")
+    assert (11, pytest.approx(0.82, abs=0.01)) == (r["n_items"], r["mean"])
+    assert pytest.approx((r["mean"] * 11 / 14, (r["mean"] * 11 + 3) / 14)) == (r["set_low"], r["set_high"])
+    assert r["bound_low"] < r["set_low"] < r["low"] < r["high"] < r["bound_high"]
+
+
+def test_a_profile_that_no_filling_turns_is_found(tmp_path: Path) -> None:
+    """B's one failed score in x can take .07 from a lead of .3."""
+    said = leaning()
+    said["B"]["q00"] = "fail"
+    found = study(marked(tmp_path, said, items=items(14, 14)))
+    assert {(True, False)} == {(r["differs"], r["depends_on_failed"]) for r in found.rows}
+    assert "depend on" not in found.text
+
+
+def test_categories_are_filled_against_each_other_too(tmp_path: Path) -> None:
+    """Failures in both categories leave the profile alone if all are low, and not if those in x alone are."""
+    said = leaning("x", "y")
+    found = study(marked(tmp_path, said, items=items(14, 14)))
+    assert {(None, True)} == {(r["differs"], r["depends_on_failed"]) for r in found.rows}
+
+
+def test_without_failures_the_bounds_are_the_figures(tmp_path: Path) -> None:
+    found = study(marked(tmp_path, leaning(), items=items(14, 14)))
+    for r in found.rows:
+        assert (r["mean"], r["mean"], r["low"], r["high"], False) == (
+            r["set_low"], r["set_high"], r["bound_low"], r["bound_high"], r["depends_on_failed"],
+        )  # fmt: skip
+
+
+def test_failed_scores_without_a_limit_have_no_bounds_and_no_verdict(tmp_path: Path) -> None:
+    spec = "told(low=null, high=null, silence=set_aside)"
+    found = study(marked(tmp_path, leaning("x"), spec, items=items(14, 14)))
+    r = row(found, candidate="A", category="x")
+    assert (None, None, None, True) == (r["set_low"], r["set_high"], r["differs"], r["depends_on_failed"])
+    assert "a scale without a limit has no bound" in r["reason"]

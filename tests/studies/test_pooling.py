@@ -103,8 +103,8 @@ def test_silence_cannot_count_as_worst(tmp_path: Path) -> None:
         ("counted", ["tp=0 fp=0 fn=0"] * 2, "divided by is 0"),
         ("counted(pool=ratio)", ["numerator=3 denominator=1"] * 2, "outside its declared range"),
         ("counted(pool=ratio)", ["numerator=0 denominator=2", "numerator=0 denominator=-1"], "below 0"),
-        ("counted", [SILENT, SILENT], "nothing was answered"),
-        ("counted", ["fail", "fail"], "every mark failed"),
+        ("counted", [SILENT, SILENT], "no result: no answer could be scored (2 unanswered)"),
+        ("counted", ["fail", "fail"], "no result: no answer could be scored (2 failed)"),
     ],
 )
 def test_a_figure_that_is_not_to_be_had_has_a_reason(

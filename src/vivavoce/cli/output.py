@@ -3,9 +3,10 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,9 @@ def as_text(value: Any) -> str:
 
 
 def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table of candidates for each benchmark and criterion."""
+    """A table of candidates for each benchmark and criterion, below what their order rests on."""
+    from vivavoce.studies.leaderboard.common_items import order_basis
+
     keys = ("benchmark", "metric", "criterion", "rater", "view", "signature")
     for (benchmark, metric, criterion, rater, view, _), group in groupby(
         rows, key=lambda row: tuple(row[key] for key in keys)
@@ -119,6 +122,9 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
         estimates = list(group)
         by = f" by {rater}" if rater else ""
         suffix = "" if view in ("mean", "pooled") else f", {view}"
+        basis = order_basis(estimates, lambda value: figure(value) or "–")
+        if basis:
+            print(printable(f"{metric}: {criterion}{by} on {benchmark}{suffix}: {basis}"))
         _print_estimates_of(estimates, view, f"{metric}: {criterion}{by} on {benchmark}{suffix}")
         for row in estimates:
             if row["reason"]:
@@ -126,27 +132,61 @@ def print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str) -> None:
-    """One table. Only failed scores have bounds, and only the veto counts vetoed answers."""
-    some_failed = any(row["n_failed"] for row in rows)
-    numbers = _missing_of(rows, view)
-    lines = []
-    for row in rows:
-        role = "" if row["role"] == "candidate" else f" ({row['role']})"
-        line = [row["candidate"] + role, figure(row["estimate"]), _ends(row["low"], row["high"])]
-        if some_failed:
-            line.append(_ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None)
-        line += [row["n_items"], row["n_groups"], f"{row['coverage']:.1%}"]
-        lines.append([*line, *(row[f"n_{name}"] for name in numbers)])
-    columns = ["candidate", "estimate", "95% interval", *(["bounds"] if some_failed else []), "items"]
-    columns += ["groups", "coverage", *(name.replace("_", " ") for name in numbers)]
-    print_table(columns, lines, title)
+    """One table, with the columns that its rows have something for."""
+    columns = list(_columns_of_estimates(rows, view))
+    print_table([name for name, _ in columns], [[cell(row) for _, cell in columns] for row in rows], title)
 
 
-def _missing_of(rows: Sequence[Mapping[str, Any]], view: str) -> list[str]:
-    """The counts that a table shows, as their columns begin after `n_`."""
-    numbers = ["unanswered", "unreadable", "failed"]
-    numbers += ["set_aside"] if any(row["n_set_aside"] for row in rows) else []
-    return numbers + (["vetoed"] if view == "veto" else [])
+_Cell = Callable[[Mapping[str, Any]], Any]
+
+
+def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Iterator[tuple[str, _Cell]]:
+    """The columns with what stands in them: only failed scores have bounds, only the veto counts vetoed.
+
+    A mean on common items has a column where it is not everyone's own.
+    """
+    n_common = next((row["n_common"] for row in rows if _is_elsewhere(row)), None)
+    common = f"on {n_common} common"
+    cells: dict[str, _Cell] = {
+        "candidate": _candidate_of,
+        "estimate": _estimate_of,
+        common: lambda row: figure(row["estimate_common"]),
+        "95% interval": lambda row: _ends(row["low"], row["high"]),
+        "bounds": _bounds_of,
+        "items": itemgetter("n_items"),
+        "groups": itemgetter("n_groups"),
+        "coverage": lambda row: f"{row['coverage']:.1%}",
+        **{status: itemgetter(f"n_{status}") for status in ("unanswered", "unreadable", "failed")},
+        "set aside": itemgetter("n_set_aside"),
+        "not asked or scored": itemgetter("n_unscored"),
+        "vetoed": itemgetter("n_vetoed"),
+    }
+    needed = {
+        common: n_common is not None,
+        "bounds": any(row["n_failed"] for row in rows),
+        "set aside": any(row["n_set_aside"] for row in rows),
+        "not asked or scored": any(row["n_unscored"] for row in rows),
+        "vetoed": view == "veto",
+    }
+    yield from ((name, cell) for name, cell in cells.items() if needed.get(name, True))
+
+
+def _candidate_of(row: Mapping[str, Any]) -> str:
+    role = "" if row["role"] == "candidate" else f" ({row['role']})"
+    return f"{row['candidate']}{role}"
+
+
+def _estimate_of(row: Mapping[str, Any]) -> str:
+    return figure(row["estimate"]) or "no result"
+
+
+def _bounds_of(row: Mapping[str, Any]) -> str | None:
+    return _ends(row["bound_low"], row["bound_high"]) if row["n_failed"] else None
+
+
+def _is_elsewhere(row: Mapping[str, Any]) -> bool:
+    """Whether a candidate's estimate rests on other items than its place in the order."""
+    return row["role"] == "candidate" and row["estimate"] is not None and row["n_items"] != row["n_common"]
 
 
 def _ends(low: float | None, high: float | None) -> str | None:

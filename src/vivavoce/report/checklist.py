@@ -93,7 +93,12 @@ def _missing(c: "ReportData") -> str | None:
         del numbers["set_aside"]
     counts = and_so(f"{n:,} {s.replace('_', ' ')}" for s, n in numbers.items())
     only = f" Only the items of {c.selection} were used." if c.selection else ""
-    return f"Of the marks, {counts}. {silence} marks are in no mean and give bounds.{only}"
+    return f"Of the marks, {counts}{_unscored(c)}. {silence} marks are in no mean and give bounds.{only}"
+
+
+def _unscored(c: "ReportData") -> str:
+    n = sum(row["n_unscored"] for row in c.estimates)
+    return f"; {n:,} expected ones are not there: not asked, or not marked yet" if n else ""
 
 
 def _candidates(c: "ReportData") -> str | None:

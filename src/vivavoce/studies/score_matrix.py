@@ -105,13 +105,33 @@ class ScoreMatrix(NamedTuple):
 class Fillings(NamedTuple):
     """A matrix with the failed scores at the criterion's lower limit, and at its upper.
 
-    Both are on the items that every candidate has a value or a failed score on; NaN where the criterion has
-    no limit. `n_failed` counts the scores that failed there, by candidate.
+    Both have the items that any candidate has a value or a failed score on; NaN where the criterion has no
+    limit. `failed` counts the scores that failed, candidates x items.
     """
 
     low: ScoreMatrix
     high: ScoreMatrix
-    n_failed: tuple[int, ...]
+    failed: np.ndarray[Any, Any]
+
+    def of(self, candidates: Sequence[str]) -> "Fillings":
+        """The fillings of some of the candidates, in that order."""
+        rows = [self.low.candidates.index(name) for name in candidates]
+        return Fillings(self.low.of(candidates), self.high.of(candidates), self.failed[rows])
+
+    @property
+    def complete(self) -> "Fillings | None":
+        """On the items that every candidate has a value or a failed score on; null where none failed there.
+
+        A score that failed on an item that another candidate lacks decides nothing.
+        """
+        members = np.all(self.low.present, axis=0)
+        failed = self.failed[:, members]
+        return Fillings(self.low.on(members), self.high.on(members), failed) if failed.any() else None
+
+    @property
+    def n_failed(self) -> list[int]:
+        """How many scores failed, by candidate."""
+        return [int(n) for n in self.failed.sum(axis=1)]
 
     @property
     def unbounded(self) -> bool:
@@ -223,7 +243,7 @@ def grids(
 def grids_with_fillings(
     scores: pl.DataFrame, measures: Mapping[int, Measure]
 ) -> Iterator[tuple[ScoreMatrix, Fillings | None]]:
-    """The matrices of `grids`, each with its fillings; null where no score failed on what all share."""
+    """The matrices of `grids`, each with its fillings; null where no score failed."""
     for benchmark, measure, part in _parts(scores, by_answer(measures)[0]):
         values = resolve(part, measure.criterion)
         matrix = _grid(benchmark, measure, part, values.filter(pl.col("observed").is_not_null()))
@@ -244,25 +264,19 @@ def _parts(
 
 def _fillings(matrix: ScoreMatrix, part: pl.DataFrame, values: pl.DataFrame) -> Fillings | None:
     """The fillings of a matrix from all values by item (`resolve`)."""
-    failed = part.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))
-    if failed.is_empty():
+    rows = part.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))
+    if rows.is_empty():
         return None
     counted = values.filter(pl.col("low").is_not_null())
     low, high = (
-        _grid(matrix.benchmark, matrix.measure, part, counted.with_columns(observed=pl.col(side))).complete
+        _grid(matrix.benchmark, matrix.measure, part, counted.with_columns(observed=pl.col(side)))
         for side in ("low", "high")
     )
-    # A score that failed on an item that another candidate lacks decides nothing.
-    shared = set(low.items)
-    names = [
-        candidate
-        for candidate, *item in failed.select("candidate", "item", "variant").iter_rows()
-        if tuple(item) in shared
-    ]
-    n_failed = Counter(names)
-    if not n_failed:
-        return None
-    return Fillings(low, high, tuple(n_failed[name] for name in matrix.candidates))
+    failed = np.zeros(low.values.shape, dtype=int)
+    columns = {item: column for column, item in enumerate(low.items)}
+    for candidate, item, variant in rows.select("candidate", "item", "variant").iter_rows():
+        failed[low.candidates.index(candidate), columns[item, variant]] += 1
+    return Fillings(low, high, failed)
 
 
 def _matrix_measures(measures: Mapping[int, Measure], ratios: bool) -> dict[int, Measure]:

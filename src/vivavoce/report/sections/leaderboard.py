@@ -12,6 +12,7 @@ from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
+from vivavoce.studies.leaderboard.common_items import order_basis
 from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
 from vivavoce.studies.text import and_so, by_view, count
 
@@ -29,8 +30,10 @@ class Leaderboard(NamedTuple):
     """The candidates by one measure in one view on one benchmark: by estimate, floor and ceiling last.
 
     `size` is questions and cases where all rows rest on as many. `notes` are what a reason says of an
-    estimate that is there all the same. `stamp` says what is known of the judge that marked, null where none
-    did; a `saturated` criterion has nearly all its marks at one value.
+    estimate that is there all the same. `basis` says what the order rests on where candidates have scores on
+    different items, and `n_common` is then how many all share; both are null else. `stamp` says what is known
+    of the judge that marked, null where none did; a `saturated` criterion has nearly all its marks at one
+    value.
     """
 
     benchmark: str
@@ -45,6 +48,8 @@ class Leaderboard(NamedTuple):
     rows: Rows
     ranks: Ranks | None
     notes: list[str]
+    basis: str | None = None
+    n_common: int | None = None
     stamp: str | None = None
     saturated: bool = False
 
@@ -75,6 +80,7 @@ def boards(
         declared = measure.criterion
         several_raters = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
         sizes = {(r["n_items"], r["n_groups"]) for r in lines}
+        basis = order_basis(lines, number)
         leaderboards.append(
             Leaderboard(
                 benchmark=benchmark,
@@ -89,6 +95,8 @@ def boards(
                 rows=lines,
                 ranks=ranks.get(Board(benchmark, metric, criterion, rater)) if only_version else None,
                 notes=_notes(lines),
+                basis=basis,
+                n_common=lines[0]["n_common"] if basis else None,
                 stamp=status_of(stamps, benchmark, measure),
                 saturated=JudgedCriterion(benchmark, signature, rater, declared.criterion) in saturated,
             )
@@ -147,24 +155,29 @@ def _lead(board: Leaderboard) -> str | None:
     candidates = [r for r in board.rows if r["role"] == "candidate" and r["estimate"] is not None]
     if not candidates:
         return None
+    n = len(candidates)
+    if board.basis and not board.n_common:
+        return board.basis
+    # Means over different items would compare the items too.
+    column = "estimate_common" if board.basis else "estimate"
     best = candidates[0]
-    tied = [r["candidate"] for r in candidates if r["estimate"] == best["estimate"]]
+    tied = [r["candidate"] for r in candidates if r[column] == best[column]]
     have = "have" if len(tied) > 1 else "has"
     what = {"mean": "mean", "pooled": "pooled figure"}.get(board.view, board.view)
-    value = number(best["estimate"])
-    if best["low"] is not None:
+    value = number(best[column])
+    if best["low"] is not None and not board.basis:
         value += f" ({interval(best['low'], best['high'])})"
-    n = len(candidates)
     if n == 1:
         return f"{_listed(tied)} {have} the {what} {value}."
     end = "highest" if board.direction == "higher" else "lowest"
-    words = f"{_listed(tied)} {have} the {end} {what}, {value}, of {count(n, 'candidate')}."
+    first = f"{board.basis} On these " if board.basis else ""
+    words = f"{first}{_listed(tied)} {have} the {end} {what}, {value}, of {count(n, 'candidate')}."
     places = board.ranks.places.items() if board.ranks else ()
-    first = [name for name, place in places if place.split("-")[0] == "1"]
-    if len(first) == 1:
-        return f"{words} Paired tests put {first[0]} alone in first place."
-    if first:
-        return f"{words} {_listed(first, of=n)} are statistically tied for first."
+    leading = [name for name, place in places if place.split("-")[0] == "1"]
+    if len(leading) == 1:
+        return f"{words} Paired tests put {leading[0]} alone in first place."
+    if leading:
+        return f"{words} {_listed(leading, of=n)} are statistically tied for first."
     return words
 
 

@@ -31,7 +31,7 @@ from vivavoce.studies.leaderboard.estimators import pooled_of
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import resolve, weights_of
-from vivavoce.studies.text import count
+from vivavoce.studies.text import and_so, count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -173,7 +173,9 @@ def _test_sentence(finding: Mapping[str, Any] | None, measure: Measure, benchmar
     if not tested:
         return f"Whether profiles differ between categories could not be tested{on}: {_untested(rows)}."
     who = f"Tested for {count(len(tested), 'candidate')}{on} (Holm over all profiles of the study)"
-    return f"{who}: {_differing(tested)}"
+    undecided = [name for name, row in by_candidate.items() if row.get("depends_on_failed")]
+    depends = f" For {and_so(undecided)} it depends on scores that failed." if undecided else ""
+    return f"{who}: {_differing(tested)}{depends}"
 
 
 def _differing(tested: Mapping[str, Mapping[str, Any]]) -> str:

@@ -197,6 +197,14 @@ def margin_of(measure: Measure, margin: float | None = None) -> tuple[float | No
 
 def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     """The pair, compared on the scores of both by its measure."""
+    for name in (pair.a, pair.b):
+        statuses = scores.rows[name]["status"]
+        # Silence alone, or beside scores that all failed, is no result: a dead endpoint is silent too.
+        if name not in scores.answered and statuses.is_in(["unanswered", "unreadable"]).any():
+            n_failed = int((scores.of_both(pair.a, pair.b)["status"] == "failed").sum())
+            return Incomparable(
+                pair, f"{name} has no result, as no answer of it could be scored", failed=n_failed
+            )
     return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, scores)
 
 

@@ -2,22 +2,38 @@
 
 The default view is the mean over items, or the pooled figure of a criterion that is pooled. Asked for, the
 bad end stands beside it: the worst of k responses, the worst share of the items, and the mean under vetoes.
-Every view gives the same `Figures` (`estimators`).
+Every view gives the same `Figures` (`estimators`). Candidates are ordered by their figures on the items that
+all of them have values for, and a candidate without a single score that is ok has no result.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.studies.leaderboard.estimators import Figures, mean_of, pooled_of, tail_of, worst_of
+from vivavoce.studies.leaderboard.common_items import common_items, order_basis
+from vivavoce.studies.leaderboard.estimators import (
+    Figures,
+    mean_of,
+    pooled_of,
+    tail_of,
+    without_result,
+    worst_of,
+)
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING, ScoreTable, by_answer, by_repeat, over_repeats
+from vivavoce.studies.score_table import (
+    MISSING,
+    ScoreTable,
+    by_answer,
+    by_repeat,
+    over_repeats,
+    with_results,
+)
 from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import HEADLINES, cases, count, sampled
 
@@ -34,6 +50,8 @@ class EstimateRow:
     rater: str
     view: str
     estimate: float | None
+    estimate_common: float | None
+    n_common: int
     low: float | None
     high: float | None
     set_low: float | None
@@ -48,6 +66,7 @@ class EstimateRow:
     n_unreadable: int
     n_failed: int
     n_set_aside: int
+    n_unscored: int
     n_vetoed: int | None
     coverage: float | None
     reason: str | None
@@ -71,15 +90,18 @@ class _Views(NamedTuple):
 def estimates(
     scores: ScoreTable, items: pl.DataFrame, bad: BadEnds | None = None, lines: Sequence[RedLine] = ()
 ) -> Finding:
-    """An `EstimateRow` per benchmark, criterion, view and candidate, the best first.
+    """An `EstimateRow` per benchmark, criterion, view and candidate, the best on common items first.
 
     `items` are the benchmark's, which say what was to be expected: coverage is the share of (items of the
     formats scored) x (the candidate's repeats) whose status is ok. Where several candidates were all asked an
     item less often than others, that is the design and no gap. `view` is mean or pooled; and, for what `bad`
     asks, worst@k, tail@share, and veto with the red lines `lines`. `low` and `high` are the 95% interval
-    (Wilson with effective size, or t), null with one group; `set_…` what the failed scores could make of the
-    estimate, `bound_…` that with sampling error. `n_vetoed` counts the responses that crossed a red line,
-    null in other views. `reason` says why a figure is null, or what was left out of it.
+    (Wilson with effective size, or t), null with one group. `estimate_common` is the figure on the `n_common`
+    items that all candidates have values for, which orders them; without a common item they stand by name.
+    `set_…` is what the failed scores could make of the estimate, `bound_…` that with sampling error.
+    `n_vetoed` counts the responses that crossed a red line, null in other views; `n_unscored` the expected
+    ones without a score: never asked, or not scored yet. At coverage 0 there is no result, only what failed
+    scores could make of it. `reason` says why a figure is null, or what was left out of it.
     """
     views = _Views(bad or BadEnds(), tuple(lines), scores.identical)
     rows: list[EstimateRow] = []
@@ -91,13 +113,16 @@ def estimates(
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
             rows.extend(_sorted(_rows(part, measure, expected, views), measure.criterion))
-    text = "\n".join(map(_sentence, rows))
+    text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     notes = (*_notes(scores, views), *sampled(items))
     return Finding(study="estimates", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
 
 
 def _sorted(rows: Iterator[EstimateRow], criterion: Criterion) -> list[EstimateRow]:
-    """The rows of a criterion view by view, the best first, those without an estimate last."""
+    """The rows of a criterion view by view, the best on common items first.
+
+    Those without a figure there follow by name, and those without any estimate are last.
+    """
     unsorted = list(rows)
     views = list(dict.fromkeys(row.view for row in unsorted))
     sign = -1 if criterion.direction == "higher" else 1
@@ -106,10 +131,23 @@ def _sorted(rows: Iterator[EstimateRow], criterion: Criterion) -> list[EstimateR
         key=lambda row: (
             views.index(row.view),
             row.estimate is None,
-            sign * (row.estimate or 0.0),
+            row.estimate_common is None,
+            # A mean over a candidate's own items would rank the items too.
+            sign * (row.estimate_common or 0.0),
             row.candidate,
         ),
     )
+
+
+def _order_sentences(rows: Sequence[EstimateRow]) -> Iterator[str]:
+    """What the order rests on, for each measure and view whose candidates have values on different items."""
+    boards: dict[tuple[str, ...], list[EstimateRow]] = {}
+    for row in rows:
+        boards.setdefault((_what(row), row.signature), []).append(row)
+    for (what, _), board in boards.items():
+        basis = order_basis([as_mapping(row) for row in board], "{:.3f}".format)
+        if basis:
+            yield f"{what}: {basis}"
 
 
 def _notes(scores: ScoreTable, views: _Views) -> tuple[str, ...]:
@@ -139,9 +177,7 @@ def _notes_on_vetoes(
 
 def _sentence(row: EstimateRow) -> str:
     """One candidate on one criterion: the estimate, how sure it is, and what is missing from it."""
-    by = f" by {row.rater}" if row.rater else ""
-    view = "" if row.view in HEADLINES else f", {row.view}"
-    what = f"{row.metric}, {row.criterion}{by} on {row.benchmark}{view}: {row.candidate}"
+    what = f"{_what(row)}: {row.candidate}"
     if row.estimate is None:
         return f"{what}: {row.reason}."
     ends = "" if row.low is None else f" ({row.low:.3f} to {row.high:.3f})"
@@ -150,14 +186,22 @@ def _sentence(row: EstimateRow) -> str:
         "unreadable": row.n_unreadable,
         "failed": row.n_failed,
         "set aside": row.n_set_aside,
+        "not asked or not scored": row.n_unscored,
         "vetoed": row.n_vetoed,
     }
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
-    missing += [row.reason] if view and row.reason else []
+    missing += [row.reason] if row.view not in HEADLINES and row.reason else []
     return (
         f"{what} {row.estimate:.3f}{ends}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{'; ' if missing else ''}{', '.join(missing)}."
     )
+
+
+def _what(row: EstimateRow) -> str:
+    """What a row is about, but for its candidate."""
+    by = f" by {row.rater}" if row.rater else ""
+    view = "" if row.view in HEADLINES else f", {row.view}"
+    return f"{row.metric}, {row.criterion}{by} on {row.benchmark}{view}"
 
 
 def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.Series]:
@@ -184,7 +228,8 @@ def _rows(
 ) -> Iterator[EstimateRow]:
     """The rows of one criterion on one benchmark, in every view."""
     pools = measure.criterion.pool != "mean"
-    figures_of = _pooled_views(part, measure) if pools else _mean_views(part, measure, views)
+    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views))
+    shared = [common_items(board.counted(part)) for board in boards]
     for (benchmark, candidate, role), rows in part.group_by(
         "benchmark", "candidate", "role", maintain_order=True
     ):
@@ -197,12 +242,10 @@ def _rows(
         repeats = responses.get_column("repeat").n_unique()
         # Capped, because a candidate that was asked fewer repeats by design lacks no response.
         n_expected = int(expected[str(role)].fill_null(repeats).clip(upper_bound=repeats).sum())
-        why_none = "nothing was answered, and silence is set aside"
-        if n_of["set_aside"]:
-            why_none = "every score was set aside"
-        if n_of["failed"]:
-            why_none = "every mark failed"
-        for view, figures in figures_of(str(candidate), bool(n_of["failed"]), why_none):
+        n_responses = responses.unique(["item", "variant", "repeat"]).height
+        why_none = f"no result: no answer could be scored ({_counted_words(n_of)})"
+        for board, items in zip(boards, shared, strict=True):
+            figures = board.of(str(candidate), bool(n_of["failed"]), why_none)
             yield EstimateRow(
                 benchmark=str(benchmark),
                 candidate=str(candidate),
@@ -210,55 +253,96 @@ def _rows(
                 metric=measure.metric,
                 criterion=measure.criterion.criterion,
                 rater=measure.rater,
-                view=view,
+                view=board.name,
                 signature=measure.signature,
-                n_responses=responses.unique(["item", "variant", "repeat"]).height,
+                estimate_common=board.on_items(str(candidate), items) if n_ok else None,
+                n_common=items.height,
+                n_responses=n_responses,
                 n_unanswered=n_of["unanswered"],
                 n_unreadable=n_of["unreadable"],
                 n_failed=n_of["failed"],
                 n_set_aside=n_of["set_aside"],
+                n_unscored=max(0, n_expected - n_responses),
                 coverage=n_ok / n_expected if n_expected else None,
-                **as_mapping(figures),
+                **as_mapping(figures if n_ok else without_result(figures, why_none)),
             )
 
 
-_FiguresOf = Callable[[str, bool, str], Iterator[tuple[str, Figures]]]
-"""From a candidate, whether scores of it failed, and why it may have no value: each view with its figures."""
+def _counted_words(n_of: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in n_of.items() if n)
 
 
-def _pooled_views(part: pl.DataFrame, measure: Measure) -> _FiguresOf:
+class _View(NamedTuple):
+    """A view of one criterion on one benchmark: the values of all candidates and the figures of one's.
+
+    `counts` says which rows of the values enter an estimate; without `values` there is none.
+    """
+
+    name: str
+    values: pl.DataFrame | None
+    counts: pl.Expr
+    figures: Callable[[pl.DataFrame | None, bool, str], Figures]
+
+    def counted(self, part: pl.DataFrame) -> pl.DataFrame:
+        """The rows of the candidates with a result that enter an estimate."""
+        values = part.clear() if self.values is None else self.values.filter(self.counts)
+        return values.join(with_results(part), on="candidate", how="semi")
+
+    def of(self, candidate: str, failed: bool, why_none: str) -> Figures:
+        """The figures of a candidate; whether scores of it failed, and why it may have none."""
+        rows = None if self.values is None else self.values.filter(pl.col("candidate") == candidate)
+        return self.figures(rows, failed, why_none)
+
+    def on_items(self, candidate: str, items: pl.DataFrame) -> float | None:
+        """The estimate of a candidate on these items; null where it lacks some of them, or there is none."""
+        if self.values is None or not items.height:
+            return None
+        rows = self.values.filter((pl.col("candidate") == candidate) & self.counts)
+        rows = rows.join(items, on=["item", "variant"], how="semi", maintain_order="left")
+        if rows.n_unique(["item", "variant"]) < items.height:
+            return None
+        return self.figures(rows, False, "").estimate
+
+
+def _pooled_view(part: pl.DataFrame, measure: Measure) -> _View:
     counted = counts(part, measure.criterion)
 
-    def figures_of(candidate: str, failed: bool, why_none: str) -> Iterator[tuple[str, Figures]]:
-        rows = None if counted.items is None else counted.items.filter(pl.col("candidate") == candidate)
-        yield "pooled", pooled_of(rows, counted, measure.criterion, failed=failed, why_none=why_none)
+    def figures(rows: pl.DataFrame | None, failed: bool, why_none: str) -> Figures:
+        return pooled_of(rows, counted, measure.criterion, failed=failed, why_none=why_none)
 
-    return figures_of
+    return _View("pooled", counted.items, pl.lit(True), figures)
 
 
-def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views) -> _FiguresOf:
+def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views) -> Iterator[_View]:
     criterion, bad = measure.criterion, views.bad
     by_response = by_repeat(part, criterion)
     by_item = over_repeats(by_response)
+    observed = pl.col("observed").is_not_null()
+
+    def mean(rows: Any, failed: bool, why_none: str) -> Figures:
+        return mean_of(rows, criterion, failed=failed, why_none=why_none)
+
+    def worst(rows: Any, failed: bool, why_none: str) -> Figures:
+        figures = worst_of(rows, criterion, k=bad.worst_at or 1, failed=failed)
+        if figures.n_items and rows["candidate"][0] in views.identical:
+            return replace(figures, reason="; ".join(filter(None, (figures.reason, ONE_TEXT))))
+        return figures
+
+    def tail(rows: Any, failed: bool, why_none: str) -> Figures:
+        return tail_of(rows, criterion, share=bad.tail or 1.0, failed=failed, why_none=why_none)
+
+    def veto(rows: Any, failed: bool, why_none: str) -> Figures:
+        return _under_veto(rows, criterion, failed, why_none)
+
+    yield _View("mean", by_item, observed, mean)
+    if bad.worst_at is not None:
+        enough = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
+        yield _View(f"worst@{bad.worst_at}", by_response, enough, worst)
+    if bad.tail is not None:
+        yield _View(f"tail@{bad.tail:g}", by_item, observed, tail)
     lines = [line for line in views.lines if line.measure != measure and not share_no_format(line, part)]
-    vetoed = apply_vetoes(by_response, lines, criterion) if lines and criterion.worst is not None else None
-
-    def figures_of(candidate: str, failed: bool, why_none: str) -> Iterator[tuple[str, Figures]]:
-        of_candidate = pl.col("candidate") == candidate
-        values = by_item.filter(of_candidate)
-        yield "mean", mean_of(values, criterion, failed=failed, why_none=why_none)
-        if bad.worst_at is not None:
-            worst = worst_of(by_response.filter(of_candidate), criterion, k=bad.worst_at, failed=failed)
-            if candidate in views.identical and worst.n_items:
-                worst = replace(worst, reason="; ".join(filter(None, (worst.reason, ONE_TEXT))))
-            yield f"worst@{bad.worst_at}", worst
-        if bad.tail is not None:
-            tail = tail_of(values, criterion, share=bad.tail, failed=failed, why_none=why_none)
-            yield f"tail@{bad.tail:g}", tail
-        if vetoed is not None:
-            yield "veto", _under_veto(vetoed.filter(of_candidate), criterion, failed, why_none)
-
-    return figures_of
+    if lines and criterion.worst is not None:
+        yield _View("veto", apply_vetoes(by_response, lines, criterion), observed, veto)
 
 
 def _under_veto(values: pl.DataFrame, criterion: Criterion, failed: bool, why_none: str) -> Figures:

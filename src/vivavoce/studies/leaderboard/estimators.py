@@ -171,6 +171,16 @@ def pooled_of(
     return _without_failures(figures, reasons)
 
 
+def without_result(figures: Figures, reason: str) -> Figures:
+    """The figures of a candidate of which no score is ok: only what failed scores could make of it stays."""
+    empty = Figures(reason=reason)
+    # Silence that counts as worst has a mean, and no failed score could change it: that is no bound.
+    if figures.set_low is None or figures.set_low == figures.set_high:
+        return empty
+    names = ("set_low", "set_high", "bound_low", "bound_high")
+    return replace(empty, **{name: getattr(figures, name) for name in names})
+
+
 class _Upward(NamedTuple):
     """Values with their limits, so that higher is better: the sign is turned where lower was."""
 

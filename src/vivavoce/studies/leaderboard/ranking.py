@@ -88,7 +88,8 @@ class Ranking(Study):
         rows: list[RankingRow] = []
         lines = []
         short = labels(scores.measures)
-        for matrix, fillings in grids_with_fillings(scores.scores, scores.measures):
+        for matrix, every in grids_with_fillings(scores.scores, scores.measures):
+            fillings = every.complete if every else None
             ranked = _rows(matrix, fillings)
             rows.extend(ranked)
             lines.append(_sentence(short[key_of(matrix.measure)], matrix, fillings, ranked))
@@ -187,7 +188,7 @@ def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: 
         if fillings.unbounded:
             yield f"{NO_LIMIT.capitalize()}."
     means = [OwnMean(row.candidate, row.mean_own, row.n_items_own) for row in rows]
-    yield from on_common_items(means, rows[0].n_items, criterion, "ranked")
+    yield from on_common_items(means, rows[0].n_items, lambda mean: number(mean, criterion), "ranked")
 
 
 def _ranked(row: RankingRow, criterion: Criterion) -> str:
