@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, pearson
 from vivavoce.stats.linking import linear_link
@@ -75,7 +76,9 @@ def test_the_interval_at_a_mean_is_that_of_the_jackknifed_value():
     link, labels = linear_link(OLD, NEW, CASES), np.array(CASES)
     lines = [by_hand(OLD[labels != c], NEW[labels != c]) for c in "abcd"]
     values = [a + b * 3.3 for a, b in lines]
-    half = stdtrit(3, 0.975) * math.sqrt(3 * np.var(values))
+    df = by_matrices(NEW, np.array(CASES)).df
+    assert 1 < df < 3
+    half = stdtrit(df, 0.975) * math.sqrt(3 * np.var(values))
     found = link.at(3.3)
     assert pytest.approx((found.value - half, found.value + half)) == (found.low, found.high)
 

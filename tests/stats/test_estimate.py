@@ -1,5 +1,6 @@
-"""Means, CR1 and intervals. Golden values: docs/statistics.md, sections 1 and 2."""
+"""Means, CR2 and intervals. Golden values: docs/golden.md, sections 1 and 2, recomputed by `matrices.py`."""
 
+import math
 import subprocess
 import sys
 
@@ -8,8 +9,11 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
-from vivavoce.stats import cluster_mean, estimate_mean, t_interval, wilson
+from vivavoce.stats import cluster_mean, estimate_mean, skewed_interval, t_interval, wilson
 
 
 def near(expected, decimals):
@@ -20,10 +24,10 @@ def near(expected, decimals):
 @pytest.mark.parametrize(
     ("model", "criterion", "mean", "se", "n_effective", "low", "high"),
     [
-        ("Gemini 2.5 Pro", "comprehension", 4.14127, 0.09184, 421.6, 3.9403, 4.3108),
-        ("Gemini 2.5 Pro", "harm", 4.89524, 0.04520, 251.0, 4.7586, 4.9553),
-        ("MedGemma 27B", "demographic_bias", 5, 0, 42, 4.5574, 5),
-        ("Gemini 2.5 Pro", "demographic_bias", 4.98730, 0.00986, 652.1, 4.9467, 4.9970),
+        ("Gemini 2.5 Pro", "comprehension", 4.14127, 0.09207, 419.5, 3.9381, 4.3124),
+        ("Gemini 2.5 Pro", "harm", 4.89524, 0.04534, 249.5, 4.7566, 4.9556),
+        ("MedGemma 27B", "demographic_bias", 5, 0, 33.7, 4.4527, 5),
+        ("Gemini 2.5 Pro", "demographic_bias", 4.98730, 0.00989, 646.9, 4.9459, 4.9970),
     ],
 )
 def test_golden_wilson_of_the_published_marks(items, model, criterion, mean, se, n_effective, low, high):
@@ -31,43 +35,57 @@ def test_golden_wilson_of_the_published_marks(items, model, criterion, mean, se,
     e = estimate_mean(data.values, data.groups, low=0, high=5)
     assert near(mean, 5) == e.value
     assert near(se, 5) == e.se
-    assert (63, 42) == (e.n, e.n_groups)
-    assert near(n_effective, 1) == wilson(e.value, e.se, 42, low=0, high=5).n_effective
+    assert (63, 42, near(32.6992, 4), near(33.6992, 4)) == (e.n, e.n_groups, e.df, e.effective_groups)
+    assert pytest.approx(by_matrices(data.values, data.groups), abs=1e-9) == (e.value, e.se, e.df)
+    assert near(n_effective, 1) == wilson(e.value, e.se, e.df, low=0, high=5).n_effective
     assert (near(low, 4), near(high, 4)) == (e.low, e.high)
-    assert e.method == "Wilson, effective size, CR1 by group"
+    assert e.method == "Wilson, effective size, CR2 by group"
 
 
-@pytest.mark.parametrize(
-    ("model", "criterion", "low", "high"),
-    [("Gemini 2.5 Pro", "comprehension", 3.9558, 4.3267), ("MedGemma 27B", "demographic_bias", 5, 5)],
-)
-def test_golden_t_interval_of_the_published_marks(items, model, criterion, low, high):
-    data = items(model, criterion)
+def test_golden_t_interval_of_the_published_marks(items):
+    data = items("Gemini 2.5 Pro")
+    m = cluster_mean(data.values, data.groups)
+    assert (near(3.9539, 4), near(4.3287, 4)) == t_interval(m.value, m.se, m.df)
+
+
+def test_golden_skewed_interval_of_the_published_marks(items):
+    """Without limits the interval reaches farther down, where the marks tail off."""
+    data = items("Gemini 2.5 Pro")
     e = estimate_mean(data.values, data.groups)
-    assert (near(low, 4), near(high, 4)) == (e.low, e.high)
-    assert e.method == "t, CR1 by group"
+    assert (near(3.9368, 4), near(4.3153, 4)) == (e.low, e.high)
+    assert (None, "t, skewness-adjusted, CR2 by group") == (e.reason, e.method)
+
+
+def test_golden_all_equal_without_limits_has_no_interval_and_a_reason(items):
+    data = items("MedGemma 27B", "demographic_bias")
+    e = estimate_mean(data.values, data.groups)
+    assert (5, None, None, 0) == (e.value, e.low, e.high, e.se)
+    assert "no interval: all values are equal, and nothing limits what the next may be" == e.reason
 
 
 def test_golden_t_overshoots_a_ceiling_unless_it_is_clipped(items):
     data = items("Gemini 2.5 Pro", "demographic_bias")
-    assert near(5.0072, 4) == estimate_mean(data.values, data.groups).high
-    assert estimate_mean(data.values, data.groups, high=5).high == 5
+    m = cluster_mean(data.values, data.groups)
+    assert near(5.0074, 4) == t_interval(m.value, m.se, m.df).high
+    assert 5 == t_interval(m.value, m.se, m.df, high=5).high
 
 
 def test_golden_item_level_interval_is_narrower_than_the_group_level_one(items):
     values = items("Gemini 2.5 Pro").values
+    m = cluster_mean(values, np.arange(63))
+    assert (near(3.9958, 4), near(4.2867, 4)) == t_interval(m.value, m.se, 62)
     e = estimate_mean(values, np.arange(63))
-    assert (near(3.9958, 4), near(4.2867, 4)) == (e.low, e.high)
+    assert (near(3.9809, 4), near(4.2753, 4)) == (e.low, e.high)
 
 
 @pytest.mark.parametrize(
     ("rule", "mean", "se", "n_groups"),
     [
-        ({}, 3.6459, 0.1546, 41),
-        ({"unparsed": 0}, 3.4794, 0.1794, 42),
-        ({"unparsed": 5}, 3.7016, 0.1520, 42),
-        ({"blank": 0}, 3.4667, 0.1830, 42),
-        ({"blank": None}, 3.6400, 0.1572, 40),
+        ({}, 3.6459, 0.1551, 41),
+        ({"unparsed": 0}, 3.4794, 0.1798, 42),
+        ({"unparsed": 5}, 3.7016, 0.1525, 42),
+        ({"blank": 0}, 3.4667, 0.1833, 42),
+        ({"blank": None}, 3.6400, 0.1576, 40),
     ],
     ids=["observed", "failed as worst", "failed as best", "as delivered", "when answered"],
 )
@@ -76,28 +94,29 @@ def test_golden_med42_under_each_rule_for_its_blank_answers(items, rule, mean, s
     m = cluster_mean(data.values, data.groups)
     assert (near(mean, 4), near(se, 4)) == (m.value, m.se)
     assert n_groups == m.n_groups
+    assert pytest.approx(by_matrices(data.values, data.groups)) == (m.value, m.se, m.df)
 
 
-def test_hand_worked_cr1():
-    """Mean 2; residuals -1, 0 | 1, 0 sum to -1 and 1: SE^2 = 2/1 * (1 + 1) / 4^2."""
+def test_hand_worked_even_cases():
+    """Mean 2; residuals -1, 0 | 1, 0 sum to -1 and 1, w = 1/2: SE^2 = (1 + 1) / (1/2) / 4^2, df 1."""
     m = cluster_mean([1, 2, 3, 2], ["x", "x", "y", "y"])
-    assert (2.0, pytest.approx(0.5), 4, 2) == tuple(m)
+    assert (2.0, pytest.approx(0.5), 4, 2, 1) == tuple(m)
 
 
 def test_hand_worked_weights():
-    """Mean (3*1 + 1*5) / 4 = 2; u = -3, 3: SE^2 = 2 * 18 / 16."""
+    """Mean (3*1 + 1*5) / 4 = 2; u = -3, 3; w = 3/4, 1/4: SE^2 = (9 / (1/4) + 9 / (3/4)) / 16 = 3."""
     m = cluster_mean([1, 5], [0, 1], weights=[3, 1])
-    assert (2.0, pytest.approx(1.5)) == (m.value, m.se)
+    assert (2.0, pytest.approx(math.sqrt(3))) == (m.value, m.se)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_cr1_is_that_of_statsmodels_but_for_its_factor(weighted):
-    """Statsmodels multiplies by (n - 1) / (n - k) besides, which is 1 for a mean alone (k = 1)."""
+def test_even_cases_have_the_error_of_statsmodels(weighted):
+    """Its CR1 is CR2 where all cases have one share of the weight: 30 cases of 6, weights that repeat."""
     rng = np.random.default_rng(1)
-    groups = rng.integers(0, 30, 200)
-    y = rng.normal(size=200) + rng.normal(size=30)[groups]
-    w = rng.uniform(0.5, 2, 200) if weighted else np.ones(200)
-    fit = sm.WLS(y, np.ones(200), weights=w).fit(
+    groups = np.repeat(np.arange(30), 6)
+    y = rng.normal(size=180) + rng.normal(size=30)[groups]
+    w = np.tile(rng.uniform(0.5, 2, 6), 30) if weighted else np.ones(180)
+    fit = sm.WLS(y, np.ones(180), weights=w).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True}
     )
     m = cluster_mean(y, groups, weights=w)
@@ -105,7 +124,7 @@ def test_cr1_is_that_of_statsmodels_but_for_its_factor(weighted):
     assert pytest.approx(fit.bse[0], rel=1e-12) == m.se
 
 
-def test_cr1_with_one_item_per_group_is_the_ordinary_standard_error():
+def test_the_error_with_one_item_per_group_is_the_ordinary_standard_error():
     y = np.random.default_rng(2).normal(size=50)
     assert pytest.approx(y.std(ddof=1) / np.sqrt(50)) == cluster_mean(y, np.arange(50)).se
 
@@ -114,6 +133,15 @@ def test_repeating_every_row_inside_its_group_changes_nothing():
     y, g = np.array([1.0, 4.0, 2.0, 2.5]), np.array([0, 0, 1, 2])
     once, twice = cluster_mean(y, g), cluster_mean(np.tile(y, 2), np.tile(g, 2))
     assert (pytest.approx(once.value), pytest.approx(once.se)) == (twice.value, twice.se)
+
+
+def test_doubling_a_weight_is_asking_a_case_of_one_item_twice():
+    """But for df: rows that were seen twice are two values inside a case, a weight of 2 is one."""
+    y, g = np.array([1.0, 4.0, 2.0, 2.5]), np.array([0, 0, 1, 2])
+    weighted = cluster_mean(y, g, weights=[1, 1, 2, 1])
+    twice = cluster_mean(np.append(y, 2.0), np.append(g, 1))
+    assert (pytest.approx(weighted.value), pytest.approx(weighted.se)) == (twice.value, twice.se)
+    assert weighted.df < twice.df
 
 
 rows = st.lists(
@@ -146,18 +174,67 @@ def test_another_unit_moves_value_and_error_with_it(data, scale, shift):
 def test_one_group_has_a_mean_and_no_interval():
     e = estimate_mean([1, 2, 3], ["a", "a", "a"], low=0, high=5)
     assert (2.0, None, None, None, 3, 1) == tuple(e)[:6]
+    assert (0, 1, "one group only: no interval") == (e.df, e.effective_groups, e.reason)
     assert estimate_mean([3], ["a"]).se is None
 
 
 def test_two_groups_have_one_degree_of_freedom():
-    e = estimate_mean([1, 3], ["a", "b"])
-    assert (pytest.approx(2 - 12.7062047), pytest.approx(2 + 12.7062047)) == (e.low, e.high)
+    m = cluster_mean([1, 3], ["a", "b"])
+    assert 1 == m.df
+    assert pytest.approx((2 - 12.7062047, 2 + 12.7062047)) == t_interval(m.value, m.se, m.df)
+    bounded = estimate_mean([1, 3], ["a", "b"], low=0, high=5)
+    assert wilson(2, 1, 1, low=0, high=5)[:2] == (bounded.low, bounded.high)
+
+
+@pytest.mark.parametrize("limits", [{}, {"low": 0}, {"high": 9}])
+def test_without_two_limits_fewer_than_ten_effective_groups_have_no_interval(limits):
+    """Nine cases, or sixty of which one holds most of the items."""
+    y = np.random.default_rng(4).uniform(0, 5, 120)
+    giant = np.minimum(np.arange(120), 60)[::-1]
+    for values, groups in ((y[:9], range(9)), (y, giant)):
+        e = estimate_mean(values, groups, **limits)
+        assert (None, None) == (e.low, e.high)
+        assert e.se > 0
+        assert "no interval: fewer than 10 effective groups, and the metric has no two limits" == e.reason
+    assert estimate_mean(y[:10], range(10), **limits).reason is None
+    assert estimate_mean(y, giant, low=0, high=5).reason is None
+
+
+@given(
+    st.floats(-5, 5),
+    st.floats(0.01, 3),
+    st.floats(1, 80),
+    st.floats(-3, 3),
+    st.sampled_from([0.9, 0.95, 0.99]),
+)
+def test_the_skewed_interval_inverts_halls_cubic(value, se, df, skewness, level):
+    """Ends at value - T SE where T + a T^2 + a^2 T^3 / 3 + a / 2 = -/+ t, a a third of the skewness."""
+    a = skewness / 3
+    quantile = stdtrit(df, 0.5 + level / 2)
+    far = 10 * (quantile + abs(a) + 1) ** 3 / max(abs(a), 1e-3) ** 2
+    roots = [
+        brentq(lambda x, t=t: x + a * x**2 + a**2 * x**3 / 3 + a / 2 - t, -far, far, xtol=1e-12, rtol=1e-12)
+        for t in (quantile, -quantile)
+    ]
+    found = skewed_interval(value, se, df, skewness=skewness, level=level)
+    assert pytest.approx([value - x * se for x in roots], rel=1e-6, abs=1e-6) == list(found)
+
+
+def test_a_skewed_interval_leans_to_the_tail_mirrors_and_without_skewness_is_t():
+    right, left = (skewed_interval(0, 1, 20, skewness=s) for s in (0.6, -0.6))
+    plain = t_interval(0, 1, 20)
+    assert plain == skewed_interval(0, 1, 20, skewness=0)
+    assert plain.low < right.low < plain.high < right.high
+    assert pytest.approx((-right.high, -right.low)) == left
+    assert (right.low, 1) == skewed_interval(0, 1, 20, skewness=0.6, high=1)
+    with pytest.raises(ValueError, match="skewness must be a finite number"):
+        skewed_interval(0, 1, 20, skewness=math.nan)
 
 
 def test_all_equal_has_no_error_and_wilson_still_has_a_width():
     e = estimate_mean([0.3] * 12, np.arange(12), low=0, high=1)
     assert e.se == 0
-    assert 12 == wilson(0.3, 0, 12, low=0, high=1).n_effective
+    assert 12 == wilson(0.3, 0, 11, low=0, high=1).n_effective
     assert e.low < 0.3 < e.high
 
 
@@ -169,25 +246,26 @@ def test_spread_that_is_only_rounding_counts_as_none():
 
 
 @pytest.mark.parametrize("value", [0, 5, 1e-13, 5 - 1e-12, 5 + 1e-13])
-def test_wilson_at_a_limit_uses_the_number_of_groups(value):
-    w = wilson(value, 0.2, 42, low=0, high=5)
+def test_wilson_at_a_limit_uses_the_effective_groups(value):
+    w = wilson(value, 0.2, 41, low=0, high=5)
     assert 42 == w.n_effective
     assert (w.low == 0) == (value < 1)
     assert (w.high == 5) == (value > 1)
 
 
-def test_wilson_never_has_fewer_effective_answers_than_groups():
-    assert 20 == wilson(0.5, 0.4, 20, low=0, high=1).n_effective
+def test_wilson_never_has_fewer_effective_answers_than_effective_groups():
+    assert 3.5 == wilson(0.5, 0.6, 2.5, low=0, high=1).n_effective
+    assert 20 == wilson(0.5, 0.4, 19, low=0, high=1).n_effective
 
 
-@given(st.floats(0, 1), st.floats(0, 0.5), st.integers(2, 500), st.floats(-10, 10), st.floats(0.1, 100))
-def test_wilson_stays_in_the_range_holds_the_value_and_mirrors(m, s, n_groups, a, span):
+@given(st.floats(0, 1), st.floats(0, 0.5), st.floats(1, 500), st.floats(-10, 10), st.floats(0.1, 100))
+def test_wilson_stays_in_the_range_holds_the_value_and_mirrors(m, s, df, a, span):
     b = a + span
     value = min(b, a + m * span)
-    w = wilson(value, s * span, n_groups, low=a, high=b)
+    w = wilson(value, s * span, df, low=a, high=b)
     assert a <= w.low <= value + 1e-9
     assert value - 1e-9 <= w.high <= b
-    mirrored = wilson(-value, s * span, n_groups, low=-b, high=-a)
+    mirrored = wilson(-value, s * span, df, low=-b, high=-a)
     assert (pytest.approx(-w.high, abs=1e-6), pytest.approx(-w.low, abs=1e-6)) == mirrored[:2]
 
 
@@ -198,10 +276,11 @@ def test_a_higher_level_is_wider():
 
 
 def test_one_limit_clips_the_t_interval_on_its_side_only():
-    e = estimate_mean([0, 0, 1, 9], np.arange(4), low=0)
-    assert e.low == 0
-    assert pytest.approx(t_interval(e.value, e.se, 3).high) == e.high
-    assert e.method == "t, CR1 by group"
+    y = [0] * 9 + [1, 1, 50]
+    e, free = estimate_mean(y, np.arange(12), low=0), estimate_mean(y, np.arange(12))
+    assert (0, free.high) == (e.low, e.high)
+    assert free.low < 0
+    assert e.method == "t, skewness-adjusted, CR2 by group"
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
@@ -248,8 +327,8 @@ def test_intervals_refuse_what_is_out_of_range():
         t_interval(0, float("nan"), 3)
     with pytest.raises(ValueError, match="value must be"):
         wilson(float("nan"), 1, 3, low=0, high=5)
-    with pytest.raises(ValueError, match="n_groups must be at least 2"):
-        wilson(1, 1, 1, low=0, high=5)
+    with pytest.raises(ValueError, match="df must be at least 1"):
+        wilson(1, 1, 0.9, low=0, high=5)
     with pytest.raises(ValueError, match="outside the metric's limits"):
         wilson(5.1, 1, 9, low=0, high=5)
     with pytest.raises(ValueError, match="low below high"):

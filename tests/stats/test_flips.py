@@ -115,9 +115,15 @@ def test_drops_are_paired_tests_with_holm():
     made = drops(d, [np.arange(30)] * 3)
     assert [paired(x, np.arange(30)) for x in d] == [m.paired for m in made]
     assert list(holm([m.paired.p for m in made])) == [m.p_holm for m in made]
-    assert [mde(m.paired.se, 30) for m in made] == pytest.approx([m.mde for m in made])
+    assert [mde(m.paired.se, df=29) for m in made] == pytest.approx([m.mde for m in made])
     assert made[0].paired.interval() == (made[0].low, made[0].high)
     assert () == drops([], [])
+
+
+def test_a_drop_of_few_different_pairs_has_the_p_of_sign_flips_and_no_interval():
+    (one,) = drops([[1.0] * 6 + [0.0] * 20], [np.arange(26)])
+    assert (2 * 0.5**6, "sign-flip") == (one.p_holm, one.paired.test)
+    assert (None, None, None) == (one.low, one.high, one.mde)
 
 
 def test_drop_of_one_group_has_no_interval():

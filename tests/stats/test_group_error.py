@@ -80,7 +80,7 @@ CLUB_SANDWICH = {row["design"]: row for row in rows_of("clubsandwich.csv")}
 
 @pytest.mark.parametrize("name", CLUB_SANDWICH)
 def test_clubsandwich_gives_the_same_variance_and_at_rho_0_the_same_df(monkeypatch, name):
-    """Its df of weighted means rest on another working model, and are not in the table."""
+    """Its df of weighted means rest on another working model, and are not in the table (`clubsandwich.R`)."""
     row = CLUB_SANDWICH[name]
     inputs = [r for r in rows_of("clubsandwich_inputs.csv") if r["design"] == name]
     y, groups, cells, weights = (
@@ -101,8 +101,11 @@ def test_clubsandwich_was_asked_about_13_designs():
 
 @pytest.mark.parametrize(
     ("other", "difference", "se", "df", "p"),
-    [("MedGemma 27B", 0.187302, 0.086100, 32.6992, 0.036934), ("Claude 3.5 Sonnet", 0.090476, 0.084738, 32.6992, 0.293469)],
-)  # fmt: skip
+    [
+        ("MedGemma 27B", 0.187302, 0.086100, 32.6992, 0.036934),
+        ("Claude 3.5 Sonnet", 0.090476, 0.084738, 32.6992, 0.293469),
+    ],
+)
 def test_golden_comparisons_of_hivmedqa(items, common, other, difference, se, df, p):
     """63 questions, 42 cases of which 21 are of two questions."""
     pair = common(items("Gemini 2.5 Pro"), items(other))

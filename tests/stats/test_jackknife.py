@@ -89,9 +89,8 @@ def test_one_group_that_carries_all_the_disagreement_leaves_no_interval():
 
 
 def test_a_statistic_that_no_group_moves_has_no_error():
-    assert (0.4, pytest.approx(0.4), pytest.approx(0.4), 0.0) == by_group_jackknife(lambda _: 0.4, range(3))[
-        :4
-    ]
+    """So no interval either: it would have no width."""
+    assert (0.4, None, None, 0.0) == by_group_jackknife(lambda _: 0.4, range(3))[:4]
 
 
 def test_what_cannot_be_is_refused():

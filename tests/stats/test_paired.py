@@ -1,4 +1,4 @@
-"""Paired comparisons. Golden values: docs/statistics.md, section 3."""
+"""Paired comparisons. Golden values: docs/golden.md, section 3, by `matrices.py` and the t distribution."""
 
 import math
 
@@ -7,7 +7,8 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
+from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import (
     agresti_min,
@@ -48,11 +49,11 @@ def against_gemini(items, common):
 @pytest.mark.parametrize(
     ("model", "difference", "se_item", "se", "p", "p_holm", "found"),
     [
-        ("Claude 3.5 Sonnet", 0.0905, 0.0770, 0.0845, near(0.2908), near(0.2908), 0.2427),
-        ("MedGemma 27B", 0.1873, 0.0725, 0.0858, near(0.0349), near(0.0698), 0.2463),
-        ("Llama 3.3-70B-Instruct", 0.2683, 0.0782, 0.1002, near(0.0106), near(0.0318), 0.2875),
-        ("Gemma 3 27B", 0.5524, 0.1280, 0.1653, near(0.0018), near(0.0072), 0.4745),
-        ("Med42-70B", 0.4803, 0.1093, 0.1260, near(0.00046, 5), near(0.0023), 0.3617),
+        ("Claude 3.5 Sonnet", 0.0905, 0.0770, 0.0847, near(0.2935), near(0.2935), 0.2447),
+        ("MedGemma 27B", 0.1873, 0.0725, 0.0861, near(0.0369), near(0.0739), 0.2487),
+        ("Llama 3.3-70B-Instruct", 0.2683, 0.0782, 0.1005, near(0.0117), near(0.0352), 0.2902),
+        ("Gemma 3 27B", 0.5524, 0.1280, 0.1658, near(0.0022), near(0.0086), 0.4789),
+        ("Med42-70B", 0.4803, 0.1093, 0.1262, near(0.00061, 5), near(0.0030), 0.3649),
     ],
 )
 def test_golden_pairs_against_gemini(against_gemini, model, difference, se_item, se, p, p_holm, found):
@@ -62,14 +63,16 @@ def test_golden_pairs_against_gemini(against_gemini, model, difference, se_item,
     assert near(se) == r.se
     assert near(se_item) == paired(pair.differences, np.arange(len(pair.differences))).se
     assert (p, "t", 1) == (r.p, r.test, r.direction)
-    assert near(found) == mde(r.se, r.n_groups)
+    assert near(found) == r.mde() == mde(r.se, df=r.df)
+    value, error, df = by_matrices(*pair)
+    assert pytest.approx((value, error, df, 2 * stdtr(df, -value / error))) == (r.difference, r.se, r.df, r.p)
     family = holm([paired(*against_gemini[name]).p for name in OTHERS])
     assert p_holm == family[OTHERS.index(model)]
 
 
 def test_golden_gemini_against_claude_counts_questions_and_cases(against_gemini):
     r = paired(*against_gemini["Claude 3.5 Sonnet"])
-    assert (63, 42, 41) == (r.n_items, r.n_groups, r.df)
+    assert (63, 42, near(32.6992)) == (r.n_items, r.n_groups, r.df)
     assert (21, 21, 21) == (r.n_higher, r.n_items - r.n_higher - r.n_lower, r.n_lower)
     assert r.n_different == r.n_groups_higher + r.n_groups_lower
 
@@ -81,15 +84,15 @@ def test_golden_med42_shares_61_items_in_41_groups(against_gemini):
 
 def test_golden_blanks_as_zero_bring_med42_back_to_63_items(items, common):
     r = paired(*common(items("Gemini 2.5 Pro"), items("Med42-70B", blank=0)))
-    assert (near(0.6746), near(0.1704), 42) == (r.difference, r.se, r.n_groups)
+    assert (near(0.6746), near(0.1706), 42) == (r.difference, r.se, r.n_groups)
 
 
 def test_golden_groups_change_a_verdict_that_items_would_give(against_gemini):
-    """Gemini - MedGemma, Holm over 9: .024 with items as the unit, .070 with groups."""
+    """Gemini - MedGemma, Holm over 9: .024 with items as the unit, .074 with groups."""
     by_item = holm([paired(p.differences, np.arange(len(p.differences))).p for p in against_gemini.values()])
     by_group = holm([paired(*p).p for p in against_gemini.values()])
     at = OTHERS.index("MedGemma 27B")
-    assert (near(0.024, 3), near(0.070, 3)) == (by_item[at], by_group[at])
+    assert (near(0.024, 3), near(0.074, 3)) == (by_item[at], by_group[at])
 
 
 def test_sign_flips_agree_with_t_on_the_published_marks(against_gemini):
@@ -99,14 +102,17 @@ def test_sign_flips_agree_with_t_on_the_published_marks(against_gemini):
 
 
 def test_hand_worked_pair():
-    """Groups sum to 1, -1, 3 over 4 items: mean .75, u = .25, -1.75, 1.5, SE^2 = 3/2 * 5.375 / 16."""
+    """Groups sum to 1, -1, 3 over 4 items: mean .75, u = -.5, -1.75, 2.25 over 1 - w = 1/2, 3/4, 3/4.
+
+    |1 + 1 + 3|, |1 - 1 + 3| and |-1 + 1 + 3| reach 3, |-1 - 1 + 3| does not: p is 6 of 8 patterns.
+    """
     d, g = [0.5, 0.5, -1, 3], ["a", "a", "b", "c"]
     r = paired(d, g)
-    assert (0.75, pytest.approx(math.sqrt(1.5 * (0.5**2 + 1.75**2 + 2.25**2) / 16)), 2) == (
-        r.difference,
-        r.se,
-        r.df,
-    )
+    variance = (0.5**2 / 0.5 + 1.75**2 / 0.75 + 2.25**2 / 0.75) / 16
+    assert (0.75, pytest.approx(math.sqrt(variance))) == (r.difference, r.se)
+    # the sizes 2, 1, 1 of test_group_error's case worked by hand
+    trace, squares = 14 / 3, 2 * (13 / 12) ** 2 + 25 / 4 + 2 * (1 / 16 + 2 * (8 / 3) * (25 / 64))
+    assert pytest.approx((trace**2 / squares, r.df + 1)) == (r.df, r.effective_different)
     assert (4, 3, 1, 3, 3, 2, 1) == (
         r.n_items,
         r.n_higher,
@@ -116,18 +122,56 @@ def test_hand_worked_pair():
         r.n_groups_higher,
         r.n_groups_lower,
     )
-    assert (1.0, "sign", 1) == (r.p, r.test, r.direction)
-    assert t_interval(r.difference, r.se, 2) == r.interval()
+    assert (0.75, "sign-flip", 1, None) == (r.p, r.test, r.direction, r.interval())
 
 
-def test_t_is_that_of_statsmodels_with_clusters():
+def test_t_of_even_cases_is_that_of_statsmodels_with_clusters():
     rng = np.random.default_rng(8)
-    g = rng.integers(0, 25, 120)
-    d = 0.2 + rng.normal(size=120) + rng.normal(size=25)[g]
-    fit = sm.OLS(d, np.ones(120)).fit(cov_type="cluster", cov_kwds={"groups": g}, use_t=True)
+    g = np.repeat(np.arange(25), 5)
+    d = 0.2 + rng.normal(size=125) + rng.normal(size=25)[g]
+    fit = sm.OLS(d, np.ones(125)).fit(cov_type="cluster", cov_kwds={"groups": g}, use_t=True)
     r = paired(d, g)
     assert pytest.approx(fit.pvalues[0]) == r.p
     assert pytest.approx(fit.conf_int()[0], abs=1e-8) == r.interval()
+
+
+def test_t_of_uneven_cases_is_that_of_the_matrices():
+    rng = np.random.default_rng(8)
+    g = rng.integers(0, 25, 120)
+    d = 0.2 + rng.normal(size=120) + rng.normal(size=25)[g]
+    value, error, df = by_matrices(d, g)
+    r = paired(d, g)
+    assert pytest.approx(2 * stdtr(df, -value / error)) == r.p
+    assert pytest.approx(t_interval(value, error, df), abs=1e-8) == r.interval()
+
+
+def test_one_giant_case_has_the_p_of_its_sign_flips_and_no_interval():
+    """60 questions of one case won, of 11 cases of one question 5 won, 5 lost, 1 drawn.
+
+    CR1 with t(11) gave .0002. A pattern reaches 60 if the ten single signs do not sum against the 60: (1 +
+    C(10, 5) / 2^10) / 2 of them.
+    """
+    r = paired([1.0] * 60 + [1.0, -1.0] * 5 + [0.0], np.r_[np.zeros(60, int), 1:12])
+    assert (12, 11, "sign-flip", None, None) == (r.n_groups, r.n_different, r.test, r.interval(), r.mde())
+    assert pytest.approx((1 + 252 / 1024) / 2) == r.p
+    assert 2 < r.effective_different < r.effective_groups < 2.1
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 25), st.floats(0.2, 4)), min_size=1, max_size=80)
+)
+def test_interval_and_p_come_from_one_test(data):
+    """Either p is t's and the interval leaves 0 out where it is below .05, or p is sign flips' alone."""
+    d, g, w = map(np.array, zip(*data, strict=True))
+    r = paired(d, g, weights=w)
+    assert r.test == ("t" if r.se and r.effective_different >= 10 else "sign-flip")
+    ends = r.interval()
+    assert (ends is None) == (r.mde() is None) == (r.test == "sign-flip")
+    if ends:
+        assert (r.p < 0.05) == (not ends.low <= 0 <= ends.high)
+    else:
+        sums = group_sums(d, g, weights=w)
+        assert sign_flips(sums, rng=np.random.default_rng(0)).p == r.p
 
 
 def test_interval_and_p_never_contradict():
@@ -168,13 +212,14 @@ def test_flips_weigh_how_far_groups_lie_so_they_speak_for_the_mean():
 
 def test_one_group_has_a_difference_and_no_interval():
     r = paired([1, 2], ["a", "a"])
-    assert (1.5, None, 0, 1.0, "sign", None) == (r.difference, r.se, r.df, r.p, r.test, r.interval())
+    assert (1.5, None, 0, 1.0, "sign-flip", None) == (r.difference, r.se, r.df, r.p, r.test, r.interval())
     assert margin_interval([1, 2], ["a", "a"], span=5) is None
 
 
 def test_two_groups_have_one_degree_of_freedom():
+    """And sign flips for a p: 2 of 4 patterns reach 4."""
     r = paired([1, 3], ["a", "b"])
-    assert (pytest.approx(2 - 12.7062047), pytest.approx(2 + 12.7062047)) == r.interval()
+    assert (1, 2, 2, 0.5, None) == (r.df, r.effective_groups, r.effective_different, r.p, r.interval())
 
 
 def test_group_sums_follow_the_sorted_labels():
@@ -207,7 +252,8 @@ def test_order_of_items_and_names_of_groups_do_not_matter(data, random):
     a, b = paired(d, g), paired(d[order], [f"case {(4 * k + 1) % 15}" for k in g[order]])
     assert pytest.approx(a.difference, abs=1e-9) == b.difference
     assert pytest.approx(a.p, abs=1e-6) == b.p
-    assert a[6:] == b[6:]
+    assert a[6:-1] == b[6:-1]
+    assert pytest.approx(a.effective_different) == b.effective_different
 
 
 def textbook_agresti_min(up, down, n, quantile):

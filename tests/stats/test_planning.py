@@ -1,4 +1,4 @@
-"""What an exam can find, and what it takes. Golden values: docs/statistics.md, section 3."""
+"""What an exam can find, and what it takes. Golden values: docs/golden.md, section 3."""
 
 import math
 
@@ -29,31 +29,32 @@ def test_golden_variance_between_repeats(gemini_claude):
 
 @pytest.mark.parametrize(
     ("repeats", "variance", "found", "groups", "questions"),
-    [(1, 0.48520, 0.3085, 98, 147), (5, 0.30023, 0.2427, 61, 92), (1000, 0.25422, 0.2233, 52, 78)],
+    [(1, 0.48656, 0.3108, 98, 147), (5, 0.30158, 0.2447, 62, 93), (1000, 0.25557, 0.2253, 53, 80)],
 )
 def test_golden_plans_for_gemini_and_claude(gemini_claude, repeats, variance, found, groups, questions):
     r, within = gemini_claude
     v = group_variance(r.se, 42, n_items=63, repeats=5, repeats_wanted=repeats, within=within)
     assert near(variance, 5) == v
-    assert near(found, 4) == mde(math.sqrt(v / 42), 42)
-    assert groups == groups_needed(0.2, v)
+    assert near(found, 4) == mde(math.sqrt(v / 42), df=r.df)
+    assert groups == groups_needed(0.2, v, evenness=r.effective_groups / r.n_groups)
     assert questions == items_needed(groups, n_items=63, n_groups=42)
 
 
 def test_hand_worked_mde():
     """t(.975, 10) = 2.228139, t(.80, 10) = .879058."""
-    assert pytest.approx(0.5 * (2.228139 + 0.879058), abs=1e-6) == mde(0.5, 11)
+    assert pytest.approx(0.5 * (2.228139 + 0.879058), abs=1e-6) == mde(0.5, df=10)
 
 
 def test_a_family_needs_a_larger_difference():
-    assert pytest.approx(stdtrit(41, 1 - 0.025 / 9) + stdtrit(41, 0.8)) == mde(1, 42, k=9)
-    assert mde(1, 42, k=9) > mde(1, 42)
+    assert pytest.approx(stdtrit(41, 1 - 0.025 / 9) + stdtrit(41, 0.8)) == mde(1, df=41, k=9)
+    assert mde(1, df=41, k=9) > mde(1, df=41)
+    assert mde(1, df=3.5) > mde(1, df=41)
 
 
 def test_nothing_is_promised_where_no_spread_was_seen():
-    assert mde(None, 1) is None
-    assert mde(0, 42) is None
-    assert mde(0.1, 1) is None
+    assert mde(None, df=0) is None
+    assert mde(0, df=41) is None
+    assert mde(0.1, df=0) is None
     assert groups_needed(0.2, None) is None
     assert groups_needed(0.2, 0) is None
     assert groups_needed(0.2, -0.1) is None
@@ -88,9 +89,21 @@ def test_bisection_finds_what_the_iteration_finds(margin, variance):
 @given(st.floats(0.05, 2), st.floats(0.01, 3), st.integers(1, 20))
 def test_the_groups_needed_suffice_and_one_fewer_would_not(margin, variance, k):
     g = groups_needed(margin, variance, k=k)
-    assert mde(math.sqrt(variance / g), g, k=k) <= margin * (1 + 1e-12)
+    assert mde(math.sqrt(variance / g), df=g - 1, k=k) <= margin * (1 + 1e-12)
     if g > 2:
-        assert mde(math.sqrt(variance / (g - 1)), g - 1, k=k) > margin * (1 - 1e-12)
+        assert mde(math.sqrt(variance / (g - 1)), df=g - 2, k=k) > margin * (1 - 1e-12)
+
+
+@given(st.floats(0.05, 2), st.floats(0.01, 3), st.floats(0.05, 1))
+def test_uneven_groups_are_planned_as_uneven(margin, variance, evenness):
+    """New groups are as uneven as those seen: df is evenness * G' - 1, at least 1."""
+    g = groups_needed(margin, variance, evenness=evenness)
+    assert g >= groups_needed(margin, variance)
+    assert mde(math.sqrt(variance / g), df=max(evenness * g - 1, 1)) <= margin * (1 + 1e-12)
+    if g > 2:
+        fewer = g - 1
+        found = mde(math.sqrt(variance / fewer), df=max(evenness * fewer - 1, 1))
+        assert found > margin * (1 - 1e-12)
 
 
 def test_equivalence_takes_more_groups_than_a_difference():
@@ -111,14 +124,17 @@ def test_numbers_out_of_range_are_refused():
     for margin in (0, -1, float("nan")):
         with pytest.raises(ValueError, match="margin must be"):
             groups_needed(margin, 1)
+    for evenness in (0, 1.1, math.nan):
+        with pytest.raises(ValueError, match="evenness must lie above 0 and up to 1"):
+            groups_needed(1, 1, evenness=evenness)
     with pytest.raises(ValueError, match="k must be at least 1"):
         groups_needed(1, None, k=0)
     with pytest.raises(ValueError, match="power must lie"):
         groups_needed(1, 1, goal="equivalence", power=80)
     with pytest.raises(ValueError, match="alpha must lie"):
-        mde(1, 10, alpha=5)
+        mde(1, df=9, alpha=5)
     with pytest.raises(ValueError, match="se must be"):
-        mde(float("nan"), 10)
+        mde(float("nan"), df=9)
     with pytest.raises(ValueError, match="se must be"):
         group_variance(-1, 10, n_items=10)
     with pytest.raises(ValueError, match="11 groups of 10 items"):

@@ -1,4 +1,4 @@
-"""A judge corrected by people. Golden values: docs/statistics.md; oracle: sampling from known truth."""
+"""A judge corrected by people. Golden values: docs/golden.md; oracles: sampling from truth, `matrices.py`."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import Mean, cluster_mean
 from vivavoce.stats.ppi import prediction_powered, rogan_gladen
@@ -86,6 +87,20 @@ def test_labels_alone_by_group_are_the_cluster_mean():
     assert (pytest.approx(m.value), pytest.approx(m.se)) == (r.labels_mean, r.labels_se)
 
 
+def test_its_error_by_uneven_groups_is_that_of_the_matrices():
+    """Two means of one sample of cases: the judge over all, person less judge over the labelled."""
+    rng = np.random.default_rng(4)
+    j, g = rng.normal(size=90), rng.integers(0, 20, 90)
+    h = j[:40] + rng.normal(0.5, 0.5, 40)
+    r = prediction_powered(j, h, labelled=np.arange(40), groups=g)
+    both = np.r_[j, h - j[:40]]
+    expected = by_matrices(both, np.r_[g, g[:40]], cells=np.repeat([0, 1], [90, 40]), shares=[1, 1])
+    assert pytest.approx(expected[:2]) == (r.value, r.se)
+    labels = by_matrices(h, g[:40])
+    assert pytest.approx(labels) == (r.labels_mean, r.labels_se, r.df)
+    assert pytest.approx(r.value + stdtrit(labels.df, 0.975) * r.se) == r.high
+
+
 def test_its_error_is_the_spread_over_samples():
     """2,000 draws of 300 items of which 60 are labelled: the SE is right on average to 5 %."""
     rng = np.random.default_rng(5)
@@ -130,7 +145,7 @@ def test_misfits_are_refused_with_their_position():
 
 
 def share(value, se=0.02, n_groups=50):
-    return Mean(value, se, 500, n_groups)
+    return Mean(value, se, 500, n_groups, n_groups - 1)
 
 
 def test_hand_worked_rogan_gladen():
@@ -144,14 +159,14 @@ def test_hand_worked_rogan_gladen():
 
 
 def test_a_perfect_judge_needs_no_correction():
-    certain = Mean(1.0, 0.0, 99, 50)
+    certain = Mean(1.0, 0.0, 99, 50, 49)
     r = rogan_gladen(share(0.7), sensitivity=certain, specificity=certain)
     assert (pytest.approx(0.7), pytest.approx(0.02), pytest.approx(0.7 - stdtrit(49, 0.975) * 0.02)) == (
         r.value,
         r.se,
         r.low,
     )
-    no_error = rogan_gladen(Mean(0.7, 0.0, 9, 9), sensitivity=certain, specificity=certain)
+    no_error = rogan_gladen(Mean(0.7, 0.0, 9, 9, 8), sensitivity=certain, specificity=certain)
     assert pytest.approx((0.7, 0.7, 0.7, 0.0)) == no_error[:4]
 
 
@@ -178,6 +193,8 @@ def test_a_judge_no_better_than_chance_knows_nothing():
     assert (None,) * 5 == rogan_gladen(share(0.5), sensitivity=share(0.4), specificity=share(0.6))
     r = rogan_gladen(share(0.7, None, 1), sensitivity=share(0.8), specificity=share(0.9))
     assert (pytest.approx(6 / 7), None, None, None) == r[:4]
+    with pytest.raises(ValueError, match=r"judged has an SE but 0.5 degrees of freedom"):
+        rogan_gladen(Mean(0.7, 0.1, 9, 9, 0.5), sensitivity=share(0.8), specificity=share(0.9))
     with pytest.raises(ValueError, match="specificity must be a share"):
         rogan_gladen(share(0.7), sensitivity=share(0.8), specificity=share(90))
     with pytest.raises(ValueError, match="level must lie"):

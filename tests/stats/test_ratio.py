@@ -1,13 +1,13 @@
-"""Sums over sums. Oracle: statsmodels 0.15.0, weighted least squares of a / b with weights b, by cluster."""
+"""Sums over sums. Oracle: the matrices of weighted least squares of a / b with weights b, by case."""
 
 import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, estimate_mean, wilson
 from vivavoce.stats.ratio import exp_ratio, ratio
@@ -20,24 +20,61 @@ def facts(seed=0, n=120, n_groups=30):
     return rng.binomial(b.astype(int), rng.beta(8, 2, n_groups)[g]).astype(float), b, g
 
 
-def test_ratio_is_the_weighted_regression_of_statsmodels():
+def test_ratio_is_the_weighted_regression_of_the_matrices():
+    """Without two limits the ends are exp(ln theta -/+ t SE / theta)."""
     a, b, g = facts()
-    fit = sm.WLS(a / b, np.ones(len(a)), weights=b).fit(
-        cov_type="cluster", cov_kwds={"groups": g, "use_correction": False}
-    )
+    value, error, df = by_matrices(a / b, g, weights=b)
     r = ratio(a, b, groups=g)
-    assert pytest.approx(fit.params[0], rel=1e-12) == r.value
-    assert pytest.approx(fit.bse[0] * math.sqrt(r.n_groups / (r.n_groups - 1)), rel=1e-12) == r.se
+    assert pytest.approx((value, error, df), rel=1e-9) == (r.value, r.se, r.df)
+    half = stdtrit(df, 0.975) * error / value
+    assert pytest.approx((value * math.exp(-half), value * math.exp(half))) == (r.low, r.high)
+    assert (None, "t on the log scale, linearised ratio, CR2 by group") == (r.reason, r.method)
 
 
 def test_hand_worked_pooled_precision():
-    """4 of 8 facts: u = 3 - .5 * 4 = 1 and 1 - .5 * 4 = -1; SE^2 = 2 (1 + 1) / 64."""
+    """4 of 8 facts: u = 3 - .5 * 4 = 1 and 1 - .5 * 4 = -1, w = 1/2 each; SE^2 = 2 (1 + 1) / 64."""
     r = ratio([3, 1], [4, 4], groups=["x", "y"])
-    assert (0.5, pytest.approx(0.25), 2, 2) == (r.value, r.se, r.n, r.n_groups)
-    assert (pytest.approx(0.5 - 12.7062047 / 4), "t, linearised ratio, CR1 by group") == (r.low, r.method)
+    assert (0.5, pytest.approx(0.25), 2, 2, 1) == (r.value, r.se, r.n, r.n_groups, r.df)
     bounded = ratio([3, 1], [4, 4], groups=["x", "y"], low=0, high=1)
-    assert wilson(0.5, r.se, 2, low=0, high=1)[:2] == (bounded.low, bounded.high)
-    assert "Wilson, effective size, linearised ratio, CR1 by group" == bounded.method
+    assert wilson(0.5, r.se, 1, low=0, high=1)[:2] == (bounded.low, bounded.high)
+    assert "Wilson, effective size, linearised ratio, CR2 by group" == bounded.method
+
+
+def test_hand_worked_uneven_denominators():
+    """5 of 10 facts, 4 of 6 and 1 of 4: u = 1, -1 over 1 - w of .4, .6; SE^2 = (1 / .4 + 1 / .6) / 100."""
+    r = ratio([4, 1], [6, 4], groups=["x", "y"])
+    assert (0.5, pytest.approx(math.sqrt((1 / 0.4 + 1 / 0.6) / 100)), 1) == (r.value, r.se, r.df)
+
+
+@pytest.mark.parametrize("statistic", [ratio, exp_ratio])
+def test_fewer_than_ten_effective_groups_have_no_interval_and_a_reason(statistic):
+    """Nine answers; or forty of which one holds nearly all of the text."""
+    rng = np.random.default_rng(6)
+    a, b = rng.uniform(1, 9, 40), rng.uniform(10, 20, 40)
+    few, many = statistic(a[:9], b[:9], groups=range(9)), statistic(a, b, groups=range(40))
+    giant = statistic(np.r_[4000.0, a[1:]], np.r_[9000.0, b[1:]], groups=range(40))
+    for one in (few, giant):
+        assert (None, None) == (one.low, one.high)
+        assert "no interval: fewer than 10 effective groups" == one.reason
+        assert one.value is not None
+        assert one.df < 9
+    assert giant.n_groups == 40
+    assert many.low < many.value < many.high
+    assert many.reason is None
+
+
+@pytest.mark.parametrize("statistic", [ratio, exp_ratio])
+def test_one_ratio_in_every_group_has_no_interval_without_limits(statistic):
+    b = np.arange(1.0, 21)
+    r = statistic(0.5 * b, b, groups=range(20))
+    assert (None, None) == (r.low, r.high)
+    assert r.reason.startswith("no interval: the ratio is the same in every group, and nothing limits")
+
+
+def test_a_ratio_of_0_has_no_logarithm():
+    r = ratio(np.zeros(20), np.ones(20), groups=range(20))
+    assert (0, None, None, 0) == (r.value, r.low, r.high, r.se)
+    assert r.reason.endswith("has one on the log scale, and this is not above 0")
 
 
 def test_micro_f1_of_two_answers():
@@ -74,11 +111,14 @@ def test_order_names_and_unit_do_not_matter(data):
     assert one.value is None or 0 <= one.value <= 1
 
 
-def test_nothing_to_divide_by_is_null_and_an_empty_item_counts_as_drawn():
+def test_nothing_to_divide_by_is_null_and_an_empty_item_carries_no_error():
     assert (None, None, None, None, 2, 2) == ratio([0, 0], [0, 0], groups=[0, 1])[:6]
     assert (None, None, None, None, 2, 2) == exp_ratio([0, 0], [0, 0], groups=[0, 1])[:6]
+    assert "the denominators sum to 0" == ratio([0, 0], [0, 0], groups=[0, 1]).reason
     r = ratio([3, 1, 0], [4, 4, 0], groups=["x", "y", "z"])
-    assert (0.5, pytest.approx(math.sqrt(1.5 * 2 / 64)), 3) == (r.value, r.se, r.n_groups)
+    assert (0.5, pytest.approx(0.25), 3, 1) == (r.value, r.se, r.n_groups, r.df)
+    alone = ratio([3, 0], [4, 0], groups=["x", "y"], low=0, high=1)
+    assert (0.75, None, None, None) == alone[:4]
 
 
 def test_one_group_has_a_ratio_and_no_interval():
@@ -99,7 +139,7 @@ def test_all_equal_has_no_error_and_wilson_still_has_a_width():
 def test_perplexity_is_exp_of_nats_per_unit_with_ends_of_the_log():
     a, b, g = facts(3)
     inner, e = ratio(a, b, groups=g), exp_ratio(a, b, groups=g)
-    half = stdtrit(inner.n_groups - 1, 0.975) * inner.se
+    half = stdtrit(by_matrices(a / b, g, weights=b).df, 0.975) * inner.se
     assert (pytest.approx(math.exp(inner.value)), inner.se) == (e.value, e.se_log)
     assert pytest.approx((math.exp(inner.value - half), math.exp(inner.value + half))) == (e.low, e.high)
 
@@ -113,9 +153,11 @@ def test_the_unit_of_a_perplexity_only_scales_its_logarithm():
 
 
 def test_an_end_too_large_for_a_float_is_null_and_a_value_is_refused():
-    e = exp_ratio([0, 600], [1, 1], groups=[0, 1])
-    assert e.value is not None
-    assert (None, 0.0) == (e.high, e.low)
+    """0 and 1,400 nats in turn: the mean is 700, twice its error 466, and exp(709.8) the largest float."""
+    e = exp_ratio([0, 1400] * 6, [1] * 12, groups=range(12))
+    half = stdtrit(11, 0.975) * 700 / math.sqrt(11)
+    assert (pytest.approx(math.exp(700)), pytest.approx(math.exp(700 - half)), None) == e[:3]
+    assert "its upper end is above the largest number there is" == e.reason
     with pytest.raises(ValueError, match="are the logarithms natural"):
         exp_ratio([800, 800], [1, 1], groups=[0, 1])
 

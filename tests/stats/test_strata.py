@@ -1,4 +1,4 @@
-"""Macro means. Golden values: docs/statistics.md. Oracle of CR1: statsmodels 0.15.0."""
+"""Macro means. Golden values: docs/golden.md, by `matrices.py`. Oracle of even cases: statsmodels 0.15.0."""
 
 import math
 
@@ -8,8 +8,9 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
-from vivavoce.stats import cluster_mean, estimate_mean
+from vivavoce.stats import cluster_mean, estimate_mean, t_interval
 from vivavoce.stats.strata import category_weights, estimate_macro, macro_mean
 
 
@@ -28,23 +29,30 @@ def four_categories(data):
 
 @pytest.mark.parametrize(
     ("model", "value", "se", "low", "high"),
-    [("Gemini 2.5 Pro", 4.1209, 0.0883, 3.9422, 4.2996), ("Claude 3.5 Sonnet", 4.0843, 0.0984, None, None)],
+    [
+        ("Gemini 2.5 Pro", 4.1209, 0.0883, 3.9420, 4.2998),
+        ("Claude 3.5 Sonnet", 4.0843, 0.0984, 3.8850, 4.2836),
+    ],
 )
 def test_golden_macro_of_four_categories_in_three_strata(items, model, value, se, low, high):
     data = items(model)
     m = macro_mean(data.values, data.groups, **four_categories(data))
     assert (near(value), near(se)) == (m.value, m.se)
-    assert (63, 42, 3, 39) == (m.n, m.n_groups, m.n_strata, m.df)
+    assert (63, 42, near(37.6610)) == (m.n, m.n_groups, m.df)
+    assert (near(low), near(high)) == t_interval(m.value, m.se, m.df)
+    # each category lies in one stratum, so the cells are the categories
+    expected = by_matrices(data.values, data.groups, cells=four_categories(data)["categories"])
+    assert pytest.approx(expected) == (m.value, m.se, m.df)
     e = estimate_macro(data.values, data.groups, **four_categories(data))
-    assert "t, CR1 by group inside strata" == e.method
-    assert low is None or (near(low), near(high)) == (e.low, e.high)
+    assert "t, skewness-adjusted, CR2 by group inside strata" == e.method
+    assert e.low < low < e.high < high
 
 
 def test_golden_default_interval_of_a_bounded_macro_is_wilson(items):
     data = items("Gemini 2.5 Pro")
     e = estimate_macro(data.values, data.groups, **four_categories(data), low=0, high=5)
-    assert (near(3.9282), near(4.2852)) == (e.low, e.high)
-    assert "Wilson, effective size, CR1 by group inside strata" == e.method
+    assert (near(3.9280), near(4.2854)) == (e.low, e.high)
+    assert "Wilson, effective size, CR2 by group inside strata" == e.method
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +92,51 @@ def test_golden_silence_is_no_bias(items, by_iteration):
 
 
 def test_hand_worked_macro():
-    """Categories x (1, 3) and y (5): mean 3.5; residuals -1, 1, 0 weigh 1/4, 1/4, 1/2; u = -.25, .25."""
+    """Categories x (1 in a, 3 in b) and y (5 in b, 7 in c): mean 4; every w_gc is 1/2, every factor f with
+    f^2 = 1/8. Residuals -1, 1 | -1, 1: sums -f, 0, f, SE^2 = 1/4.
+
+    p_a = f (1/2, -1/2, 0, 0), p_b = f (-1/2, 1/2, 1/2, -1/2), p_c = f (0, 0, -1/2, 1/2), and 3 and 5, both of
+    b, covary by 1/2: 8 M has 1/2, 5/4, 1/2 on its diagonal, -5/8 for ab and bc, 1/8 for ac. df = (9/4)^2 /
+    (33/16 + 2 (2 * 25/64 + 1/64)) = 18/13.
+    """
+    m = macro_mean([1, 3, 5, 7], ["a", "b", "b", "c"], categories=list("xxyy"))
+    assert (4, pytest.approx(0.5), 4, 3, pytest.approx(18 / 13)) == tuple(m)
+
+
+def test_a_category_of_one_group_has_no_error_and_a_reason():
     m = macro_mean([1, 3, 5], ["a", "b", "b"], categories=["x", "x", "y"])
-    assert (3.5, pytest.approx(math.sqrt(2 * 2 * 0.25**2)), 1, 3, 2, 1) == tuple(m)
+    assert (3.5, None, 3, 2, 0) == tuple(m)
+    e = estimate_macro([1, 3, 5], ["a", "b", "b"], categories=["x", "x", "y"], low=0, high=5)
+    assert (None, None, "a category or stratum of one group only: no interval") == (e.low, e.high, e.reason)
+
+
+def test_groups_that_cross_categories_inside_strata_are_the_matrices():
+    """A cell is a category's part in one stratum, its share that part's weight in the category."""
+    rng = np.random.default_rng(6)
+    g = rng.integers(0, 24, 150)
+    stratum, category, y, v = g % 2, rng.integers(0, 3, 150), rng.normal(size=150), rng.uniform(0.5, 2, 150)
+    cell = 2 * category + stratum
+    shares = [v[cell == c].sum() / v[category == c // 2].sum() / 3 for c in range(6)]
+    m = macro_mean(y, g, categories=category, strata=stratum, weights=v)
+    assert pytest.approx(by_matrices(y, g, weights=v, cells=cell, shares=shares)) == (m.value, m.se, m.df)
+
+
+def test_without_crossing_groups_df_pools_the_traces_of_the_strata():
+    """(sum_h tr M_h)^2 / sum_h tr(M_h^2), M_h of each category's mean alone."""
+    rng = np.random.default_rng(7)
+    sizes = ([3, 1, 1, 2, 5], [2, 2, 1, 6, 1, 1, 1])
+    groups = np.repeat(np.arange(12), sizes[0] + sizes[1])
+    category = (groups >= 5).astype(int)
+    m = macro_mean(rng.normal(size=26), groups, categories=category)
+    traces, squares = [], []
+    for n_g in sizes:
+        n, w = sum(n_g), np.array(n_g) / sum(n_g)
+        c, v = 0.5 / n / np.sqrt(1 - w), 0.5 * np.array(n_g) + 0.5 * np.array(n_g) ** 2
+        inner = np.diag(v) - np.outer(w, v) - np.outer(v, w) + np.outer(w, w) * v.sum()
+        matrix = np.outer(c, c) * inner
+        traces.append(np.trace(matrix))
+        squares.append((matrix**2).sum())
+    assert pytest.approx(sum(traces) ** 2 / sum(squares)) == m.df
 
 
 def test_hand_worked_strata():
@@ -99,7 +149,7 @@ def test_one_category_in_one_stratum_is_the_ordinary_mean():
     rng = np.random.default_rng(1)
     y, g, w = rng.uniform(0, 5, 90), rng.integers(0, 30, 90), rng.uniform(0.5, 2, 90)
     a, b = cluster_mean(y, g, weights=w), macro_mean(y, g, categories=["all"] * 90, weights=w)
-    assert (pytest.approx(a.value), pytest.approx(a.se), a.n_groups - 1) == (b.value, b.se, b.df)
+    assert pytest.approx(a) == b
     e = estimate_macro(y, g, categories=["all"] * 90, low=0, high=5)
     assert pytest.approx(estimate_mean(y, g, low=0, high=5)[:4]) == e[:4]
 
@@ -164,14 +214,14 @@ def test_order_and_names_do_not_matter(data, random):
     )
     assert pytest.approx(a.value, abs=1e-9) == b.value
     assert a.se is None or pytest.approx(a.se, abs=1e-9) == b.se
-    assert (a.df, a.n_groups, a.n_strata) == (b.df, b.n_groups, b.n_strata)
+    assert (pytest.approx(a.df), a.n_groups) == (b.df, b.n_groups)
     e = estimate_macro(y, g, categories=c, strata=s, low=0, high=5)
     assert e.low is None or 0 <= e.low <= e.value <= e.high <= 5
 
 
 def test_one_group_in_a_stratum_has_no_error():
     m = macro_mean([1, 2, 3], ["a", "b", "c"], categories=[0, 0, 1], strata=[0, 0, 1])
-    assert (2.25, None, 1) == (m.value, m.se, m.df)
+    assert (2.25, None, 0) == (m.value, m.se, m.df)
     e = estimate_macro([1, 2, 3], ["a", "b", "c"], categories=[0, 0, 1], strata=[0, 0, 1], low=0, high=5)
     assert (2.25, None, None, None, 3, 3) == tuple(e)[:6]
     assert macro_mean([1, 2], ["a", "a"], categories=[0, 1]).se is None
@@ -181,8 +231,12 @@ def test_two_groups_and_all_equal_still_have_a_width():
     e = estimate_macro([0.3] * 12, np.arange(12), categories=[0, 1] * 6, strata=[0, 1] * 6, low=0, high=1)
     assert e.se == 0
     assert e.low < 0.3 < e.high
+    free = estimate_macro([0.3] * 12, np.arange(12), categories=[0, 1] * 6)
+    assert (None, None, 0) == (free.low, free.high, free.se)
+    assert free.reason.startswith("no interval: all values are equal")
     two = estimate_macro([1, 3], ["a", "b"], categories=[0, 0])
-    assert (pytest.approx(2 - 12.7062047), pytest.approx(2 + 12.7062047)) == (two.low, two.high)
+    assert (None, None, 1) == (two.low, two.high, two.df)
+    assert two.reason.startswith("no interval: fewer than 10 effective groups")
 
 
 def test_few_degrees_of_freedom_have_a_wide_interval():
@@ -223,5 +277,6 @@ def test_a_million_rows_are_no_matter():
     y = np.random.default_rng(4).normal(size=10**6)
     k = np.arange(10**6)
     m = macro_mean(y, k // 5, categories=k // 5 % 7, strata=k // 5 % 7)
-    assert (10**6, 200_000, 7) == (m.n, m.n_groups, m.n_strata)
+    assert (10**6, 200_000) == (m.n, m.n_groups)
+    assert pytest.approx(200_000 - 7, rel=0.001) == m.df
     assert pytest.approx(0.001, rel=0.02) == m.se

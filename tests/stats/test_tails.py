@@ -82,7 +82,7 @@ def test_the_worst_quarter_is_the_mean_of_the_lowest_four_of_sixteen():
     y = np.random.default_rng(3).permutation(16) / 4
     e = lower_tail_mean(y, np.arange(16), share=0.25)
     assert (pytest.approx((0 + 1 + 2 + 3) / 16), 16, 16) == (e.value, e.n, e.n_groups)
-    assert "t, influence function, 4 of 16 groups in the tail" == e.method
+    assert "t, influence function, 4 effective groups in the tail" == e.method
 
 
 def test_an_item_on_the_border_counts_in_part():
@@ -91,13 +91,16 @@ def test_an_item_on_the_border_counts_in_part():
 
 
 def test_hand_worked_tail_error():
-    """share .5 of 1, 2, 3, 4: Q = 2, z = 0, 2, 2, 2, mean 1.5, SE .5; two groups in the tail: t(1)."""
-    e = lower_tail_mean([1, 2, 3, 4], range(4), share=0.5)
-    assert (1.5, pytest.approx(0.5)) == (e.value, e.se)
-    assert pytest.approx(tuple(t_interval(1.5, 0.5, 1))) == (e.low, e.high)
-    bounded = lower_tail_mean([1, 2, 3, 4], range(4), share=0.5, low=0, high=5)
-    assert pytest.approx(wilson(1.5, 0.5, 2, low=0, high=5)[:2]) == (bounded.low, bounded.high)
-    assert "Wilson, influence function, 2 of 4 groups in the tail" == bounded.method
+    """share .5 of 1 … 20: Q = 10, z = 2 y - 10 up to 10, then 10; mean 5.5; ten groups in the tail: t(9)."""
+    y = np.arange(1.0, 21)
+    z = np.r_[np.arange(-8.0, 11, 2), [10.0] * 10]
+    se = z.std(ddof=1) / np.sqrt(20)
+    e = lower_tail_mean(y, range(20), share=0.5)
+    assert (pytest.approx(5.5), pytest.approx(se), 9) == (e.value, e.se, e.df)
+    assert pytest.approx(tuple(t_interval(5.5, se, 9))) == (e.low, e.high)
+    bounded = lower_tail_mean(y, range(20), share=0.5, low=0, high=20)
+    assert pytest.approx(wilson(5.5, se, 9, low=0, high=20)[:2]) == (bounded.low, bounded.high)
+    assert "Wilson, influence function, 10 effective groups in the tail" == bounded.method
 
 
 tail_rows = st.lists(st.tuples(st.floats(0, 5), st.integers(0, 6)), min_size=1, max_size=30)
@@ -126,17 +129,34 @@ def test_a_weight_of_two_is_the_item_twice():
     assert (one.value, pytest.approx(one.se)) == (two.value, two.se)
 
 
-def test_a_tail_of_fewer_than_two_groups_has_no_interval():
-    e = lower_tail_mean(np.arange(15.0), np.arange(15), share=0.1)
-    assert (None, None) == (e.low, e.high)
-    assert e.se > 0
-    assert (1.0, None, None, None) == lower_tail_mean([1, 2], ["a", "a"], share=0.5)[:4]
+@pytest.mark.parametrize("limits", [{}, {"low": 0, "high": 200}])
+def test_a_tail_of_fewer_than_ten_effective_groups_has_no_interval_and_a_reason(limits):
+    for n, share in ((15, 0.1), (99, 0.1), (19, 0.5)):
+        e = lower_tail_mean(np.arange(float(n)), np.arange(n), share=share, **limits)
+        assert (None, None) == (e.low, e.high)
+        assert e.se > 0
+        assert "fewer than 10 effective groups in the tail: no interval" == e.reason
+    assert lower_tail_mean(np.arange(100.0), np.arange(100), share=0.1, **limits).reason is None
+    one = lower_tail_mean([1, 2], ["a", "a"], share=0.5, **limits)
+    assert (1.0, None, None, None) == one[:4]
+    assert "one group only: no interval" == one.reason
+
+
+def test_a_giant_group_in_the_tail_is_few_groups():
+    """A hundred cases, but the worst tenth of the questions is one case of 11 and some singles."""
+    y, g = np.arange(110.0), np.maximum(np.arange(110) - 10, 0)
+    e = lower_tail_mean(y, g, share=0.1, low=0, high=200)
+    assert (100, None, None) == (e.n_groups, e.low, e.high)
+    assert "fewer than 10 effective groups in the tail: no interval" == e.reason
 
 
 def test_all_equal_has_no_error_and_wilson_still_has_a_width():
-    e = lower_tail_mean([4.0] * 20, np.arange(20), share=0.25, low=0, high=5)
-    assert (4.0, 0.0) == (e.value, e.se)
+    e = lower_tail_mean([4.0] * 40, np.arange(40), share=0.25, low=0, high=5)
+    assert (4.0, 0.0, 9) == (e.value, e.se, e.df)
     assert e.low < 4 < e.high
+    free = lower_tail_mean([4.0] * 40, np.arange(40), share=0.25)
+    assert (None, None) == (free.low, free.high)
+    assert free.reason.startswith("no interval: all values are equal")
 
 
 def test_tail_misfits_are_refused_with_their_position():

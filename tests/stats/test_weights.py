@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import t
+from tests.stats.matrices import by_matrices
 
 from vivavoce import stats
 from vivavoce.stats._arrays import evenness, scaled_weights
@@ -28,29 +29,31 @@ def test_a_stratified_mean_worked_by_hand() -> None:
     """30/40 of 2/3 and 10/40 of 0 is 1/2: Cochran's W_h-weighted mean, sum N_h ybar_h / N."""
     found = stats.cluster_mean(VALUES, range(5), weights=WEIGHTS)
     assert near(30 / 40 * (2 / 3) + 10 / 40 * 0) == found.value
-    # u_g = w (y - 1/2); SE^2 = 5/4 * sum u^2 / 40^2
-    u = np.array([10, 10, 10, 5, 5]) * (VALUES - 0.5)
-    assert near(math.sqrt(5 / 4 * float(u @ u)) / 40) == found.se
+    # u_g = w (y - 1/2); SE^2 = sum u^2 / (1 - w_g) / 40^2
+    w = np.array([10, 10, 10, 5, 5])
+    assert near(math.sqrt(float((w * (VALUES - 0.5)) ** 2 @ (1 / (1 - w / 40)))) / 40) == found.se
+    assert near(by_matrices(VALUES, np.arange(5), weights=w)) == (found.value, found.se, found.df)
 
 
 def test_its_interval_counts_on_fewer_cases_than_were_asked() -> None:
-    """(sum w)^2 / sum w^2 = 40^2 / 350 = 32/7 cases of 5, in Wilson's n*; t keeps 4 degrees of freedom."""
-    assert near(32 / 35) == evenness(WEIGHTS)
-    assert near(32 / 7) == stats.wilson(1, 0, 5, low=0, high=1, evenness=evenness(WEIGHTS)).n_effective
+    """3 that weigh 2 and 2 that weigh 1 are 4.4 effective cases of 5, in Wilson's n* and its t."""
+    df = by_matrices(VALUES, np.arange(5), weights=WEIGHTS).df
+    assert 3 < df < 3.5
+    assert near(df + 1) == stats.effective_groups(range(5), weights=WEIGHTS)
     found = stats.estimate_mean(np.ones(5), range(5), weights=WEIGHTS, low=0, high=1)
-    t2 = float(t.ppf(0.975, 4)) ** 2
-    assert near((32 / 7 / (32 / 7 + t2), 1)) == (found.low, found.high)
+    t2 = float(t.ppf(0.975, df)) ** 2
+    assert near(((df + 1) / (df + 1 + t2), 1)) == (found.low, found.high)
     assert stats.estimate_mean(np.ones(5), range(5), low=0, high=1).low > found.low
 
 
 def test_where_the_heavy_questions_are_alike_the_interval_is_that_of_as_many_even_ones() -> None:
     """One light question of 4 is wrong: n* = G * evenness = 4 * 16^2 / (4 * 76) = 64/19.
 
-    CR1 alone would make n* = m (1 - m) / SE^2 = 9.6 of it. Of 20 questions, half of which weigh 8 and nine in
-    ten are right, that covered 76 % of 3,000 draws, this 97 %.
+    CR2 alone would make n* = m (1 - m) / SE^2 = 11 of it. Of 20 questions, half of which weigh 8 and nine in
+    ten are right, that covered 78 % of 3,000 draws, this 99 %.
     """
     y, w = [0.0, 1, 1, 1], [1.0, 5, 5, 5]
-    n, m, t2 = 64 / 19, 15 / 16, float(t.ppf(0.975, 3)) ** 2
+    n, m, t2 = 64 / 19, 15 / 16, float(t.ppf(0.975, by_matrices(y, np.arange(4), weights=w).df)) ** 2
     half = math.sqrt(t2) / (1 + t2 / n) * math.sqrt(m * (1 - m) / n + t2 / (4 * n**2))
     expected = (m + t2 / (2 * n)) / (1 + t2 / n) - half
     found = stats.estimate_mean(y, range(4), weights=w, low=0, high=1)
@@ -154,6 +157,3 @@ def test_weights_that_are_none_are_refused() -> None:
             call([1])
     with pytest.raises(ValueError, match="weights differs inside one of the items"):
         stats.worst_at_k([1, 2], [0, 0], groups=[0, 0], k=1, weights=[1, 2])
-    for even in (0, 1.1, math.nan):
-        with pytest.raises(ValueError, match="evenness must lie above 0"):
-            stats.wilson(1, 0, 5, low=0, high=1, evenness=even)

@@ -78,7 +78,7 @@ def ratio(
     ----------
     numerators, denominators : arrays of shape (n,)
         a and b, one of each per item. Micro F1: 2 TP and 2 TP + FP + FN. Pooled precision: true facts and
-        facts. Denominators are 0 or more; an item of 0 over 0 says nothing but counts as drawn.
+        facts. Denominators are 0 or more; an item of 0 over 0 counts in n, but carries no error.
     groups : array of shape (n,)
         What is drawn together; any labels.
     weights : array of shape (n,), optional
