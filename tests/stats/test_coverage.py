@@ -11,7 +11,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from vivavoce.stats import estimate_mean, paired
+from vivavoce.stats import cluster_mean, estimate_mean, paired, t_interval
 from vivavoce.stats.worst_case import lower_tail_mean
 
 pytestmark = pytest.mark.slow
@@ -51,6 +51,12 @@ class Exam:
         return self.marks[chosen[..., None], at].mean(axis=-1)
 
 
+def by_t(y, groups):
+    """The t interval of a mean, for comparison."""
+    mean = cluster_mean(y, groups)
+    return t_interval(mean.value, mean.se, mean.df)
+
+
 def covered(ends, truth):
     return 100 * np.mean([low - 1e-12 <= truth <= high + 1e-12 for low, high in ends])
 
@@ -79,7 +85,7 @@ def test_t_at_a_ceiling_covers_far_too_little(published):
         own = published[0][model, criterion]
         exam, rng = Exam(own, sorted(own)), np.random.default_rng(1)
         drawn = exam.means(rng.integers(0, len(own), (DRAWS, 10)), rng)
-        assert covered([estimate_mean(y, np.arange(10))[1:3] for y in drawn], exam.truth) < most
+        assert covered([by_t(y, np.arange(10)) for y in drawn], exam.truth) < most
 
 
 @pytest.mark.parametrize("n", [21, 63, 92])
@@ -89,8 +95,10 @@ def test_paired_t_covers_93_to_97_percent(published, n):
     rng = np.random.default_rng(n)
     chosen = rng.integers(0, len(pair[0]), (DRAWS, n))
     drawn = a.means(chosen, rng) - b.means(chosen, rng)
-    found = covered([paired(d, np.arange(n)).interval() for d in drawn], a.truth - b.truth)
-    assert 93 <= found <= 97
+    ends = [paired(d, np.arange(n)).interval() for d in drawn]
+    shown = [pair for pair in ends if pair]  # fewer than ten cases that differ have none
+    assert len(shown) > 0.9 * DRAWS
+    assert 93 <= covered(shown, a.truth - b.truth) <= 97
 
 
 def paper_groups(questions):
@@ -117,7 +125,7 @@ def test_groups_cover_where_items_do_not(published, criterion):
         rows, drawn = drawn_groups(members, rng)
         y = exam.means(rows, rng)
         by_group.append(estimate_mean(y, drawn, low=0, high=5)[1:3])
-        by_item.append(estimate_mean(y, np.arange(len(y)))[1:3])
+        by_item.append(by_t(y, np.arange(len(y))))
     assert 92 <= covered(by_group, exam.truth) <= 97
     assert covered(by_item, exam.truth) < 92
 
@@ -138,11 +146,12 @@ def test_a_true_null_is_rejected_as_often_as_promised_by_group_only(published, o
     assert by_item > by_group + 2
 
 
-@pytest.mark.parametrize("share", [0.1, 0.25])
-def test_the_interval_of_a_tail_covers_92_to_99_percent(published, share):
+@pytest.mark.parametrize(("share", "n"), [(0.1, 200), (0.25, 63)])
+def test_the_interval_of_a_tail_covers_92_to_99_percent(published, share, n):
+    """With at least ten cases in the tail; fewer have no interval. With 12 it was 91 %."""
     own = published[0]["Claude 3.5 Sonnet", "harm"]
     y, rng = np.array([np.mean(own[name]) for name in sorted(own)]), np.random.default_rng(4)
     truth = lower_tail_mean(y, np.arange(len(y)), share=share).value
-    drawn = y[rng.integers(0, len(y), (DRAWS, 63))]
-    ends = [lower_tail_mean(v, np.arange(63), share=share, low=0, high=5)[1:3] for v in drawn]
+    drawn = y[rng.integers(0, len(y), (DRAWS, n))]
+    ends = [lower_tail_mean(v, np.arange(n), share=share, low=0, high=5)[1:3] for v in drawn]
     assert 92 <= covered(ends, truth) <= 99
