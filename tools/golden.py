@@ -828,8 +828,8 @@ def document(made: Sequence[Section]) -> str:
         "What rests on simulations (coverage, error rates) is not here but in `bench/coverage.py`.",
         "",
         f"{sum(row.before != '' for row in rows)} were other numbers while cases of unequal size had the",
-        "error CR1 with G - 1 degrees of freedom: those stand under *CR1, published before*. Now the error is CR2,",
-        "with Satterthwaite's degrees of freedom ([how](statistics.md#cases-of-unequal-size)).",
+        "error CR1 with G - 1 degrees of freedom: those stand under *CR1, published before*. Now the error",
+        "is CR2, with Satterthwaite's degrees of freedom ([how](statistics.md#cases-of-unequal-size)).",
     ]
     for title, body in made:
         moved = any(row.before for row in body)
