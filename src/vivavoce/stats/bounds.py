@@ -189,7 +189,6 @@ def _filling(
 def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level: float) -> Interval | None:
     if mean is None or mean.se is None:
         return None
-    # Nothing limits what the next item may be: equal values, or a few groups, do not tell.
     if None in limits and (mean.se == 0 or mean.effective_groups < LEAST_GROUPS):
         return None
     return t_interval(mean.value, mean.se, mean.df, level=level, low=limits[0], high=limits[1])

@@ -41,9 +41,7 @@ def mde(se: float | None, *, df: float, alpha: float = 0.05, k: int = 1, power: 
     ValueError
         If a number is out of its range.
     """
-    if math.isnan(df):
-        raise ValueError("df must be a number, but is nan")
-    if se is None or df < 1:
+    if se is None or amount("df", df) < 1:
         return None
     if not (math.isfinite(se) and se >= 0):
         raise ValueError(f"se must be a finite number, 0 or more, but is {se}")
