@@ -71,10 +71,14 @@ def test_one_ratio_in_every_group_has_no_interval_without_limits(statistic):
     assert r.reason.startswith("no interval: the ratio is the same in every group, and nothing limits")
 
 
-def test_a_ratio_of_0_has_no_logarithm():
-    r = ratio(np.zeros(20), np.ones(20), groups=range(20))
-    assert (0, None, None, 0) == (r.value, r.low, r.high, r.se)
-    assert r.reason.endswith("has one on the log scale, and this is not above 0")
+def test_a_ratio_that_is_not_above_0_has_its_interval_on_its_own_scale():
+    a = np.tile([-3.0, 1.0], 10)
+    value, error, df = by_matrices(a, np.arange(20))
+    half = stdtrit(df, 0.975) * error
+    r = ratio(a, np.ones(20), groups=range(20))
+    assert pytest.approx((value, value - half, value + half)) == r[:3]
+    nothing = ratio(np.zeros(20), np.ones(20), groups=range(20))
+    assert (0, None, None, 0) == nothing[:4]
 
 
 def test_micro_f1_of_two_answers():
@@ -139,9 +143,12 @@ def test_all_equal_has_no_error_and_wilson_still_has_a_width():
 def test_perplexity_is_exp_of_nats_per_unit_with_ends_of_the_log():
     a, b, g = facts(3)
     inner, e = ratio(a, b, groups=g), exp_ratio(a, b, groups=g)
-    half = stdtrit(by_matrices(a / b, g, weights=b).df, 0.975) * inner.se
-    assert (pytest.approx(math.exp(inner.value)), inner.se) == (e.value, e.se_log)
-    assert pytest.approx((math.exp(inner.value - half), math.exp(inner.value + half))) == (e.low, e.high)
+    value, error, df = by_matrices(a / b, g, weights=b)
+    half = stdtrit(df, 0.975) * error / value
+    assert (pytest.approx(math.exp(value)), pytest.approx(error)) == (e.value, e.se_log)
+    ends = (math.exp(value * math.exp(side * half)) for side in (-1, 1))
+    assert pytest.approx(tuple(ends)) == (e.low, e.high)
+    assert pytest.approx((math.exp(inner.low), math.exp(inner.high))) == (e.low, e.high)
 
 
 def test_the_unit_of_a_perplexity_only_scales_its_logarithm():
@@ -153,10 +160,10 @@ def test_the_unit_of_a_perplexity_only_scales_its_logarithm():
 
 
 def test_an_end_too_large_for_a_float_is_null_and_a_value_is_refused():
-    """0 and 1,400 nats in turn: the mean is 700, twice its error 466, and exp(709.8) the largest float."""
+    """0 and 1,400 nats in turn: the mean is 700, its error 211, and exp(709.8) the largest float."""
     e = exp_ratio([0, 1400] * 6, [1] * 12, groups=range(12))
-    half = stdtrit(11, 0.975) * 700 / math.sqrt(11)
-    assert (pytest.approx(math.exp(700)), pytest.approx(math.exp(700 - half)), None) == e[:3]
+    low = 700 * math.exp(-stdtrit(11, 0.975) / math.sqrt(11))
+    assert (pytest.approx(math.exp(700)), pytest.approx(math.exp(low)), None) == e[:3]
     assert "its upper end is above the largest number there is" == e.reason
     with pytest.raises(ValueError, match="are the logarithms natural"):
         exp_ratio([800, 800], [1, 1], groups=[0, 1])
