@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
-from vivavoce.cli.output import figure, p_value, print_json, print_table
+from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.text import printable
 
@@ -108,7 +108,7 @@ def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
             None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",
             p_value(row["p_adjusted"]),
             row["n_items"],
-            row["n_groups"],
+            groups_of(row),
             figure(row["mde_family"]),
         )
         for row in rows

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.text import printable
+from vivavoce.studies.text import uneven
 
 
 def print_json(command: str, run: Path | None, rows: object) -> None:
@@ -154,7 +155,7 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
         "95% interval": lambda row: _ends(row["low"], row["high"]),
         "bounds": _bounds_of,
         "items": itemgetter("n_items"),
-        "groups": itemgetter("n_groups"),
+        "groups": groups_of,
         "coverage": lambda row: f"{row['coverage']:.1%}",
         **{status: itemgetter(f"n_{status}") for status in ("unanswered", "unreadable", "failed")},
         "set aside": itemgetter("n_set_aside"),
@@ -187,6 +188,13 @@ def _bounds_of(row: Mapping[str, Any]) -> str | None:
 def _is_elsewhere(row: Mapping[str, Any]) -> bool:
     """Whether a candidate's estimate rests on other items than its place in the order."""
     return row["role"] == "candidate" and row["estimate"] is not None and row["n_items"] != row["n_common"]
+
+
+def groups_of(row: Mapping[str, Any]) -> str:
+    """How many groups a row rests on; `12, 2.1 effective` where they are uneven."""
+    from vivavoce.studies.text import uneven  # Polars, which help does not wait for
+
+    return f"{row['n_groups']}{uneven(row['n_groups'], row['effective_cases'])}"
 
 
 def _ends(low: float | None, high: float | None) -> str | None:

@@ -19,7 +19,7 @@ from vivavoce.report.context import json_rows, page_context
 from vivavoce.report.data import ReportData
 from vivavoce.report.format import SILENCE, interval, number, p_value, percent, ranks
 from vivavoce.report.sections.leaderboard import Scale, leaderboard_figures
-from vivavoce.studies.text import count
+from vivavoce.studies.text import cases, count, uneven
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
@@ -48,6 +48,8 @@ def _page(values: dict[str, Any]) -> str:
         "runs": _runs,
         "silence": SILENCE.get,
         "count": count,
+        "cases": cases,
+        "uneven": uneven,
         "label": label,
         "ranks": ranks,
     }

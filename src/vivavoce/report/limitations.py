@@ -1,7 +1,7 @@
 """What a reader must know before believing a figure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -86,6 +86,11 @@ def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
         yield "No candidates were compared: intervals that overlap, or do not, are no comparison."
 
 
+def _is_few(row: Mapping[str, Any]) -> bool:
+    effective = row.get("effective_cases")
+    return bool((row["n_groups"] if effective is None else effective) < LEAST_GROUPS - 1e-9)
+
+
 def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
     """By benchmark the measures that rest on few cases, by name unless all of them do."""
     for benchmark in sorted({b.benchmark for b in boards}):
@@ -93,9 +98,9 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
         for b in boards:
             if b.benchmark == benchmark:
                 name = b.metric if b.criterion in (b.metric, *PLAIN) else f"{b.metric}: {b.criterion}"
-                is_few[name] = is_few.get(name, False) or any(r["n_groups"] < LEAST_GROUPS for r in b.rows)
+                is_few[name] = is_few.get(name, False) or any(map(_is_few, b.rows))
         few = [name for name in is_few if is_few[name]]
-        start = f"Fewer than {LEAST_GROUPS} cases"
+        start = f"Fewer than {LEAST_GROUPS} effective cases"
         if few and len(few) == len(is_few):
             yield f"{start} on {benchmark}: too few to tell candidates apart."
         elif few:

@@ -269,7 +269,8 @@ def _estimates(c: "ReportData") -> str:
         averages += ", each weighted by the number of questions of the exam that it stands for"
     sentences = [
         f"{averages}.",
-        "Standard errors are cluster-robust (CR1; Liang and Zeger 1986) with the case as unit.",
+        "Standard errors are cluster-robust with the case as unit (CR2; Bell and McCaffrey 2002), with "
+        "Satterthwaite's degrees of freedom for cases of unequal size; effective cases are these plus one.",
     ]
     limited, free = bounded(c.measures.values())
     if limited:
@@ -280,7 +281,9 @@ def _estimates(c: "ReportData") -> str:
         )
     if free:
         of = f" of {and_so(free)}" if limited else ""
-        sentences.append(f"95 % intervals{of} use t with cases − 1 degrees of freedom.")
+        sentences.append(
+            f"95 % intervals{of} use t with these degrees of freedom, from 10 effective cases on."
+        )
     logs = dict.fromkeys(m.criterion.criterion for m in c.measures.values() if on_log_scale(m.criterion))
     if logs:
         sentences.append(

@@ -28,7 +28,7 @@ from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 from vivavoce.stats.power import mde
 from vivavoce.stats.subset_sums import random_subset_sums
 
-FLIP_SEED = 0  # beyond 16 groups flips are drawn: the same data give the same p
+FLIP_SEED, FLIPS = 0, 9_999  # beyond 16 groups flips are drawn, for the same data the same ones
 ENUMERATED = 16  # groups: 2^16 sign patterns are all visited, more are sampled
 
 
@@ -240,7 +240,8 @@ def with_test(
     if se and is_t:
         p = 2 * float(scipy.special.stdtr(design.df, -abs(difference) / se))
     elif up + down:
-        p = (flips() if flips else sign_flips(groups, rng=np.random.default_rng(FLIP_SEED))).p
+        rng = np.random.default_rng(FLIP_SEED)
+        p = (flips() if flips else sign_flips(groups, rng=rng, resamples=FLIPS)).p
     else:
         p = 1.0
     return Paired(

@@ -12,14 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vivavoce.stats._arrays import (
-    ROUNDING,
-    Codes,
-    Floats,
-    group_codes,
-    item_weights,
-    scaled_weights,
-)
+from vivavoce.stats._arrays import ROUNDING, Codes, Floats, finite, group_codes, item_weights, scaled_weights
 from vivavoce.stats.estimate import NO_SPREAD, ONE_GROUP, Mean, mean_interval
 from vivavoce.stats.group_error import GroupDesign
 from vivavoce.stats.paired import ENUMERATED, FLIP_SEED, Paired, SignFlips, with_test
@@ -122,6 +115,7 @@ def pooled_paired(
     statistic: PooledStatistic,
     *,
     weights: ArrayLike | None = None,
+    sizes: ArrayLike | None = None,
 ) -> Paired | None:
     """The first's pooled figure minus the second's on the same items, each group left out of both in turn.
 
@@ -135,6 +129,9 @@ def pooled_paired(
         As in `pooled`.
     weights : array of shape (n,), optional
         As in `pooled`.
+    sizes : array of shape (n,), optional
+        What each item is of the figure, 0 or more: for a ratio its denominator. It says how many effective
+        groups there are; equal by default.
 
     Returns
     -------
@@ -163,7 +160,7 @@ def pooled_paired(
     return with_test(
         difference,
         se,
-        GroupDesign.of(codes, n_groups, item_weights(weights, length=len(a))),
+        GroupDesign.of(codes, n_groups, _sizes(sizes, weights, length=len(a))),
         items=by_item,
         groups=_signs(_difference(statistic, *(_by_group(x, codes, n_groups) for x in (a, b)))),
         flips=lambda: pooled_swaps(
@@ -233,6 +230,13 @@ def pooled_swaps(
         return SignFlips(hits(patterns.astype(np.float64) @ moved) / 2**n, n, 2**n, True)
     total = hits(random_subset_sums(moved, draws=resamples, rng=rng))
     return SignFlips((total + 1) / (resamples + 1), n, resamples, False)
+
+
+def _sizes(sizes: ArrayLike | None, weights: ArrayLike | None, *, length: int) -> Floats:
+    """What each item is of a figure: its size times its weight; equal where no size is above 0."""
+    w = item_weights(weights, length=length)
+    own = np.ones(length) if sizes is None else finite("sizes", sizes, length=length)
+    return w * own if own.any() else w
 
 
 def _counts(name: str, counts: ArrayLike) -> Floats:

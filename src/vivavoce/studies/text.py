@@ -77,10 +77,14 @@ def depends_on(what: str, names: Sequence[str], n_failed: int) -> str:
 
 def cases(n_groups: int | None, effective: float | None) -> str:
     """`42 cases`; `12 cases, 2.1 effective` where they differ by more than a tenth."""
-    text = count(n_groups or 0, "case")
+    return count(n_groups or 0, "case") + uneven(n_groups, effective)
+
+
+def uneven(n_groups: int | None, effective: float | None) -> str:
+    """`, 2.1 effective` where cases of unequal size tell less by more than a tenth; else nothing."""
     if effective is None or n_groups is None or effective >= 0.9 * n_groups:
-        return text
-    return f"{text}, {effective:.3g} effective"
+        return ""
+    return f", {effective:.3g} effective"
 
 
 def sampled(items: pl.DataFrame) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from vivavoce.models.candidates import CandidateConfig
 from vivavoce.pipeline.collect import Collected
 from vivavoce.pipeline.collect.loglikelihood import max_calls, pending_tasks
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
-from vivavoce.stats import mde
+from vivavoce.stats import effective_groups, mde
 from vivavoce.store.calls import answered
 from vivavoce.store.runfile import RunFile
 
@@ -88,7 +88,8 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
     lines += filter(None, [counted.text])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
-        differences = [(share, mde(math.sqrt(share / n_groups), df=n_groups - 1)) for share in DISCORDANCE]
+        effective = effective_groups([item.group for item in plan.items])
+        differences = [(share, mde(math.sqrt(share / effective), df=effective - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
     return Finding(study="collect", rows=tuple(e._asdict() for e in estimates), text="\n".join(lines))
 

@@ -44,7 +44,7 @@ class Leaderboard(NamedTuple):
     range: tuple[float | None, float | None]
     view: str
     scale: Scale
-    size: tuple[int, int] | None
+    size: tuple[int, int, float | None] | None
     rows: Rows
     ranks: Ranks | None
     notes: list[str]
@@ -79,7 +79,7 @@ def boards(
         measure = declared_by[signature, criterion.removesuffix(f", {view}"), rater]
         declared = measure.criterion
         several_raters = len({r for m, k, r in declared_by if (m, k) == (signature, criterion)}) > 1
-        sizes = {(r["n_items"], r["n_groups"]) for r in lines}
+        sizes = {(r["n_items"], r["n_groups"], r["effective_cases"]) for r in lines}
         basis = order_basis(lines, number)
         leaderboards.append(
             Leaderboard(

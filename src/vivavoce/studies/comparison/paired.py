@@ -21,6 +21,7 @@ from vivavoce.studies.leaderboard.pooling import (
     TOO_LARGE,
     counts,
     figures_of,
+    fractions_of,
     on_log_scale,
     ratio_of,
     sums,
@@ -99,6 +100,7 @@ class PooledFigures(NamedTuple):
     """Two pooled figures: the counts by item of the first of `better_first`, of the second, and their groups.
 
     `statistic` makes a figure of counts; on the log scale, its logarithm, and that is what is compared.
+    `sizes` are what each item is of a ratio, its denominators on both sides; null for other figures.
     """
 
     first: np.ndarray[Any, Any]
@@ -106,10 +108,11 @@ class PooledFigures(NamedTuple):
     groups: np.ndarray[Any, Any]
     statistic: stats.PooledStatistic
     weights: np.ndarray[Any, Any] | None = None
+    sizes: np.ndarray[Any, Any] | None = None
 
     def paired(self) -> stats.Paired | None:
         """Each group left out of both in turn."""
-        return stats.pooled_paired(*self[:4], weights=self.weights)
+        return stats.pooled_paired(*self[:4], weights=self.weights, sizes=self.sizes)
 
     def swaps(self, rng: np.random.Generator) -> stats.SignFlips:
         """The check: the responses of whole groups swapped."""
@@ -290,9 +293,12 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     failed = _n_failed(pair, scores, _joined(pair, scores.values))
     if not items.height:
         return _without_items(pair, failed)
+    tables = counted.of(items), counted.of(items, "_2")
+    ratios = [fractions_of(table, criterion.pool) for table in tables]
     figures = PooledFigures(
-        *(counted.of(items), counted.of(items, "_2"), items["group"].to_numpy(), POOLS[criterion.pool]),
+        *(*tables, items["group"].to_numpy(), POOLS[criterion.pool]),
         weights=weights_of(items),
+        sizes=sum(np.maximum(ratio[1], 0.0) for ratio in ratios if ratio) if all(ratios) else None,
     )
     observed = figures.paired()
     reason = _unpaired(pair, observed)

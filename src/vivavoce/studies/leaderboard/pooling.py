@@ -135,7 +135,7 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
     outside = _outside(on_own_scale[0], low, high)
     if outside:
         return outside
-    fractions = _fractions(table, criterion.pool)
+    fractions = fractions_of(table, criterion.pool)
     # BLEU and chrF are not one ratio of sums, so their error comes from the jackknife.
     if fractions is None:
         return stats.pooled(table, groups, POOLS[criterion.pool], weights=weights, low=low, high=high)
@@ -172,7 +172,7 @@ def sums(table: Any, weights: Any = None) -> Any:
     )
 
 
-def _fractions(table: Any, pool: str) -> tuple[Any, Any] | None:
+def fractions_of(table: Any, pool: str) -> tuple[Any, Any] | None:
     """Numerators and denominators by item, where the figure is a ratio of sums."""
     if pool in ("ratio", "exp_ratio"):
         return table[:, 0], table[:, 1]
