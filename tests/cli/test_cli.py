@@ -184,8 +184,8 @@ def test_compare_prints_what_stands_beside_the_headline(viva: Viva, run: Run) ->
     found = viva("compare", run.file.path, "A", "B", "--metric", "told").stdout
     (row,) = rows(viva("compare", run.file.path, "A", "B", "--metric", "told", "--json"), "compare")
     assert (6, 0.6) == (row["n_answered"], pytest.approx(row["difference_answered"]))
-    ends = f"{row['low_answered']:.3f} to {row['high_answered']:.3f}"
-    assert f"A - B, worth: on the 6 both answered: 0.600 ({ends}); q (Benjamini-Hochberg) " in found
+    assert (None, None) == (row["low_answered"], row["high_answered"])  # fewer than ten cases differ
+    assert "A - B, worth: on the 6 both answered: 0.600; q (Benjamini-Hochberg) " in found
 
 
 def test_where_both_answered_everything_only_q_stands_beside_it(viva: Viva, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_leaderboard_and_profiles_are_weighted(tmp_path: Path) -> None:
             [v for v, _ in own], range(6), weights=[w for _, w in own], low=0, high=1
         )
         (found,) = [r for r in rows(run, "profile") if (r["by"], r["part"]) == ("category", part)]
-        assert expected[:3] == tuple(found[k] for k in ("estimate", "low", "high"))
+        assert pytest.approx(expected[:3]) == tuple(found[k] for k in ("estimate", "low", "high"))
 
 
 def test_provenance_lists_endpoints_with_requests_and_characters(tmp_path: Path) -> None:

@@ -252,8 +252,8 @@ def test_few_cases_are_told_of_the_measures_that_rest_on_them(tmp_path: Path) ->
     run = made(tmp_path, {"A": twins([0.5] * 10) | {"q10": "A, B"}}, items=[*items, listed])
     score(run, "told", "list_f1")
     text = report(run).text
-    assert re.search(r"Fewer than 10 cases for list_f1[^.]* on exam: too few to tell candidates apart", text)
-    assert "10 cases on exam" not in text
+    assert re.search(r"Fewer than 10 effective cases for list_f1[^.]* on exam: too few to tell candidates apart", text)
+    assert "10 effective cases on exam" not in text
 
 
 def test_a_comparison_that_marks_have_overtaken_says_so(
@@ -343,7 +343,7 @@ def test_methods_name_signatures_provenance_and_limitations(tmp_path: Path) -> N
     assert "score metric told" in text
     assert "told.py" in text
     assert "No examiner in this run has been checked against people's marks." in text
-    assert "Fewer than 10 cases on exam: too few to tell candidates apart." in text
+    assert "Fewer than 10 effective cases on exam: too few to tell candidates apart." in text
 
 
 def test_a_selection_is_named_and_restricts_the_page(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_a_page_of_failures_alone(tmp_path: Path) -> None:
 
 def test_what_is_missing_from_an_estimate_stands_under_its_board(tmp_path: Path) -> None:
     text = report(marked(tmp_path, {"A": {"q1": 1}})).text
-    assert "A: one group only: no interval." in text
+    assert "A: one case only: no interval." in text
 
 
 def test_a_scale_without_limits_gives_a_page(tmp_path: Path) -> None:

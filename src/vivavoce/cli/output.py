@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.text import printable
-from vivavoce.studies.text import uneven
 
 
 def print_json(command: str, run: Path | None, rows: object) -> None:
