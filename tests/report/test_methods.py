@@ -106,7 +106,10 @@ def test_intervals_are_told_by_the_kind_of_scale(tmp_path: Path, answers: Answer
     assert "use t with" not in text(run)
     score(run, "told(high=null)")
     assert "95 % intervals of told are Wilson intervals" in text(run)
-    assert "95 % intervals of told(high=null) use t with these degrees of freedom, from 10 effective cases on." in text(run)
+    assert (
+        "95 % intervals of told(high=null) use t with these degrees of freedom, from 10 effective cases on."
+        in text(run)
+    )
 
 
 def test_without_comparisons_nothing_is_said_of_holm_or_looks(tmp_path: Path, answers: Answers) -> None:

@@ -109,7 +109,7 @@ HALF = [math.log(2)] * 12, [math.log(4)] * 12
 
 
 def by_hand(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> list[float]:
-    """ln A - ln B and its interval, by leaving out each item of both."""
+    """ln A - ln B and its interval, by leaving out each item of both; t as for texts of these lengths."""
 
     def logs(kept: Any) -> float:
         return float((a[kept].sum() - b[kept].sum()) / sizes[kept].sum())
@@ -117,7 +117,9 @@ def by_hand(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], sizes: np.ndarray[
     n = len(a)
     without = [logs(np.arange(n) != k) for k in range(n)]
     whole = logs(np.arange(n) >= 0)
-    half = student.ppf(0.975, n - 1) * math.sqrt((n - 1) * float(np.var(without)))
+    half = student.ppf(0.975, stats.effective_groups(range(n), weights=sizes) - 1) * math.sqrt(
+        (n - 1) * float(np.var(without))
+    )
     return [whole, whole - half, whole + half]
 
 

@@ -235,8 +235,8 @@ def pooled_swaps(
 def _sizes(sizes: ArrayLike | None, weights: ArrayLike | None, *, length: int) -> Floats:
     """What each item is of a figure: its size times its weight; equal where no size is above 0."""
     w = item_weights(weights, length=length)
-    own = np.ones(length) if sizes is None else finite("sizes", sizes, length=length)
-    return w * own if own.any() else w
+    size = np.ones(length) if sizes is None else finite("sizes", sizes, length=length)
+    return w * size if size.any() else w
 
 
 def _counts(name: str, counts: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -294,11 +294,10 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     if not items.height:
         return _without_items(pair, failed)
     tables = counted.of(items), counted.of(items, "_2")
-    ratios = [fractions_of(table, criterion.pool) for table in tables]
     figures = PooledFigures(
         *(*tables, items["group"].to_numpy(), POOLS[criterion.pool]),
         weights=weights_of(items),
-        sizes=sum(np.maximum(ratio[1], 0.0) for ratio in ratios if ratio) if all(ratios) else None,
+        sizes=_sizes(tables, criterion.pool),
     )
     observed = figures.paired()
     reason = _unpaired(pair, observed)
@@ -317,6 +316,12 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
         failed=failed,
         on_answered=observed,
     )
+
+
+def _sizes(tables: Sequence[Any], pool: str) -> Any:
+    """What each item is of a ratio, its denominators on both sides; null for other figures."""
+    ratios = [ratio for table in tables if (ratio := fractions_of(table, pool))]
+    return np.sum([np.maximum(below, 0.0) for _, below in ratios], axis=0) if ratios else None
 
 
 def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
