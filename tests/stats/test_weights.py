@@ -157,3 +157,23 @@ def test_weights_that_are_none_are_refused() -> None:
             call([1])
     with pytest.raises(ValueError, match="weights differs inside one of the items"):
         stats.worst_at_k([1, 2], [0, 0], groups=[0, 0], k=1, weights=[1, 2])
+
+
+def test_one_case_with_all_the_weight_has_no_interval_anywhere() -> None:
+    """Beyond what floats tell apart the others weigh nothing: null, not NaN and not a width of zero."""
+    y, groups, weights = np.linspace(0, 1, 12), np.arange(12), [1e12] + [1.0] * 11
+    counts = COUNTS[:12]
+    carried = stats.linear_link(y, y**2, groups, weights=weights).at(0.5)
+    assert carried is not None
+    assert (None, None) == (carried.low, carried.high)
+    assert stats.margin_interval(y - 0.5, groups, span=1, weights=weights) is None
+    for found in (
+        stats.estimate_mean(y, groups, weights=weights, low=0, high=1),
+        stats.lower_tail_mean(y, groups, share=0.9, weights=weights, low=0, high=1),
+        stats.ratio(y, np.ones(12), groups=groups, weights=weights, low=0, high=1),
+        stats.pooled(counts, groups, stats.micro_f1, weights=weights, low=0, high=1),
+    ):
+        assert (None, None, None, 0) == (found.low, found.high, found.se, found.df)
+        assert found.reason is not None
+    pair = stats.paired(y - 0.5, groups, weights=weights)
+    assert (None, 0, "sign-flip", None) == (pair.se, pair.df, pair.test, pair.interval())

@@ -114,7 +114,7 @@ def margin_test(
     """
     _check(margin, level)
     result = paired(differences, groups)
-    if result.n_groups < 2:
+    if result.df < 1:
         return None
     if result.test == "t":
         return tost(result.difference, result.se, result.df, margin=margin, level=level)

@@ -70,8 +70,8 @@ class Link(NamedTuple):
 
     @property
     def erring(self) -> bool:
-        """Whether the line has an error: not where all cases lie on it, which promises nothing of others."""
-        return bool(self.se_intercept or self.se_slope)
+        """Whether the line has an error: not where all cases, or one with all weight, lie on it."""
+        return self.df >= 1 and bool(self.se_intercept or self.se_slope)
 
     def at(
         self, old: float, *, low: float | None = None, high: float | None = None, level: float = 0.95

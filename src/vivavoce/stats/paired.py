@@ -354,8 +354,8 @@ def margin_interval(
     Returns
     -------
     Interval or None
-        Null with one group, and where Agresti-Min is needed but the metric has no span: no margin can
-        be judged then.
+        Null with one group, or one with all weight, and where Agresti-Min is needed but the metric has no
+        span: no margin can be judged then.
 
     Raises
     ------
@@ -363,7 +363,7 @@ def margin_interval(
         As `agresti_min`.
     """
     result = paired(differences, groups, weights=weights)
-    if result.n_groups < 2:
+    if result.df < 1:
         return None
     if result.test == "t":
         return result.interval(level=level)
