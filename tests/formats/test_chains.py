@@ -287,3 +287,26 @@ def test_only_the_label_at_the_head_is_cut() -> None:
 def test_an_explanation_that_only_refuses_or_is_blank_is_unanswered() -> None:
     for text in ("", "Explanation:", "Explanation: N/A", "Explanation: I don't know.", "<think>x</think>"):
         assert "unanswered" == of("short_inverse", text).status, text
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("El paso 1 y el paso 2 son correctos; el paso 3 no lo es.", {1, 2}),
+        ("El primer paso incorrecto es el 4.", {1}),
+        ("Un ensayo de fase 3 demuestra que el paso 2 es falso.", {3}),
+        ("No passo 3 há um erro.", {4}),
+    ],
+)
+def test_steps_of_other_languages_are_not_blamed_for_their_neighbours(text: str, want: set[int]) -> None:
+    assert step(text) not in want
+
+
+def test_a_step_in_another_language_is_named_as_in_english() -> None:
+    assert [3] * 6 == [
+        step(text)
+        for text in (
+            "El error está en el paso 3.", "L'étape 3 n'est pas correcte.", "Der dritte Schritt ist falsch.",
+            "Il passo sbagliato è il 3.", "O erro está no passo 3.", "Fase 3: la trombina forma fibrina.",
+        )
+    ]  # fmt: skip

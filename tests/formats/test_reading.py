@@ -399,3 +399,107 @@ def test_open_answers_lose_their_thinking_and_nothing_else() -> None:
     assert Reading("ok", "Final Answer: **BPH**.") == of(
         "longform", "<think>prostate</think>\n Final Answer: **BPH**. "
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("No es del todo falso.", "unreadable"),
+        ("Je ne pense pas que ce soit vrai.", False),
+        ("plus vrai que faux", "unreadable"),
+        ("Nunca es verdadero.", False),
+        ("Polycythemia vera is a neoplasm.", "unreadable"),
+        ("Un faux croup n'est pas une épiglottite.", "unreadable"),
+        ("Das ist wahrscheinlich.", "unreadable"),
+        ("Oui", "unreadable"),
+        ("True in part.", "unreadable"),
+        ("False, in part because it is slow.", False),
+        ("The statement is true in most cases, but false in children.", "unreadable"),
+    ],
+)
+def test_a_word_of_another_language_judges_only_where_it_is_a_verdict(text: str, want: Any) -> None:
+    assert want == truth(text)
+
+
+def test_two_spellings_are_one_word_but_never_make_two_options_one() -> None:
+    assert "Subarachnoid hemorrhage" == picked(
+        "subarachnoid haemorrhage", ("Subarachnoid hemorrhage", "Migraine")
+    )
+    assert "Anemia" == picked("anemia", ("Anaemia", "Anemia"))
+    assert "Anaemia" == picked("Anæmia", ("Anaemia", "Anemia"))
+    assert "unreadable" == picked("The ilium", ("Ileum", "Jejunum"))
+    assert "unreadable" == picked("Adrenaline", ("Epinephrine", "Atropine"))
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("B\n\nQuestion: Which is oral?\nAnswer: C", "Heparin"),
+        ("Answer: B\n\nQuestion 2. Which is oral?\nAnswer: C", "Heparin"),
+        ("B<|im_end|>\n<|im_start|>user\nWhich is oral? C", "Heparin"),
+        ("B\n\nUser: Why?\nAssistant: Sorry, C.", "Heparin"),
+        ("Question: Which acts at once?\nAnswer: B", "Heparin"),
+        ("Answer: A\n\nQuestion: is the INR high? No.\n\nFinal answer: B", "unreadable"),
+        ("A or B\n\nQuestion: Which is oral?\nAnswer: C", "unreadable"),
+        ("I cannot answer that.\n\nQuestion: Which is oral?\nAnswer: C", "unanswered"),
+        ("B\n\nA man bleeds. Which drug helps him?\n\nAnswer: C", "unreadable"),
+    ],
+)
+def test_what_stands_behind_a_new_question_is_no_answer(text: str, want: str) -> None:
+    assert want == picked(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("B, because A is too slow.", "Heparin"),
+        ("Possibly B, because B is fast; possibly D, because D lyses.", "unreadable"),
+        ("B since B is fast; A since A is oral.", "unreadable"),
+        ("I'd pick B as A is too weak, but D would be better still.", "unreadable"),
+        ("Since A is slow, B.", "Heparin"),
+        ("I doubt B.", "unreadable"),
+        ("There is no doubt that it is B.", "Heparin"),
+        ("B is just not right.", "unreadable"),
+        ("Least likely: B", "unreadable"),
+        ("All of them but heparin.", "unreadable"),
+        ("All but B are wrong.", "Heparin"),
+        ("None but heparin acts at once.", "Heparin"),
+    ],
+)
+def test_a_reason_settles_nothing_and_a_doubt_turns_down(text: str, want: str) -> None:
+    assert want == picked(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("A and B; D is not indicated.", "AB"),
+        ("A and B; C may be added.", "unreadable"),
+        ("A and B; C is also a sign.", "ABC"),
+        ("Correct: A, B; incorrect: C, D", "AB"),
+        ("A and B, others not", "AB"),
+        ("All except D and E", "ABC"),
+        ("All except D are wrong.", "D"),
+        ("All except D or E", "unreadable"),
+        ("All except D and itching", "unreadable"),
+        ("Not all except C", "unreadable"),
+    ],
+)
+def test_a_clause_that_excludes_an_option_leaves_the_others(text: str, want: str) -> None:
+    names = {SIGNS["ABCDE".index(c)] for c in want} if want.isupper() else want
+    assert names == listed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("\\boxed{\\text{Heparin}}", "Heparin"),
+        ("The dose is $\\boxed{5\\text{ mg}}$ daily.", "The dose is 5 mg daily."),
+        ("$x = \\boxed{5}$ mg", "$x = 5$ mg"),
+        ("It costs \\$5.", "It costs \\$5."),
+        ("\\boxed{5", "\\boxed{5"),
+    ],
+)
+def test_the_box_of_an_open_answer_is_markup_and_its_words_are_not(text: str, want: str) -> None:
+    assert [Reading("ok", want)] * 2 == [of(kind, text) for kind in ("short", "longform")]
+    assert "unanswered" == of("short", "\\boxed{}").status

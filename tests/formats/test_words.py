@@ -4,10 +4,11 @@ import unicodedata
 
 import pytest
 
-from vivavoce.reading import lexicon as words
+from vivavoce.reading import lexicon, truth_words
 
 LISTS = {
     name: value
+    for words in (lexicon, truth_words)
     for name, value in vars(words).items()
     if isinstance(value, frozenset | set | tuple | dict) and not name.startswith("__")
 }

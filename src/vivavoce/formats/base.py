@@ -6,6 +6,7 @@ from typing import ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
+from vivavoce.reading.markup import without_boxes
 from vivavoce.reading.refusal import only_refuses
 
 
@@ -50,6 +51,9 @@ class Format:
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
+        answer = without_boxes(answer)
+        if is_blank(answer):
+            return unanswered("blank: no letter and no digit")
         if only_refuses(answer):
             return unanswered("a refusal without an answer")
         return Reading("ok", answer)

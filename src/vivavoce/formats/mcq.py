@@ -14,7 +14,7 @@ from vivavoce.reading.mentions import Options
 from vivavoce.reading.refusal import refuses
 
 
-@format("mcq")
+@format("mcq", version=2)
 class MultipleChoice(OptionsFormat):
     """One option of several, by its letter or its text."""
 
@@ -30,6 +30,10 @@ class MultipleChoice(OptionsFormat):
         if choice.silent and refuses(answer):
             return unanswered("a refusal without an answer")
         return unreadable(choice.reason or "it names no option")
+
+    def settles(self, answer: str, options: Options) -> bool:
+        """True if a cue or a line of its own gives the answer."""
+        return ChoiceReader(answer, options).settles()
 
     def check(self, item: Item) -> Item:
         """Needs two or more options, and one of them as the key."""

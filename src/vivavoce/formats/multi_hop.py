@@ -23,6 +23,7 @@ from vivavoce.reading.fields import (
     sections,
     split_steps,
 )
+from vivavoce.reading.lexicon import STEP_PATTERN
 from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
 from vivavoce.reading.refusal import abstains, only_refuses
 from vivavoce.reading.tokens import Doc
@@ -30,15 +31,17 @@ from vivavoce.reading.tokens import Doc
 _REASONING = rf"""
     (?:(?:my|the|step[- ]by[- ]step|detailed|brief|clinical|logical|multi-hop)\s){{0,3}}
     (?:reasoning(?:\s(?:steps|process|chain))?|steps|chain\sof\s(?:thought|reasoning)|thought\sprocess|analysis
-      |logic|raisonnement|razonamiento|argumentation)
+      |logic|raisonnement|razonamiento|argumentation|ragionamento|raciocínio|gedankengang|schritte|pasos|étapes
+      |passaggi|passi|passos)
   | {EXPLANATION}
-  | (?=step\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-])
+  | (?={STEP_PATTERN}\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-])
 """
 _LABELS = label_pattern(
     {"answer": FINAL, "conclusion": r"(?:(?:in|the)\s)?conclusion", "reasoning": _REASONING}
 )
 _FIRST = lazy_pattern(
-    r"^[#>*_\-•\t ]*+(?:reasoning\s)?step\s(?:1|one)\b[*_]{0,2}\s?[:.)–-]", re.IGNORECASE | re.MULTILINE
+    rf"^[#>*_\-•\t ]*+(?:reasoning\s)?{STEP_PATTERN}\s(?:1|one)\b[*_]{{0,2}}\s?[:.)–-]",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CONCLUDES = lazy_pattern(
     r"""(?:^|(?<=[.!?]\s))[*_#>\ ]*+
@@ -48,14 +51,16 @@ _CONCLUDES = lazy_pattern(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 """A conclusion; "the answer is complex" alone is none."""
-_NUMBERED = lazy_pattern(r"^\W*(?:step\s*#?\d{1,3}\s*[:.)–—-]|\d{1,3}[.):](?=\s))\s*", re.IGNORECASE)
+_NUMBERED = lazy_pattern(
+    rf"^\W*(?:{STEP_PATTERN}\s*#?\d{{1,3}}\s*[:.)–—-]|\d{{1,3}}[.):](?=\s))\s*", re.IGNORECASE
+)
 """The number that a step of the key carries."""
 _CALLED_FINAL = lazy_pattern(r"\W*(?:\w+\W+){0,2}?final\b", re.IGNORECASE)
 _OPENER = lazy_pattern(r"[:!]\W*$")
 """A line such as "Sure! Here is my answer:", which is no step."""
 
 
-@format("multi_hop")
+@format("multi_hop", version=2)
 class MultiHop(Format):
     """A question whose answer takes several steps."""
 

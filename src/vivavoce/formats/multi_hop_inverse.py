@@ -26,6 +26,7 @@ from vivavoce.reading.fields import (
     paragraphs,
     sections,
 )
+from vivavoce.reading.lexicon import STEP_PATTERN
 from vivavoce.reading.markup import labelled_lines, unboxed, unfenced, untabled, untagged
 from vivavoce.reading.refusal import abstains, only_refuses
 from vivavoce.reading.steps import (
@@ -45,8 +46,9 @@ _STEP = r"""
     (?:(?:the|a|my|first(?=\s(?:incorrect|wrong|faulty|flawed|erroneous|error|false))|incorrect|wrong|faulty|flawed
         |erroneous|error|false|invalid|mistaken|problematic|reasoning|inference|logical|identified|selected|chosen
         |final(?=[^\n:]{0,40}:)|answer|number|of|in|with|containing|location)\s){0,6}
-    (?:(?:steps?(?:\(s\))?|hop|schritt|paso|étape|passo|шаг|步骤|步驟)(?:\s?\#|\s(?:number|no\.?|nr\.?|index|id)
-        |\s(?:incorrecte?|incorrecto|incorreto|erron[ée]e?|erróneo|errado|fautive))?)
+    (?:(?:steps?(?:\(s\))?|hop|schritt|paso|étape|passo|passaggio|etapa|fase|шаг|步骤|步驟)(?:\s?\#|\s(?:number|no\.?|nr\.?|index|id)
+        |\s(?:incorrecte?|incorrect[oa]|incorret[oa]|errón?e[oa]|erron[ée]e?|erróneo|errad[oa]|fautive|fausse|errat[oa]
+        |sbagliat[oa]|scorrett[oa]|equivocad[oa]|fals[oa]))?)
   | step\s(?:with|containing|that\scontains)\s(?:the|an)\s(?:error|mistake|incorrect\sinference)
   | (?:error|mistake)\s(?:location|position|is\sin|in)
 """
@@ -57,12 +59,12 @@ _LABELS = label_pattern(
         "final": rf"{FINAL} | (?:the\s)?(?:conclusion|verdict)",
     }
 )
-_NUMBERED = lazy_pattern(r"^\W*step\s*#?\d{1,3}\s*[:.)–—-]\s*", re.IGNORECASE)
+_NUMBERED = lazy_pattern(rf"^\W*{STEP_PATTERN}\s*#?\d{{1,3}}\s*[:.)–—-]\s*", re.IGNORECASE)
 _ANY = 10**6
 """The last step of an item without steps."""
 
 
-@format("multi_hop_inverse")
+@format("multi_hop_inverse", version=2)
 class MultiHopInverse(Format):
     """A chain of reasoning with one wrong step: which one, and why?"""
 

@@ -15,13 +15,13 @@ from vivavoce.formats.base import (
     with_context,
 )
 from vivavoce.reading.fields import EXPLANATION, field_text, json_object, label_pattern, without_label
-from vivavoce.reading.markup import unfenced
+from vivavoce.reading.markup import unfenced, without_boxes
 from vivavoce.reading.refusal import abstains, only_refuses
 
 _LABEL = label_pattern({"explanation": EXPLANATION})
 
 
-@format("short")
+@format("short", version=2)
 class Short(Format):
     """A short free answer, compared with references."""
 
@@ -32,7 +32,7 @@ class Short(Format):
         return load("short").fill(question=with_context(item))
 
 
-@format("longform")
+@format("longform", version=2)
 class Longform(Format):
     """A longer free answer, compared with references or scored by raters."""
 
@@ -43,7 +43,7 @@ class Longform(Format):
         return load("longform").fill(question=with_context(item))
 
 
-@format("short_inverse")
+@format("short_inverse", version=2)
 class ShortInverse(Format):
     """A wrong answer that is to be explained: why is it wrong? (ClinIQLink 2025, short inverse)."""
 
@@ -63,7 +63,7 @@ class ShortInverse(Format):
         fields = json_object(answer)
         explanation = field_text(fields, "explanation") if fields else None
         if explanation is None:
-            explanation = without_label(unfenced(answer), _LABEL)
+            explanation = without_label(without_boxes(unfenced(answer)), _LABEL)
         if is_blank(explanation):
             return unanswered("the explanation is blank")
         if abstains(explanation) or only_refuses(explanation):

@@ -18,6 +18,7 @@ from vivavoce.formats.base import (
 )
 from vivavoce.reading.mentions import Options, options_of
 from vivavoce.reading.refusal import abstains
+from vivavoce.reading.run_on import read_first
 
 STYLES = ("text", "letter", "both")
 """How options can be shown: without letters, or with them; and what is then asked for."""
@@ -50,14 +51,27 @@ class OptionsFormat(Format):
             return Reading("ok", self.parsed((exact,), options))
         if isinstance(answer, Reading):
             return answer
-        if abstains(answer):
-            return unanswered("a refusal without an answer")
-        return self.read_options(answer, options)
+
+        def read_part(part: str) -> Reading:
+            exact = options.exactly(part)
+            if exact is not None:
+                return Reading("ok", self.parsed((exact,), options))
+            return (
+                unanswered("a refusal without an answer")
+                if abstains(part)
+                else self.read_options(part, options)
+            )
+
+        return read_first(answer, read_part, lambda part: self.settles(part, options))
 
     def parsed(self, names: Sequence[int], options: Options) -> str | tuple[str, ...]:
         """What a reading holds for these options: the text of the only one, or several texts."""
         texts = tuple(options.texts[name] for name in names)
         return texts if self.several_answers else texts[0]
+
+    def settles(self, answer: str, options: Options) -> bool:
+        """True if a cue or a line of its own gives the answer, read or not; a format may know better."""
+        return False
 
     def read_options(self, answer: str, options: Options) -> Reading:
         """The options that a response names; each format with options has its own grammar for it."""

@@ -1,4 +1,4 @@
-"""True or false: the words "True" and "False", or their first letters; "Yes" and "No" are neither."""
+"""True or false: the words in six languages, or the letters T and F; "Yes" and "No" are neither."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -18,16 +18,18 @@ from vivavoce.formats.base import (
     with_context,
 )
 from vivavoce.reading import lexicon as words
+from vivavoce.reading import truth_words as truth
 from vivavoce.reading.answer_markers import cues, retracts
 from vivavoce.reading.choice import Choice, ChoiceReader
 from vivavoce.reading.fields import json_values
 from vivavoce.reading.mentions import Mention, options_of
 from vivavoce.reading.refusal import refuses
-from vivavoce.reading.tokens import CLAUSE, NONE, has_any
+from vivavoce.reading.run_on import read_first
+from vivavoce.reading.tokens import CLAUSE, COMMA, NONE, has_any
 from vivavoce.reading.verdicts import JudgedMention, Verdict
 
-_OPTIONS = options_of(("True", "False"), ("T", "F"))
-_BEHIND_TRUTH = words.AFTER_TRUTH | words.STATEMENT_NOUNS
+_OPTIONS = options_of(("True", "False"), ("T", "F"), (truth.TRUE_WORDS, truth.FALSE_WORDS))
+_BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
 
@@ -36,7 +38,10 @@ class _Truth(ChoiceReader):
 
     def mentions(self) -> list[Mention]:
         """The words "true" and "false" where they judge: "false positive" and "true or false?" do not."""
-        mentions = [mention for mention in super().mentions() if not self._names_a_thing(mention)]
+        verdicts = list(filter(self._judges, super().mentions()))
+        mentions = [mention for mention in verdicts if not self._names_a_thing(mention)]
+        # an unknown word may say more of the statement, where "faux positif" is a thing
+        self.doubtful = list(filter(self._may_judge, set(verdicts).difference(mentions)))
         choices: set[Mention] = set()
         for a, b in itertools.pairwise(mentions):
             if self._is_choice(a, b):
@@ -45,7 +50,8 @@ class _Truth(ChoiceReader):
 
     def _is_choice(self, a: Mention, b: Mention) -> bool:
         """True for "true or false?", "True/False:"."""
-        if self.doc.forms[a.j : b.i] not in (["or"], ["/"]) or b.j >= len(self.doc):
+        between = self.doc.forms[a.j : b.i]
+        if len(between) != 1 or between[0] not in {*truth.ORS, "/"} or b.j >= len(self.doc):
             return False
         return self.doc.gap_has(b.j, "?:")
 
@@ -54,7 +60,14 @@ class _Truth(ChoiceReader):
         lead = self._lead()
         if lead is not None and not self._overruled(lead):
             return Choice(lead.names)
-        return super().read(refused)
+        choice = super().read(refused)
+        if any(mention.names != choice.names for mention in self.doubtful) and choice.names:
+            return Choice(reason=self.many(choice.names))
+        return choice
+
+    def settles(self) -> bool:
+        """True if the response opens with a verdict, or settles as any choice does."""
+        return self._lead() is not None or super().settles()
 
     def _lead(self) -> Mention | None:
         """The verdict of "True - ..." or "**False**", which stands whatever the explanation says."""
@@ -93,9 +106,21 @@ class _Truth(ChoiceReader):
         k = mention.j
         if k >= len(self.doc) or self.doc.breaks[k] > NONE:
             return False
-        if self.doc.forms[k] in words.TRUTH_HEADS:
+        if self.doc.forms[k] in truth.TRUTH_HEADS or self.doc.forms[k : k + 2] == ["e", "proprio"]:
             return True
         return self.doc.forms[k] not in _BEHIND_TRUTH and not self.doc.gap_has(k, "*_\"'")
+
+    def _may_judge(self, mention: Mention) -> bool:
+        """True for a word of another language with an unknown word behind it that names no such thing."""
+        behind = self.doc.forms[mention.j]
+        return self.doc.forms[mention.i] in truth.FOREIGN and behind not in truth.TRUTH_HEADS | {"e"}
+
+    def _judges(self, mention: Mention) -> bool:
+        """False for a word of another language where it is no verdict: "polycythemia vera"."""
+        k = mention.i
+        if self.doc.forms[k] not in truth.FOREIGN or k == 0 or self.doc.breaks[k] > NONE:
+            return True
+        return self.doc.forms[k - 1] in truth.BEFORE_TRUTH or self.doc.tokens[k - 1].kind != "w"
 
     def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
         """The mentions, with the opposite in place of what is turned down; a weighed value is none."""
@@ -115,23 +140,44 @@ class _Truth(ChoiceReader):
         for s in judged:
             k = s.mention.i
             partly = partly_end and self._and(partly_end, k)
-            if k > i and (partly or self.doc.forms[k - 1] in words.DEGREES):
+            degree = k > i and self.doc.forms[k - 1] in words.DEGREES
+            if (k > i and partly) or degree or self._in_part(s.mention.j):
                 partly_end = s.mention.j  # "both true and false", "partly true"
                 continue
-            if s.verdict == "named":
+            if self._left_open(s.mention, i):
+                s = JudgedMention(s.mention, "tentative")
+            elif s.verdict == "named":
                 s = JudgedMention(s.mention, self._carried_verdict(carried, s.mention, i))
             carried.append(s)
         return carried
+
+    def _in_part(self, k: int) -> bool:
+        """True if "in part", "only partly" or the like follows a value that ends before token k."""
+        end = next((p for p in range(k, min(k + 4, len(self.doc))) if self.doc.breaks[p] > NONE), k + 4)
+        part = next((p for p in range(k, min(end, len(self.doc))) if self.doc.forms[p] in truth.PARTS), None)
+        return part is not None and not has_any(self.doc.forms[part + 1 : part + 2], truth.BEHIND_PART)
+
+    def _left_open(self, mention: Mention, i: int) -> bool:
+        """True for a word of another language that its clause only weighs: "puede ser verdadero"."""
+        if self.doc.forms[mention.i] not in truth.FOREIGN:
+            return False
+        start = next((k for k in range(mention.i, i, -1) if self.doc.breaks[k] >= COMMA), i)
+        before = self.doc.forms[start : mention.i]
+        not_wholly = has_any(before, truth.WHOLLY) and has_any(before, words.NOT_LEFT)
+        return not_wholly or has_any(before, truth.LEFT_OPEN)
 
     def _carried_verdict(self, carried: Sequence[JudgedMention], mention: Mention, i: int) -> Verdict:
         """The verdict of a value that is only named, from "can be" or the value before it."""
         k = mention.i
         if self.doc.forms[k - 2 : k] == ["can", "be"] and k - 2 >= i:
             return "tentative"
-        if not carried:
-            return "named"
-        before = carried[-1]
+        return self._carried_from(carried[-1], k, i) if carried else "named"
+
+    def _carried_from(self, before: JudgedMention, k: int, i: int) -> Verdict:
+        """The verdict of a value at token k from the one before it, in the clause that begins at token i."""
         a = before.mention.j
+        if before.verdict == "chosen" and self.doc.forms[k - 1] in truth.BUTS:
+            return "chosen"
         if max(self.doc.breaks[a : k + 1], default=NONE) >= CLAUSE or has_any(
             self.doc.forms[a:k], words.RESET
         ):
@@ -148,7 +194,8 @@ class _Truth(ChoiceReader):
         judged = self.judged(i, j, claimed=True)
         names = {name for s in judged if s.verdict != "rejected" for name in s.names}
         opposite = next((s for s in judged if s.names and s.names != choice.names), None)
-        if len(names) > 1 and opposite is not None and self._and(i, opposite.mention.i):
+        k = i if opposite is None else opposite.mention.i
+        if len(names) > 1 and (self._and(i, k) or self.doc.forms[k - 1] in truth.BUTS):
             return Choice(reason=self.many(names)), end
         return choice, end
 
@@ -158,9 +205,9 @@ class _Truth(ChoiceReader):
 
     def _and(self, a: int, b: int) -> bool:
         """True if "and" or "or" alone leads to token b: "true in adults and false in children"."""
-        while b > a and self.doc.forms[b - 1] in {"is", "are", "be", "also", "only"}:
+        while b > a + 1 and self.doc.forms[b - 1] in truth.BE:
             b -= 1
-        return b > a and self.doc.forms[b - 1] in {"and", "or"}
+        return b > a and self.doc.forms[b - 1] in truth.ANDS | truth.ORS
 
     def _after_label(self, i: int, j: int) -> Any:
         # "Explanation: False ..." is no answer, and so is a label that judges by itself
@@ -170,7 +217,7 @@ class _Truth(ChoiceReader):
         return "both True and False are said"
 
 
-@format("true_false")
+@format("true_false", version=2)
 class TrueFalse(Format):
     """A statement that is true or false."""
 
@@ -190,18 +237,7 @@ class TrueFalse(Format):
         answer = strip_reasoning(text)
         if isinstance(answer, Reading):
             return answer
-        leaves = json_values(answer)
-        if leaves:
-            return _from_json(leaves)
-        truth = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
-        if truth.names and not truth.reason:
-            # Names are places in `_OPTIONS`, where True comes first.
-            return Reading("ok", truth.names[0] == 0)
-        if truth.silent and refuses(answer):
-            return unanswered("a refusal without an answer")
-        if truth.silent or not truth.reason:
-            return unreadable("it says neither True nor False")
-        return unreadable(truth.reason)
+        return read_first(answer, _read_part, lambda part: _Truth(part, _OPTIONS).settles())
 
     def check(self, item: Item) -> Item:
         """Needs the key True or False, also as T or F and in small letters."""
@@ -211,6 +247,21 @@ class TrueFalse(Format):
             answers = ", ".join(repr(a) for a in item.answer) or "nothing"
             raise item_error(item, f"true_false needs the answer True or False, not {answers}")
         return item if item.answer == (key,) else replace(item, answer=(key,))
+
+
+def _read_part(answer: str) -> Reading:
+    leaves = json_values(answer)
+    if leaves:
+        return _from_json(leaves)
+    truth = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
+    if truth.names and not truth.reason:
+        # Names are places in `_OPTIONS`, where True comes first.
+        return Reading("ok", truth.names[0] == 0)
+    if truth.silent and refuses(answer):
+        return unanswered("a refusal without an answer")
+    if truth.silent or not truth.reason:
+        return unreadable("it says neither True nor False")
+    return unreadable(truth.reason)
 
 
 def _from_json(leaves: list[Any]) -> Reading:

@@ -15,7 +15,7 @@ from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading.quantities import quantity_tokens
 
 
-@metric("accuracy")
+@metric("accuracy", version=2)
 class Accuracy(Metric):
     """Share of single-choice and true/false questions answered right; blank and unreadable count 0."""
 
@@ -53,7 +53,7 @@ class Exact(Metric):
         return [{"accuracy": Value(float(same(row)))} for row in rows]
 
 
-@metric("list_f1")
+@metric("list_f1", version=2)
 class ListF1(Metric):
     """Overlap of the options picked with those keyed, 0 to 1.
 
@@ -81,7 +81,7 @@ def _f1(row: Row) -> Value:
     return Value(2 * tp / (2 * tp + fp + fn), parts, note)
 
 
-@metric("step_accuracy")
+@metric("step_accuracy", version=2)
 class StepAccuracy(Metric):
     """Share of chains of reasoning in which the wrong step was found; blank and unreadable count 0.
 

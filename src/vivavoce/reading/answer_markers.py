@@ -109,7 +109,16 @@ def _cue_width(doc: Doc, k: int) -> int:
     width = 1 if _cue_word(form) else 0
     if form in _PAIR_HEADS and tuple(doc.forms[k : k + 2]) in _PAIRS:
         width = 2
+    if form == "most" and _is_label(doc, k):
+        width = 2
     return 0 if width and (doc.glued(k) or doc.glued(k + 1)) else width
+
+
+def _is_label(doc: Doc, k: int) -> bool:
+    """True for the label "Most likely:" at the head of a sentence or line."""
+    if doc.forms[k + 1 : k + 2] not in (["likely"], ["probable"]) or doc.breaks[k + 1] > NONE:
+        return False
+    return doc.breaks[k] >= SENTENCE and bool(_LINKS.search(doc.gap(k + 2)))
 
 
 def _cue(doc: Doc, k: int, width: int) -> Cue | None:

@@ -10,15 +10,25 @@ from typing import NamedTuple
 from vivavoce.reading import lexicon as words
 from vivavoce.reading.answer_markers import Cue, cues, retracts
 from vivavoce.reading.mentions import Mention, Options
-from vivavoce.reading.tokens import CLAUSE, LINE, NONE, Doc, has_any
-from vivavoce.reading.verdicts import JudgedMention, Verdict, chain, judged_mentions, not_rejected
+from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, PARAGRAPH, Doc, has_any
+from vivavoce.reading.verdicts import (
+    JudgedMention,
+    Verdict,
+    all_but,
+    chain,
+    judged_mentions,
+    not_rejected,
+    rejecting_head,
+)
 
 _LEADS = words.FILLERS | words.JOINERS | words.PREDICATE | words.CHOSEN_LEFT
 _CORRECTS = words.RETRACTING | words.RETRACTIONS
 _CORRECTS_OR_FILLS = _CORRECTS | words.FILLERS
 _CORRECTS_OR_LEADS = _CORRECTS | words.LIGHT
 _AROUND_CHOICE = words.LIGHT | words.JOINERS
-_NO_ANSWER_HEADS = words.REJECTING_HEADS | words.EXPLAINING_HEADS
+_NO_ANSWER_HEADS = words.EXPLAINING_HEADS | words.WEIGHING_HEADS
+_BEFORE_REASONED = words.LIGHT | words.HEDGED_LEADS
+_OPENS_AGAIN = words.HEDGES | frozenset({"but", "however", "though", "although", "yet", "unless"})
 
 
 class Choice(NamedTuple):
@@ -56,13 +66,18 @@ class ChoiceReader:
 
     def read(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """The choice. Where the response also refuses, an option merely named in the body does not count."""
-        for step in (self._from_cues, self._from_lines, self._from_verdicts):
+        for step in (self._from_cues, self._from_lines, self._from_reason, self._from_verdicts):
             if (choice := step()) is not None:
                 return choice
         choice = self._from_body()
         if choice is not None and not choice.reason and refused():
             choice = None
         return choice or Choice(reason="it names no option", silent=True)
+
+    def settles(self) -> bool:
+        """True if a cue or a line of its own gives the answer, be it readable or not."""
+        choice = self._from_cues() or self._from_lines()
+        return choice is not None and not choice.silent
 
     # --- cues
 
@@ -148,7 +163,21 @@ class ChoiceReader:
             if not choice.agrees(last) and not retracts(self.doc, earlier.i + 1, cue.i):
                 texts = ", ".join(self.options.texts[n] for c in (choice, last) for n in c.names)
                 return Choice(reason=f"two final answers that disagree: {texts or 'one names no option'}")
-        return last
+        final = cue.boxed or "final" in self.doc.forms[max(0, cue.k - 2) : cue.k]
+        return last if final else self._against_first_line(claims[0][0].k, last)
+
+    def _against_first_line(self, cue: int, choice: Choice) -> Choice:
+        """The choice of the cues, unless a first paragraph that is nothing but another answer contradicts it.
+
+        A model that runs on into a new question announces the answer to that one.
+        """
+        end = self.doc.sentence_end(0)
+        if end >= cue or self.doc.breaks[end] < PARAGRAPH or not choice.names:
+            return choice
+        first = self.pure(0, end)
+        if first is None or first.names in {(), choice.names} or retracts(self.doc, end, cue):
+            return choice
+        return Choice(reason=self.many((*first.names, *choice.names)))
 
     def _claims(self) -> list[tuple[Cue, Choice]]:
         claims = [(cue, choice) for cue in cues(self.doc) if (choice := self._claimed(cue)) is not None]
@@ -238,7 +267,12 @@ class ChoiceReader:
                 plain, restated = [correction], []
                 continue
             at = i + 1 if self.doc.breaks[i] >= LINE and self._enumerated(i, j) else i
-            choice = self.pure(at, j) or self._after_label(i, j) or self._at_end(at, j)
+            choice = (
+                self.pure(at, j)
+                or self._after_label(i, j)
+                or self._at_end(at, j)
+                or self._after_reason(at, j)
+            )
             if choice is not None:
                 (restated if self._restates(i, at, j) else plain).append(choice)
         return plain, restated
@@ -256,7 +290,8 @@ class ChoiceReader:
         """The choice after a short label in any language, "Ergebnis: B"; nothing after "Incorrect:"."""
         for p in range(i + 1, min(j, i + 6)):
             if self.doc.breaks[p] == CLAUSE and self.doc.gap_has(p, ":："):
-                if has_any(self.doc.forms[i:p], _NO_ANSWER_HEADS) or self.judged(i, p, claimed=True):
+                head = self.doc.forms[i:p]
+                if has_any(head, _NO_ANSWER_HEADS) or rejecting_head(head) or self.judged(i, p, claimed=True):
                     return None
                 return self.pure(p, j)
         return None
@@ -264,11 +299,18 @@ class ChoiceReader:
     def _at_end(self, i: int, j: int) -> Choice | None:
         """The choice at the end of a sentence that weighs others: "A is possible, but B", "so C"."""
         for k in range(j - 1, max(i, j - 12), -1):
-            if self.doc.forms[k] in words.SETTLING and self.doc.forms[k - 1] not in words.ALL_BUT:
+            if self.doc.forms[k] in words.SETTLING and all_but(self.doc, k, i) is None:
                 # "A, but it might also be B" settles on neither
                 weighed = self.doc.forms[k] == "also" and has_any(self.doc.forms[i:k], words.MAYS)
                 return None if weighed else self.pure(k + 1, j)
         return None
+
+    def _after_reason(self, i: int, j: int) -> Choice | None:
+        """The choice behind a reason that leads a sentence: "Since A is slow, B."."""
+        if self.doc.forms[i] not in words.REASONS:
+            return None
+        comma = next((k for k in range(j - 1, i + 3, -1) if self.doc.breaks[k] == COMMA), None)
+        return None if comma is None else self.pure(comma, j)
 
     def _last_assertion(self) -> int:
         """Where the last sentence that is no question ends: a question counts only behind it."""
@@ -288,17 +330,82 @@ class ChoiceReader:
                 judged += self.judged(i, j)
         return judged
 
+    def _from_reason(self) -> Choice | None:
+        """The choice of "Probably B, because A is too slow": what the reason names does not disturb it.
+
+        None if the reason or a later sentence calls another option right, leaves one open or takes the choice
+        back.
+        """
+        for i, j in self.doc.sentences():
+            if judged := self.judged(i, j, claimed=True):
+                return self._reasoned(i, j, judged)
+        return None
+
+    def _reasoned(self, i: int, j: int, judged: Sequence[JudgedMention]) -> Choice | None:
+        """The choice of the sentence in tokens i to j-1, the first that names options."""
+        first = judged[0].mention
+        if judged[0].verdict == "rejected" or not self._is_reasoned(i, first):
+            return None
+        others = [s for s in (*judged[1:], *self._later(j)) if s.names != first.names]
+        weighed = [s for s in others if self._is_weighed(j, s.mention)]
+        if not weighed and self._is_contested(first, others, j):
+            return None
+        return self.settle([judged[0], *weighed])  # two in "possibly B, because ...; possibly D"
+
+    def _is_reasoned(self, i: int, first: Mention) -> bool:
+        """True if nothing but a hedge stands before a mention, and the reason right behind it."""
+        # "I am not sure, but B because ...": the words before "but" say nothing of B
+        i = next((k + 1 for k in range(first.i - 1, i, -1) if self.doc.forms[k] == "but"), i)
+        if first.j >= len(self.doc) or not _BEFORE_REASONED.issuperset(self.doc.forms[i : first.i]):
+            return False
+        as_well = self.doc.forms[first.j + 1 : first.j + 2] == ["well"]
+        return self.doc.forms[first.j] in words.REASONS and not as_well
+
+    def _later(self, j: int) -> list[JudgedMention]:
+        """The mentions of the sentences from token j on, and the choices that are explained there."""
+        judged: list[JudgedMention] = []
+        for a, b in self.doc.sentences(j):
+            reasoned = [s for s in self.judged(a, b, claimed=True)[:1] if self._is_reasoned(a, s.mention)]
+            judged += [*self.judged(a, b), *reasoned]
+        return judged
+
+    def _is_weighed(self, j: int, mention: Mention) -> bool:
+        """True for a further option with a hedge or a reason of its own: "...; A since A is oral"."""
+        if self.doc.forms[mention.i - 1] in words.HEDGED or self._is_reasoned(mention.i, mention):
+            return True
+        return mention.i >= j and mention.j < len(self.doc) and self.doc.forms[mention.j] in words.REASONS
+
+    def _is_contested(self, first: Mention, others: Iterable[JudgedMention], j: int) -> bool:
+        """True if a choice is taken back, or another is called right or turned to in the sentence up to j."""
+        if retracts(self.doc, first.j, len(self.doc)) or any(s.verdict == "chosen" for s in others):
+            return True
+        turns = [s.mention.i for s in others if s.mention.i < j]
+        return any(has_any(self.doc.forms[first.j : k], _OPENS_AGAIN) for k in turns)
+
     def _from_verdicts(self) -> Choice | None:
         """The one option that a sentence calls the right one."""
         chosen = [s for s in self._body() if s.verdict == "chosen"]
-        if not chosen:
-            return None
+        return self._agreed_verdict(chosen) if chosen else None
+
+    def _agreed_verdict(self, chosen: Sequence[JudgedMention]) -> Choice:
+        """The option that all sentences agree on, or the last one that takes the others back."""
         choice = self.settle(chosen)
+        if choice.names and self._outdone(choice.names):
+            return Choice(reason="another option is called better")
         last = chosen[-1]
         others = [s for s in chosen[:-1] if s.names != last.names]
         if choice.reason and others and retracts(self.doc, others[-1].mention.j, last.mention.i):
             return self.settle([last])
         return choice
+
+    def _outdone(self, names: tuple[int, ...]) -> bool:
+        """True if another option is called better than the one chosen: "but D would be better"."""
+        rivals = [s.mention for s in self._body() if s.names != names and s.verdict != "rejected"]
+        return any(
+            self.doc.forms[rival.i - 1] in {"but", "however", "though", "yet"}
+            and "better" in self.doc.forms[rival.j : rival.j + 3]
+            for rival in rivals
+        )
 
     def _from_body(self) -> Choice | None:
         """The one option that is named and not turned down, else the only capital that can be a label."""

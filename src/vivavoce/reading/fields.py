@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from vivavoce.core.text import lazy_pattern
+from vivavoce.reading.lexicon import STEP_PATTERN
 
 EXPLANATION = r"""
     (?:(?:my|the|an?|brief|short|detailed|full|incorrect|wrong|faulty|flawed|error|correct(?:ed)?|reasoning
@@ -112,13 +113,15 @@ def paragraphs(*texts: str) -> str:
 _OPEN = r"^[>*_#\s]*+"
 _STEP_MARKS = (
     lazy_pattern(
-        rf"{_OPEN}(?:[-•–+]\s*)?(?:reasoning\s)?step\s*(?:\d{{1,3}}|one|two|three|four|five|six|seven|eight|nine|ten)\b[*_]*\s*[:.)–—-][*_]*\s*",
+        rf"{_OPEN}(?:[-•–+]\s*)?(?:reasoning\s)?{STEP_PATTERN}\s*(?:\d{{1,3}}|one|two|three|four|five|six|seven|eight|nine|ten)\b[*_]*\s*[:.)–—-][*_]*\s*",
         re.I,
     ),
     lazy_pattern(rf"{_OPEN}\(?\d{{1,3}}[.):][*_]*\s+"),
     lazy_pattern(r"^[>\s]*+[-*•–+]\s+"),
 )
-_INLINE = lazy_pattern(r"(?<=[\s.;])(?=[*_]{0,2}step\s\d{1,3}[*_]{0,2}\s?[:.)])", re.IGNORECASE)
+_INLINE = lazy_pattern(
+    rf"(?<=[\s.;])(?=[*_]{{0,2}}(?!fase|etapa){STEP_PATTERN}\s\d{{1,3}}[*_]{{0,2}}\s?[:.)])", re.IGNORECASE
+)
 
 
 def split_steps(text: str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ AFTER_LABEL = _set(
     "which that considering according from is are was would must should can could may might it this he",
     "she the rather not only alone over if instead on so while whereas although though then will seems",
     "appears has y o e et ou und oder porque parce weil pues ya car omdat и или потому because however",
-    "therefore who when where option",
+    "therefore who when where option without excluding except neither do does",
 )
 # One of these behind a capital makes one name with it: "B cells".
 LETTERED_HEADS = _set(
@@ -71,13 +71,15 @@ UNITS = _set(
 # Polarity.
 # Each of these before an option, in its clause, turns it down; two of them cancel ("cannot be excluded").
 NOT_LEFT = _set(
-    "stop stops stopping discontinue withhold not no never neither nor isnt arent wasnt werent cant",
+    "stop stops stopping discontinue withhold hold not no never neither nor isnt arent wasnt werent cant",
     "cannot wont wouldnt shouldnt doesnt dont didnt without except excepting excluding exclude excludes",
     "excluded unlike against eliminate eliminates eliminated eliminating reject rejects rejected",
     "rejecting dismiss dismissed ruled rule rules ruling than over versus vs wrong incorrect avoid",
     "avoids avoiding discard discarded discarding distractor distractors unlikely besides aside beyond",
-    "argues contraindicated contraindicates false less nicht kein keine keinen pas nao non niet geen",
-    "hardly scarcely barely inte ikke nie ne не 不 非 没",
+    "argues contraindicated contraindicates false less doubt doubts doubtful improbable nicht kein",
+    "keine keinen pas nao non niet geen",
+    "ni nunca jamas jamais tampoco tampouco neppure neanche nemmeno nem keineswegs niemals hardly",
+    "scarcely barely inte ikke nie ne не 不 非 没",
 )
 # "instead of", "rather than", "opposed to": the second word decides.
 NOT_LEFT_PAIRS = frozenset(
@@ -86,9 +88,17 @@ NOT_LEFT_PAIRS = frozenset(
      ("all", "but"), ("everything", "but"), ("anything", "but"), ("away", "from"), ("far", "from"),
      ("en", "lugar"), ("lugar", "de"), ("au", "lieu"), ("lieu", "de")}
 )  # fmt: skip
+# Words that strengthen "no" and do not undo it: "no es nunca", "ni A ni B", "n'est jamais".
+CONCORD = _set("ni nunca jamas jamais mai tampoco tampouco neppure neanche nemmeno nem")
+# "Not only A", "no doubt": the word turns nothing down, and what denies it does not either.
 NO_NEGATION = _set("doubt only just question merely solely")
 # Before "but": "anything but B" turns B down.
-ALL_BUT = _set("anything everything all any")
+ALL_BUT = _set("anything everything all any every each")
+NONE_BUT = _set("none nothing nobody")
+EXCEPTS = _set("but except excepting excluding besides save bar barring")
+EXCEPT_PAIRS = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("exception", "of")})
+# What may stand between "all" and "but": "all of the above options but".
+BETWEEN_ALL_BUT = _set("of the them these those above others for with other options option choices answers")
 # Where a negation stops: "not heparin but alteplase".
 RESET = _set(
     "but however yet while whereas so therefore thus hence because since although though sino sondern",
@@ -106,7 +116,8 @@ NOT_RIGHT = _set(
     "inadequate insufficient unnecessary eliminated rejected discarded improbable ruled less worse",
     "inferior unsuitable irrelevant harmful distractor distractors lacks fails rarely dismissed",
     "implausible impossible unhelpful untrue out too outdated unrelated invalid incompatible",
-    "inconsistent nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
+    "inconsistent doubtful avoided unneeded omitted withheld unwarranted superfluous redundant useless",
+    "nicht falsch incorrecta incorrecto faux fausse pas ✗ ❌",
 )
 # "C is second best" turns C down.
 RUNNERS_UP = frozenset(
@@ -137,6 +148,22 @@ JOINERS = _set(
 # "A, but it might also be B" leaves both open.
 MAYS = _set("may might could can")
 HEDGES = _set("or either ou oder или 或 または")
+
+# "B, because A is too slow": what comes behind one of these explains the choice.
+REASONS = _set("because since as given due being porque weil denn car parce perche poiche pois")
+# What may stand before a choice that is explained.
+HEDGED_LEADS = _set(
+    "probably possibly perhaps maybe guess lean leaning leans toward towards confident fairly pretty",
+    "quite sure certain",
+    "inclined to going honestly well bet suspect d",
+)
+
+OPTIONAL = _set("alternative optional debatable possible reserved conditional second")
+OPTIONALLY = _set("alternatively optionally consider")
+# "A and B; C is also a sign" adds C.
+ADDS = _set("also too add adding additionally plus likewise furthermore well")
+# "C may be added" leaves C open in a list.
+LEFT_OPEN = _set("added considered included needed correct right appropriate required indicated used given")
 
 # Fillers.
 # What may stand around an answer without changing it.
@@ -211,7 +238,7 @@ RETRACTIONS = _set(
     "wait actually correction scratch reconsider reconsidering reconsidered revise revised revising",
     "mistake mistaken mistakenly error oops sorry apologies corrected correcting updated update meant",
     "instead reevaluating reevaluate rethinking rethink retract changed change perdon corrijo moment",
-    "doch korrektur korrigiere pardon erreur withdraw strike amend",
+    "doch korrektur korrigiere pardon erreur withdraw strike amend correccion correzione correcao",
 )
 RETRACTION_PAIRS = frozenset(
     {
@@ -231,12 +258,23 @@ RETRACTION_PAIRS = frozenset(
         ("my", "bad"),
     }
 )
-RETRACTING = _set("wait actually correction oops sorry no instead rather hmm")
+RETRACTING = _set(
+    "wait actually correction oops sorry no instead rather hmm correccion correzione correcao korrektur",
+)
 
 # Lists and bodies.
 REJECTING_HEADS = _set(
     "incorrect wrong rejected excluded not false eliminated distractors distractor incorrectly",
     "inappropriate unlikely avoid contraindicated unselected non except",
+)
+REJECTING_PAIRS = frozenset(
+    (degree, judgement) for degree in ("less", "least") for judgement in ("likely", "probable", "plausible")
+)
+# What stands under one of these is weighed, and no answer where another line gives one.
+WEIGHING_HEADS = _set(
+    "possible alternatives alternatively differential differentials consider considered runner second",
+    "initial",
+    "initially thought impression tempting",
 )
 EXPLAINING_HEADS = _set(
     "explanation explanations note notes rationale reason reasons reasoning justification because why",
@@ -257,29 +295,20 @@ PROSE = _set(
     "cause caused shows show see consult",
 )
 DEGREES = _set(
-    "partly partially mostly somewhat largely sometimes half often usually both occasionally",
+    "partly partially mostly somewhat largely sometimes half often usually both occasionally parcialmente",
+    "partiellement teilweise parzialmente parte partie teils meist meistens oft parfois manchmal",
+    "generalmente generalement",
 )
-# "False positives" are a thing, whatever stands before them.
-TRUTH_HEADS = _set(
-    "positive positives negative negatives alarm alarms",
-)
-STATEMENT_NOUNS = _set(
-    "statement claim assertion sentence proposition option answer response statements one",
-)
-AFTER_TRUTH = _set(
-    "nor because since as in for if when only that and or but with given based due by so therefore thus",
-    "though although however provided according under to from unless while whereas not statement here /",
-    "& + overall rather both → (-) after on of at during is are was the this it",
-)
-
 # Steps of a chain of reasoning.
 STEP_NOUNS = _set(
-    "step steps hop hops schritt schritte paso pasos etape etapes letape passo passos stap steg krok шаг",
-    "шага adim langkah",
+    "step steps hop hops schritt schritte schritts schrittes paso pasos etape etapes letape passo passos",
+    "passaggio passaggi stap steg krok шаг шага adim langkah",
 )
-NUMBER_NOUNS = _set("number no num nr")
+STEP_PATTERN = r"(?:step|paso|passo|passaggio|[ée]tape|etapa|schritt|fase)"
+"""The noun that numbers a step at the head of a line; "fase 3" elsewhere may be a phase of a trial."""
+NUMBER_NOUNS = _set("number no num nr numero nummer")
 # A step by another name, where a text speaks of no steps.
-INFERENCES = _set("inference deduction premise link statement claim assertion")
+INFERENCES = _set("inference deduction premise link statement claim assertion etapa fase")
 STEP_ADJECTIVES = _set("reasoning inference logical logic incorrect wrong faulty flawed erroneous")
 COUNTING = {
     word: n
@@ -296,9 +325,12 @@ ORDINALS = {
     word: n
     for n, same in enumerate(
         (
-            "first erste ersten primer primero premier primeira", "second zweite zweiten segundo deuxieme",
-            "third dritte dritten tercer tercero troisieme terceiro",
-            "fourth vierte vierten cuarto quatrieme", "fifth funfte funften quinto cinquieme", "sixth",
+            "first erste ersten erster primer primero primera premier premiere primeiro primeira primo prima",
+            "second zweite zweiten zweiter segundo segunda deuxieme seconde secondo seconda",
+            "third dritte dritten dritter tercer tercero tercera troisieme terceiro terceira terzo terza",
+            "fourth vierte vierten vierter cuarto cuarta quatrieme quarto quarta",
+            "fifth funfte funften funfter quinto quinta cinquieme",
+            "sixth sechste sechsten sechster sexto sexta sixieme sesto sesta",
             "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
         ),
         1,
@@ -308,12 +340,18 @@ ORDINALS = {
 LAST = _set("last final letzte letzten ultimo dernier derniere")
 # A step that one of these is said of is the wrong one; nouns also before it: "the error is in step 3".
 FAULTS = _set(
-    "wrong incorrect incorrectly wrongly false falsely flawed flaw flaws faulty fault error errors erroneous",
+    "wrong incorrect incorrectly wrongly false falsely flawed flaw flaws faulty fault error errors",
+    "erroneous",
     "erroneously mistake mistakes mistaken mistakenly invalid inaccurate inaccurately inaccuracy unsound",
     "fallacy fallacious problem problematic issue untrue illogical culprit misstep misstatement unjustified",
-    "unsupported unfounded misleading unwarranted falsch fehler fehlerhaft fehlerhafte incorrecto incorrecta",
+    "unsupported unfounded misleading unwarranted falsch fehler fehlerhaft fehlerhafte incorrecto",
+    "incorrecta",
     "incorrecte erronee equivocado equivocada falso falsa falsche faux fausse inexacte",
-    "erreur lerreur erroneo errado errada erro неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
+    "erreur lerreur erroneo erronea erronees errado errada erro errore lerrore errori errato errata errati",
+    "sbagliato sbagliata scorretto scorretta incorreto incorreta incorretto incorretta inexacto inexacta",
+    "inexato inexata inexact inesatto inesatta falscher falschen fehlerhafter inkorrekt fallo fautif",
+    "fautive",
+    "неверен неверныи ошибка ошибочныи 错误 錯誤 ❌ ✗",
 )
 FAULT_VERBS = _set(
     "contradicts misinterprets misstates misunderstands misrepresents misidentifies misattributes confuses",
@@ -326,16 +364,25 @@ SAYING = _set(
 )
 SOUND = _set(
     "right correct correctly fine valid true accurate accurately sound ok okay good logical reasonable",
-    "plausible proper justified acceptable richtig korrekt correcto correcta correto верен верно ✓ ✅",
+    "plausible proper justified acceptable richtig korrekt correcto correcta correctos correctas correto",
+    "correta corretos corretas corretto corretta corretti corrette correcte corrects correctes giusto",
+    "giusta",
+    "valido valida верен верно ✓ ✅",
 )
 # "Step 3 does not follow" accuses it; "step 4 follows" says nothing of either.
 SOUND_IF_DENIED = _set(
     "follow follows hold holds support supported warranted consistent true accurate justified"
 )
-NO_STEP = _set("no none nothing neither without never all every each everything")
+NO_STEP = _set(
+    "no none nothing neither without never all every each everything todos todas tutti tutte tous",
+    "toutes alle",
+    "ningun ninguno ninguna aucun aucune nessun nessuno nessuna nenhum nenhuma kein keiner",
+)
 LOCATES = _set(
     "is was lies lie occurs occur appears happens comes arises begins starts located found be being at in",
-    "are seems remains should would must therefore thus identified es ist est",
+    "are seems remains should would must therefore thus identified es ist est esta en encuentra trouve",
+    "se liegt",
+    "trova nel nella a dans em na sta",
 )
 # What takes back a step: words of error alone do not, they are what such an answer is about.
 TAKES_BACK = _set(
@@ -348,13 +395,16 @@ TAKES_BACK_PAIRS = frozenset(
      ("my", "mistake")}
 )  # fmt: skip
 TURNS = _set("actually no rather instead")
-HEDGED = _set("might may could maybe perhaps possibly either probably unsure seems")
+HEDGED = _set(
+    "might may could maybe perhaps possibly either probably unsure seems quiza quizas vielleicht forse",
+    "talvez",
+)
 # What may stand between a step and the other that is left open.
 OPEN_TO_ANOTHER = (
     HEDGES
     | HEDGED
     | _set(
         "though although but and it its the also be even if not is just as well alternatively / error",
-        "mistake lie in",
+        "mistake lie in el la il le der peut etre o",
     )
 )

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
@@ -12,7 +12,12 @@ from vivavoce.reading.tokens import has_any
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
 _BOX_LIMIT, _LEAD_LIMIT = 4000, 120
-_STYLE = lazy_pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it|sf)|operatorname)\s?\{([^{}]*)\}")
+_STYLE = lazy_pattern(
+    r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:bf|rm|it|sf)|operatorname|boxed|fbox)\s?\{([^{}]*)\}"
+)
+_OPENS_MATH = lazy_pattern(r"(\$\$?|\\\(|\\\[)\s*\Z")
+_BLANKS = lazy_pattern(r"\s{0,9}")
+_MATH_ENDS = {"\\(": "\\)", "\\[": "\\]"}
 _CLOSES_MATH = lazy_pattern(r"(?:[ \t$*_.]|\\[)\]])+")
 _LEADS_TO_BOX = lazy_pattern(
     r"""(?:^|(?<=[.!?:]\s))[*_\#>\ \t]*
@@ -22,7 +27,7 @@ _LEADS_TO_BOX = lazy_pattern(
 )
 _RULE = lazy_pattern(r":?-{2,}:?")
 _BAR = lazy_pattern(r"(?<!\\)\|")
-_NUMBER = lazy_pattern(r"\W{0,9}(?:step|hop)?\W{0,9}(\d{1,4})\W{0,9}", re.IGNORECASE)
+_NUMBER = lazy_pattern(rf"\W{{0,9}}(?:hop|{words.STEP_PATTERN})?\W{{0,9}}(\d{{1,4}})\W{{0,9}}", re.IGNORECASE)
 _FENCE = lazy_pattern(r"\s*```\w{0,12}[ \t]*\n(?P<text>.*?)\n?[ \t]*```\s*", re.DOTALL)
 _MARK = lazy_pattern(r"[✓✔☑✅✗✘✖❌☐]\ufe0f?|\[[ xX]?\](?=\s)")
 _BEFORE_MARKS = lazy_pattern(r"[^\n:]*:\s*|\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?")
@@ -50,22 +55,54 @@ def untagged(text: str) -> str:
     return _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2].replace('_', ' ')}: ", text)
 
 
-def unboxed(text: str) -> str:
-    """`text` with a line "Final answer: ..." in place of each box and of the words that lead to it."""
-    done, parts = 0, list[str]()
+class _Box(NamedTuple):
+    """A LaTeX box: its place in the text, from the backslash to behind the brace, and its words."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _boxes(text: str) -> Iterator[_Box]:
+    """The boxes that close, without those inside another; styles within one are no part of its words."""
+    done = 0
     closings = _closings(text) if _BOX.search(text) else {}
     for mark in _BOX.finditer(text):
         end = closings.get(mark.end() - 1)
         if mark.start() < done or end is None:
             continue
-        before = _unopened(text[done : mark.start()])
         inside = text[mark.end() : min(end, mark.end() + _BOX_LIMIT)]
         while (plain := _STYLE.sub(r"\1", inside)) != inside:
             inside = plain
+        done = end + 1
+        yield _Box(mark.start(), done, " ".join(inside.split()))
+
+
+def unboxed(text: str) -> str:
+    """`text` with a line "Final answer: ..." in place of each box and of the words that lead to it."""
+    done, parts = 0, list[str]()
+    for box in _boxes(text):
+        before = _unopened(text[done : box.start])
         lead = _LEADS_TO_BOX.search(before, max(0, len(before) - _LEAD_LIMIT))
-        parts += [before[: lead.start()] if lead else before, f"\nFinal answer: {' '.join(inside.split())}\n"]
-        after = _CLOSES_MATH.match(text, end + 1)
-        done = after.end() if after else end + 1
+        parts += [before[: lead.start()] if lead else before, f"\nFinal answer: {box.text}\n"]
+        after = _CLOSES_MATH.match(text, box.end)
+        done = after.end() if after else box.end
+    return "".join([*parts, text[done:]])
+
+
+def without_boxes(text: str) -> str:
+    """`text` with the words of each box in its place; signs of a formula around a box alone go with it."""
+    done, parts = 0, list[str]()
+    for box in _boxes(text):
+        before, done = text[done : box.start], box.end
+        opening = _OPENS_MATH.search(before, max(0, len(before) - 40))
+        if opening is not None:
+            sign = _MATH_ENDS.get(opening[1], opening[1])
+            blank = _BLANKS.match(text, done)
+            end = blank.end() if blank else done
+            if text.startswith(sign, end):
+                before, done = before[: opening.start()], end + len(sign)
+        parts += [before, box.text]
     return "".join([*parts, text[done:]])
 
 

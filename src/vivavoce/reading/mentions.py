@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from vivavoce.core.text import label
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.spelling import one_spelling
 from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, Doc, cached_doc, has_any
 
 WINDOW = 9
@@ -35,14 +36,23 @@ class Mention(NamedTuple):
 class Options:
     """The options of an item, ready to be found in responses."""
 
-    def __init__(self, options: Sequence[str], labels: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        options: Sequence[str],
+        labels: Sequence[str] | None = None,
+        synonyms: Sequence[Sequence[str]] = (),
+    ) -> None:
         self.texts = tuple(options)
         self.plain = {" ".join(text.split()): k for k, text in reversed(list(enumerate(options)))}
         self.labels = {name: k for k, name in enumerate(labels or map(label, range(len(options))))}
         self._cores: list[str] = []
+        self._forms: list[list[str]] = []
         self._index: dict[str, list[tuple[tuple[str, ...], list[int]]]] = {}
         # the longest first, so that "acute renal failure" is not read as "acute"
-        for forms, which in sorted(self._by_forms().items(), key=lambda entry: -len(entry[0])):
+        by_forms = self._by_forms()
+        for k, others in enumerate(synonyms):
+            by_forms.update({tuple(map(one_spelling, cached_doc(text).forms)): [k] for text in others})
+        for forms, which in sorted(by_forms.items(), key=lambda entry: -len(entry[0])):
             self._index.setdefault(forms[0], []).append((forms, which))
         self.lower = {name.lower(): k for name, k in self.labels.items()}
 
@@ -50,20 +60,22 @@ class Options:
         return len(self.texts)
 
     def _by_forms(self) -> dict[tuple[str, ...], list[int]]:
-        """The options by the tokens that name them."""
+        """The options by the tokens that name them, in one spelling."""
         labelled = len(self.texts) > 1 and all(_has_own_label(text, k) for k, text in enumerate(self.texts))
         by_forms: dict[tuple[str, ...], list[int]] = {}
         for k, text in enumerate(self.texts):
             doc, bare = cached_doc(text), text.strip()
             self._cores.append(doc.surface(0, len(doc)))
+            self._forms.append(doc.forms)
+            forms = tuple(map(one_spelling, doc.forms))
             if len(doc) == 1 and len(bare) <= 2 and _is_capital(bare):
                 # an option "A" or "AB" is found as labels are; its text comes before its place
                 self.labels[bare] = k
-            elif doc.forms:
-                by_forms.setdefault(tuple(doc.forms), []).append(k)
+            elif forms:
+                by_forms.setdefault(forms, []).append(k)
                 if labelled and len(doc) > 1:
                     # options that carry their labels, "B: B cells", are named without them too
-                    by_forms.setdefault(tuple(doc.forms[1:]), []).append(k)
+                    by_forms.setdefault(forms[1:], []).append(k)
         return by_forms
 
     def exactly(self, text: str) -> int | None:
@@ -73,7 +85,7 @@ class Options:
     def names(self, doc: Doc) -> list[Mention]:
         """The options named by their text, left to right, without overlap."""
         mentions: list[Mention] = []
-        k, forms, index = 0, doc.forms, self._index
+        k, forms, index = 0, [*map(one_spelling, doc.forms)], self._index
         while k < len(forms):
             for option, which in index.get(forms[k], ()):
                 j = k + len(option)
@@ -81,19 +93,23 @@ class Options:
                 if j > len(forms) or forms[j - 1] != option[-1]:
                     continue
                 if tuple(forms[k:j]) == option and _is_whole(doc, k, j):
-                    mentions.append(Mention(k, j, self._exact(doc.surface(k, j), which), "text"))
+                    mentions.append(Mention(k, j, self._exact(doc, k, j, which), "text"))
                     k = j
                     break
             else:
                 k += 1
         return mentions
 
-    def _exact(self, surface: str, which: list[int]) -> tuple[int, ...]:
-        """Of options with the same tokens the one that is spelt alike; all of them if none is."""
+    def _exact(self, doc: Doc, i: int, j: int, which: list[int]) -> tuple[int, ...]:
+        """Of the options that tokens i to j-1 can name the one spelt alike; all of them if none is."""
         if len(which) == 1:
             return (which[0],)
-        for same in (str, str.casefold):
-            exact = [k for k in which if same(self._cores[k]) == same(surface)]
+        surface, forms = doc.surface(i, j), doc.forms[i:j]
+        for exact in (
+            [k for k in which if self._cores[k] == surface],
+            [k for k in which if self._cores[k].casefold() == surface.casefold()],
+            [k for k in which if self._forms[k] == forms],  # as it stands, and not in American spelling
+        ):
             if len(exact) == 1:
                 return (exact[0],)
         return tuple(which)
@@ -128,9 +144,13 @@ class Options:
 
 
 @lru_cache(maxsize=4096)
-def options_of(options: tuple[str, ...], labels: tuple[str, ...] | None = None) -> Options:
-    """The options, prepared once."""
-    return Options(options, labels)
+def options_of(
+    options: tuple[str, ...],
+    labels: tuple[str, ...] | None = None,
+    synonyms: tuple[tuple[str, ...], ...] = (),
+) -> Options:
+    """The options, prepared once; `synonyms` are further words for each, in their order."""
+    return Options(options, labels, synonyms)
 
 
 # --- by text

@@ -51,7 +51,7 @@ _ENGLISH = rf"""
 """
 _FOREIGN = r"""
     \bno\ (?:puedo|podemos|me\ es\ posible)\ (?:\w+\ ){0,2}(?:responder|contestar|ayudar|proporcionar|dar|ofrecer|brindar|diagnosticar|aconsejar)
-  | \bno\ (?:lo\ )?(?:se|sabemos)\b(?=\W*(?:$|la|cual|que|[.,;!]))
+  | \bno\ (?:lo\ )?(?:se|sabemos)\b(?=\W*(?:$|la|si|cual|que|[.,;!]))
   | \b(?:je\ ne\ (?:peux|puis|suis)|nous\ ne\ pouvons)\ pas\b(?=.{0,40}(?:repond|aid|fourn|donn|conseil|mesure|capable|diagnosti))
   | \bje\ ne\ (?:peux|puis|saurais)\ (?:repondre|vous|fournir|donner) | \bje\ ne\ (?:le\ )?sais\ pas\b
   | \bich\ kann\b.{0,80}\bnicht\b.{0,20}(?:beantwort|helfen|geben|antwort|anbieten|stellen|sagen)

@@ -12,11 +12,15 @@ from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, Doc, has_any
 _JOINS = frozenset(
     {"and", "or", "to", "through", "-", "/", "&", "+", "nor", "und", "oder", "y", "o", "et", "ou"}
 )
+_COUNTED_NOUNS = frozenset({"statement", "inference", "point", "fase", "etapa", "第"})
+_ORS = frozenset({"or", "o", "ou", "oder"})
+_ARTICLES = frozenset({"the", "el", "la", "le", "il", "der", "o", "a"})
+_PLURALS = frozenset(
+    {"are", "were", "have", "arent", "seem", "appear", "contain", "son", "sont", "sind", "sono", "sao"}
+)
 _ANDS = frozenset({"and", "und", "y", "et"})
 _TH = frozenset({"st", "nd", "rd", "th"})
-_AFTER_NUMBER = (
-    words.PREDICATE | _JOINS | frozenset({"because", "since", "as", "contains", "of", "out", "步"})
-)
+_AFTER_NUMBER = words.PREDICATE | words.REASONS | _JOINS | frozenset({"contains", "of", "out", "步"})
 _BEFORE_NUMBER = words.STEP_NOUNS | words.NUMBER_NOUNS | words.ANSWER_NOUNS | {"one"}
 _ROMAN = frozenset("ivx")
 _LONGEST_NUMBER = 4
@@ -63,7 +67,9 @@ def _inference(doc: Doc, k: int) -> StepMention | None:
         return _number(doc, k, p)
     number, p = _counted_place(doc, k)
     named = number and p < len(doc) and doc.breaks[p] == NONE and doc.forms[p] in words.INFERENCES
-    return StepMention(k, p + 1, (str(number),)) if named else None
+    return (
+        StepMention(k, p + 1, (str(number),)) if named and not _is_first_fault(doc, number, p + 1) else None
+    )
 
 
 def _counted_place(doc: Doc, k: int) -> tuple[int, int]:
@@ -76,10 +82,11 @@ def _counted_place(doc: Doc, k: int) -> tuple[int, int]:
 
 def _awaited(doc: Doc, k: int) -> bool:
     """True where a number can only be a step's: "the wrong step is 3", "the answer is the third"."""
-    p = k - 2 if doc.forms[k - 1 : k] == ["the"] else k - 1
-    if p < 1 or doc.forms[p] not in {"is", "was", "es", "ist", "est"} or doc.breaks[k] > CLAUSE:
+    p = k - 2 if k and doc.forms[k - 1] in _ARTICLES else k - 1
+    if p < 1 or doc.forms[p] not in {"is", "was", "es", "ist", "est", "e"} or doc.breaks[k] > CLAUSE:
         return False
-    return doc.forms[p - 1] in _BEFORE_NUMBER
+    faulted = p > 1 and doc.forms[p - 1] in words.FAULTS and doc.forms[p - 2] in words.STEP_NOUNS
+    return faulted or doc.forms[p - 1] in _BEFORE_NUMBER
 
 
 def mention_at(doc: Doc, k: int, last: int, *, expected: bool = False) -> StepMention | None:
@@ -107,7 +114,7 @@ def _single(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | Non
         return ordinal
     if len(form) == 1 and form.isalpha() and _in_brackets(doc, k):
         return StepMention(k, k + 1, (form,))  # "the wrong step is (c)" names one that is not there
-    p = k + 1 if form in words.NUMBER_NOUNS or form in {"statement", "inference", "point", "第"} else k
+    p = k + 1 if form in words.NUMBER_NOUNS or form in _COUNTED_NOUNS else k
     number = _number(doc, k, p) if p < len(doc) else None
     return number if number is not None and _is_bare(doc, number.j) else None
 
@@ -172,10 +179,17 @@ def _ordinal(doc: Doc, k: int, last: int, *, expected: bool) -> StepMention | No
         behind = p + 1
         if form in words.LAST | {"first"} and behind < len(doc) and doc.tokens[behind].kind == "n":
             return None  # "the final step 3"
+        if _is_first_fault(doc, number, behind):
+            return None
         return StepMention(k, behind, (str(number),))
     if expected and form not in words.LAST and (doc.ends(p) or doc.forms[p] in {"one", "is", "because"}):
         return StepMention(k, p + (p < len(doc) and doc.forms[p] == "one"), (str(number),))
     return None
+
+
+def _is_first_fault(doc: Doc, number: int, k: int) -> bool:
+    """True for "el primer paso incorrecto", which says nothing of the step's number; token k is the fault."""
+    return number == 1 and k < len(doc) and doc.breaks[k] == NONE and doc.forms[k] in words.FAULTS
 
 
 def _behind_adjectives(doc: Doc, k: int) -> int:
@@ -218,6 +232,8 @@ def _joined(doc: Doc, j: int, last: int) -> StepMention | None:
     p = j + 2 if doc.forms[j : j + 2] == ["but", "also"] else j
     while p < len(doc) and p - j < 2 and doc.forms[p] in _JOINS and doc.breaks[p] <= COMMA:
         p += 1
+    article = j < p < len(doc) and doc.forms[p] in _ARTICLES and doc.breaks[p] == NONE
+    p += article and doc.forms[p - 1] in _ORS | _ANDS  # "el paso 2 o el paso 3"
     if p >= len(doc) or doc.breaks[p] > COMMA or (p == j and doc.breaks[p] < COMMA and not doc.glued(p)):
         return None
     further = _single(doc, p, last, expected=True)
@@ -225,7 +241,7 @@ def _joined(doc: Doc, j: int, last: int) -> StepMention | None:
         return None
     if p == j and not (_noun(doc, p) == 0 and _ends_list(doc, further.j)):
         return None  # a comma alone joins only bare numbers
-    if doc.forms[p - 1] in _ANDS and _subject(doc, further) and not _plural(doc, further):
+    if doc.forms[p - 1 - article] in _ANDS and _subject(doc, further) and not _plural(doc, further):
         return None
     return further
 
@@ -245,7 +261,7 @@ def _plural(doc: Doc, mention: StepMention) -> bool:
     """True if what follows is said of all steps before it: "2 and 3 are wrong"."""
     if not _noun(doc, mention.i):
         return True
-    return doc.forms[mention.j] in {"are", "were", "have", "arent", "seem", "appear", "contain"}
+    return doc.forms[mention.j] in _PLURALS
 
 
 def heads_line(doc: Doc, mention: StepMention) -> bool:

@@ -19,16 +19,20 @@ _JUDGES = words.FAULTS | words.SOUND
 _BECAUSE = frozenset({"because", "since", "as", "given", "due"})
 _DENIES = words.NOT_LEFT & frozenset(
     ["not", "no", "never", "neither", "nor", "isnt", "arent", "wasnt", "dont", "doesnt", "didnt", "cannot",
-     "cant", "nothing", "without", "nicht", "kein", "non", "nao", "hardly"]
+     "cant", "nothing", "without", "nicht", "kein", "non", "nao", "pas", "ni", "hardly"]
 ) | {"nothing", "free"}  # fmt: skip
 _LEADS = words.LIGHT | words.PREDICATE | words.STEP_NOUNS | frozenset(
     ["here", "reasoning", "inference", "statement", "claim", "completely", "clearly", "partly", "also", "an",
      "where", "statements", "assumption", "conclusion", "there", "contains", "first", "only", "main", "key",
-     "logical", "primary", "critical", "overall"]
+     "logical", "primary", "critical", "overall", "el", "la", "il", "le", "der", "die", "das", "o", "a"]
 )  # fmt: skip
 _ERROR_OR_ANSWER = words.FAULTS | words.ANSWER_NOUNS
 _LEADS_OR_DENIES = _LEADS | _DENIES
 _LOCATES_OR_LEADS = words.LOCATES | _LEADS
+_EXCEPT = frozenset(
+    {"except", "but", "besides", "save", "excepto", "salvo", "menos", "sauf", "ausser", "tranne"}
+)
+_ARTICLES = frozenset({"the", "for", "el", "la", "le", "il", "o", "a", "der", "den", "dem"})
 _NO_LOCATION = _DENIES | _BECAUSE | words.HEDGED
 _BEFORE_STEP = words.FAULTS | frozenset({"the", "this", "that", "in", "of", "at"})
 
@@ -97,11 +101,12 @@ def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
     """What is said of the step that is named at place n."""
     mention = mentions[n]
     begin, end = _stretch(doc, mentions, n)
-    before = doc.forms[begin : mention.i]
+    before = _words_before(doc, begin, mention.i)
     last = before[-1] if before else ""
     if last in {"than", "unlike"}:
         return "cleared"
-    if last in {"except", "but", "besides", "save"} and has_any(before, words.NO_STEP):
+    bare = next((word for word in reversed(before) if word not in _ARTICLES), "")
+    if bare in _EXCEPT and has_any(before, words.NO_STEP):
         return _excepted(doc, mention)
     before = _last_clause(before)
     denials = _denials(before)
@@ -114,6 +119,12 @@ def step_verdict(doc: Doc, mentions: Sequence[StepMention], n: int) -> Verdict:
     if behind != "named":
         return behind
     return "cleared" if denials % 2 else "named"
+
+
+def _words_before(doc: Doc, i: int, j: int) -> list[str]:
+    """The words from token i up to a step at token j, without the Portuguese "no", which is "in the"."""
+    portuguese = doc.forms[j - 1 : j] == ["no"] and doc.forms[j] == "passo"
+    return doc.forms[i : j - 1] if portuguese and j > i else doc.forms[i:j]
 
 
 def _last_clause(before: list[str]) -> list[str]:
@@ -244,7 +255,7 @@ def locates(doc: Doc, mention: StepMention, before: int) -> bool:
         start = max((k for k in range(i, mention.i + 1) if doc.breaks[k] >= SENTENCE), default=i)
     else:  # another step in the sentence has its own clause
         start = max((k for k in range(i, mention.i + 1) if doc.breaks[k] >= CLAUSE), default=mention.i)
-    return _is_location(doc.forms[start : mention.i])
+    return _is_location(_words_before(doc, start, mention.i))
 
 
 def _is_location(before: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, SENTENCE, Doc, has_any
 _JUDGES = words.FAULTS | words.SOUND
 _OTHER_MARKS = words.HEDGES | words.HEDGED
 _CORRECTING = words.TAKES_BACK | words.TURNS
-_LEADS_TO_STEP = words.LIGHT | words.LOCATES
+_LEADS_TO_STEP = words.LIGHT | words.LOCATES | {"el", "la", "il", "le", "der"}
 _DENIALS_OF_ALL = frozenset(
     {"none", "all", "both", "neither", "all steps", "every step", "no", "nothing", "no step", "no steps",
      "no error", "no errors"}

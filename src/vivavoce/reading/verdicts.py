@@ -17,6 +17,8 @@ _STRONGEST_FIRST: tuple[Verdict, ...] = ("rejected", "chosen", "tentative")
 _ASSERTED = frozenset({"chosen", "named"})
 _LONGEST_LIST = 40
 _JUDGES = words.NOT_RIGHT | words.CHOSEN_RIGHT
+_DENIALS = frozenset({"not", "no", "never", "nor", "neither"})
+_DENIALS_OF_DOUBT = words.NOT_LEFT | {"little"}
 
 
 class JudgedMention(NamedTuple):
@@ -46,9 +48,16 @@ def judged_mentions(
     _carry_on(doc, mentions, before)
     _carry_back(doc, mentions, behind, j)
     return [
-        JudgedMention(mention, next((v for v in _STRONGEST_FIRST if v in pair), "named"))
+        JudgedMention(mention, _joined(doc, mention, pair, i))
         for mention, *pair in zip(mentions, before, behind, strict=True)
     ]
+
+
+def _joined(doc: Doc, mention: Mention, pair: Sequence[Verdict], i: int) -> Verdict:
+    """One verdict of what stands before and behind a mention: "all but B are wrong" calls B right."""
+    if pair == ["rejected", "rejected"] and any(all_but(doc, k, i) is not None for k in range(i, mention.i)):
+        return "chosen"
+    return next((verdict for verdict in _STRONGEST_FIRST if verdict in pair), "named")
 
 
 # --- several mentions
@@ -166,6 +175,8 @@ def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int) -> Verdict:
             if not window and _rejecting_head(doc, k, i):
                 return "rejected"
             break
+        if (head := all_but(doc, k, i)) is not None:
+            return "chosen" if doc.forms[head] in words.NONE_BUT else "rejected"
         if doc.forms[k] in words.RESET and not _keeps_negation(doc, k, window):
             return _weigh(window, conclusion=doc.forms[k] in {"so", "therefore", "thus", "hence"})
         window.append(doc.forms[k])
@@ -176,10 +187,19 @@ def _before(doc: Doc, mentions: Sequence[Mention], n: int, i: int) -> Verdict:
     return _weigh(window)
 
 
+def all_but(doc: Doc, k: int, i: int) -> int | None:
+    """Where "all" or "none" stands if token k is the "but" of "all of them but", "none except"; else None."""
+    pair = (doc.forms[k - 1], doc.forms[k]) if k else ("", "")
+    if doc.forms[k] not in words.EXCEPTS and pair not in words.EXCEPT_PAIRS:
+        return None
+    p = k - 1 - (pair in words.EXCEPT_PAIRS)
+    while p > i and doc.breaks[p + 1] <= COMMA and doc.forms[p] in words.BETWEEN_ALL_BUT:
+        p -= 1
+    return p if p >= i and doc.forms[p] in words.ALL_BUT | words.NONE_BUT else None
+
+
 def _keeps_negation(doc: Doc, k: int, window: Sequence[str]) -> bool:
-    """True if a word that else begins anew does not at token k: "anything but B", "instead of B"."""
-    if doc.forms[k] == "but" and doc.forms[k - 1] in words.ALL_BUT:
-        return True
+    """True if a word that else begins anew does not at token k: "instead of B", "rather than B"."""
     return bool(window) and ((doc.forms[k], window[-1]) in words.NOT_LEFT_PAIRS or window[-1] == "than")
 
 
@@ -190,8 +210,13 @@ def _rejecting_head(doc: Doc, k: int, i: int) -> bool:
         start -= 1
     if ":" not in doc.gap(k + 1) or doc.breaks[start] < CLAUSE:
         return False
-    head = doc.forms[start : k + 1]
-    return has_any(head, words.REJECTING_HEADS) and "true" not in head
+    return rejecting_head(doc.forms[start : k + 1])
+
+
+def rejecting_head(head: Sequence[str]) -> bool:
+    """True for the words of a label that turns down what follows: "Incorrect", "Less likely"."""
+    turns_down = has_any(head, words.REJECTING_HEADS) and "true" not in head
+    return turns_down or any(pair in words.REJECTING_PAIRS for pair in itertools.pairwise(head))
 
 
 def _after_comparison(window: list[str]) -> list[str]:
@@ -220,11 +245,23 @@ def _weigh(window: Sequence[str], *, conclusion: bool = False) -> Verdict:
     return "chosen" if conclusion or has_any(ahead, words.CHOSEN_LEFT) else "named"
 
 
+def _denies_nothing(window: Sequence[str]) -> bool:
+    """True if the negation in the window only strengthens: "not only", "no doubt", "without any doubt"."""
+    return any(
+        word in words.NO_NEGATION and has_any(window[max(0, k - 2) : k], _DENIALS_OF_DOUBT)
+        for k, word in enumerate(window)
+    )
+
+
 def _negations(ahead: Sequence[str]) -> int:
     """How many of the words before a mention turn it down."""
-    if has_any(ahead, words.NO_NEGATION):
+    if _denies_nothing(ahead):
         return 0
     negations = sum(word in words.NOT_LEFT for word in ahead)
+    if has_any(ahead, words.CONCORD):
+        negations = 1
+    elif "ne" in ahead and "pas" in ahead:
+        negations -= 1  # one negation in French
     negations += sum(pair in words.NOT_LEFT_PAIRS for pair in itertools.pairwise(ahead))
     # "less likely than B" praises B: both words are in the list
     return negations - 2 if "less" in ahead and "than" in ahead else negations
@@ -254,7 +291,7 @@ def _weigh_behind(window: Sequence[str]) -> Verdict:
     """The verdict of the words behind a mention."""
     if _runner_up(window):
         return "rejected"
-    negations = 0 if has_any(window, words.NO_NEGATION) else _denials(window)
+    negations = 0 if _denies_nothing(window) else _denials(window)
     if negations % 2:
         return "rejected"
     return "chosen" if not negations and has_any(window, words.CHOSEN_RIGHT) else "named"
@@ -293,10 +330,11 @@ def _turns_to_another(doc: Doc, mention: Mention, following: int | None) -> bool
     loose = doc.breaks[k] > NONE and not only_quotes(doc, k)
     if doc.forms[k] == "no" and loose and _gives_reason(doc, mention, k):
         return True
-    if doc.forms[k] not in {"not", "no", "never", "nor", "neither"}:
-        return False
+    near = following is not None and following <= k + 3
+    if doc.forms[k] in {"less", "least"}:
+        return loose and near  # "A, less likely B"
     # "B, not A" turns A down; "B: not associated" turns B down
-    return doc.breaks[k] == COMMA or (following is not None and following <= k + 3)
+    return doc.forms[k] in _DENIALS and (doc.breaks[k] == COMMA or near)
 
 
 def _runner_up(window: Sequence[str]) -> bool:

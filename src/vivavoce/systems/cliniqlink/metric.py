@@ -59,7 +59,7 @@ class _Scale(NamedTuple):
     baseline: float
 
 
-@metric("cliniqlink")
+@metric("cliniqlink", version=2)
 class ClinIQLink(Metric):
     """The mark of ClinIQLink for a question of any of its formats, 0 to 1.
 

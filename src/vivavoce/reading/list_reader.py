@@ -1,0 +1,324 @@
+"""What a response lists: entries that stand by themselves, else the options that its sentences name."""
+
+import itertools
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from vivavoce.reading import lexicon as words
+from vivavoce.reading.choice import ChoiceReader
+from vivavoce.reading.mentions import Mention
+from vivavoce.reading.tokens import CLAUSE, COMMA, LINE, NONE, SENTENCE, has_any
+from vivavoce.reading.verdicts import JudgedMention, named_together, not_rejected, rejecting_head
+
+_SEPARATORS = frozenset({"and", "&", "+", "/", "plus", "y", "et", "und", "和", "及"})
+_EDGES = " \t\n*_`\"'“”‘’.,;:!·•-–—"
+_ENTRY_WORDS = 8
+_AROUND = words.LIGHT | words.JOINERS | words.RETRACTING | {"but", "give"}
+_TURNS_DOWN = words.NOT_LEFT | {"rather", "instead", "of", "but", "opposed", "to", "the"}
+_MAYS = words.MAYS - {"can"}
+_LETTER_JOINERS = frozenset({"e", "o", "y"})
+
+
+class Piece(NamedTuple):
+    """An entry: what it names, or the text of a stray; `loose` marks prose, which is neither."""
+
+    names: tuple[int, ...] = ()
+    stray: str = ""
+    loose: bool = False
+
+
+class Listed(NamedTuple):
+    """What a stretch of an answer lists. `strict`: entries stand by themselves, so that strays count."""
+
+    names: tuple[int, ...] = ()
+    stray: tuple[str, ...] = ()
+    strict: bool = False
+    reason: str | None = None
+
+
+class ListReader(ChoiceReader):
+    """The reader of a list."""
+
+    def judged(self, i: int, j: int, *, claimed: bool = False) -> list[JudgedMention]:
+        """What tokens i to j-1 say. A semicolon divides a letter from the entry after it: "A; Cough"."""
+        judged: list[JudgedMention] = []
+        for s in super().judged(i, j, claimed=claimed):
+            at = s.mention.i
+            option = self.options.labels.get(self.doc.surface(at, at + 1))
+            divided = s.mention.by == "both" and not s.names and ";" in self.doc.gap(at + 1)
+            if not divided or option is None:
+                judged.append(s)
+                continue
+            judged.append(JudgedMention(Mention(at, at + 1, (option,), "label"), s.verdict))
+            judged += [JudgedMention(m, s.verdict) for m in self.texts if at < m.i < s.mention.j]
+        return judged
+
+    def stretch(self, i: int, j: int) -> Listed:
+        """What tokens i to j-1 list: entries where there are any, else what the sentences name."""
+        names: list[int] = []
+        stray: list[str] = []
+        named: list[int] = []
+        strict = rejecting = False
+        units = deque(self._units(i, j))
+        while units:
+            a, b = units.popleft()
+            if self._asks(b) and b < j and self.doc.forms[b] in words.TURNS:
+                continue  # "A and B? No: A and C"
+            head = self._head(a, b)
+            if head is not None:
+                lead = self.doc.forms[a:head]
+                if names and has_any(lead, words.EXPLAINING_HEADS):
+                    break
+                if head < b or not has_any(lead, words.EXPLAINING_HEADS):
+                    rejecting = rejecting_head(lead)
+                a = head
+            if a >= b or rejecting:
+                continue
+            judged = self.judged(a, b, claimed=True)
+            if (reason := self._hedge(judged)) is not None:
+                return Listed(reason=reason)
+            pieces = list(self._pieces(a, b, judged))
+            loose = any(piece.loose for piece in pieces)
+            clauses = self._clauses(a, b)
+            if clauses and (loose or any(self._head(*clause) for clause in clauses[1:])):
+                units.extendleft(reversed(clauses))
+                continue
+            if strict and (reason := self._aside(a, b, names)) is not None:
+                return Listed(reason=reason)
+            if loose or (strict and self._explains(a, b)):
+                claimed = head is not None or self._cued(a) or bool(pieces and pieces[0].names)
+                named += self._in_prose(a, b, claimed=claimed)
+                continue
+            for piece in pieces:
+                strict = strict or bool(piece.names)
+                names += piece.names
+                stray += [piece.stray] if piece.stray else []
+        if not strict and named:
+            return Listed(tuple(dict.fromkeys(named)), (), False)
+        return Listed(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(stray)), strict)
+
+    def clauses(self) -> list[tuple[int, int]]:
+        """The sentences of the response, divided at semicolons."""
+        starts = [k for k in range(len(self.doc)) if self.doc.breaks[k] >= SENTENCE or ";" in self.doc.gap(k)]
+        return list(zip(starts, [*starts[1:], len(self.doc)], strict=True)) if starts else []
+
+    def _clauses(self, a: int, b: int) -> list[tuple[int, int]]:
+        """The clauses of a sentence that semicolons divide, if the first of them is a list; else none."""
+        starts = [a, *(k for k in range(a + 1, b) if ";" in self.doc.gap(k))]
+        clauses = list(zip(starts, [*starts[1:], b], strict=True))
+        if len(clauses) < 2:
+            return []
+        first = list(self._pieces(*clauses[0], self.judged(*clauses[0], claimed=True)))
+        return clauses if first and all(p.names for p in first) else []
+
+    def _aside(self, a: int, b: int, names: list[int]) -> str | None:
+        """Adds to `names` what a clause behind a list and a semicolon adds: "A and B; C is also a sign".
+
+        The reason where it speaks of a further option without adding it or turning it down.
+        """
+        if ";" not in self.doc.gap(a) or not any(p.loose for p in self._pieces(a, b, self.judged(a, b))):
+            return None
+        further = [name for name in self._in_prose(a, b, claimed=True) if name not in names]
+        if further and has_any(self.doc.forms[a:b], words.ADDS):
+            names += further
+        elif further:
+            return (
+                f"it leaves open which option is meant: {', '.join(self.options.texts[n] for n in further)}"
+            )
+        return None
+
+    def _in_prose(self, a: int, b: int, *, claimed: bool) -> list[int]:
+        """The options that a sentence names without turning them down, else those it weighs."""
+        judged = [s for s in self.judged(a, b, claimed=claimed) if len(s.names) == 1]
+        firm = [s for s in judged if s.verdict in {"chosen", "named"}]
+        return [s.names[0] for s in firm or judged if s.verdict != "rejected"]
+
+    def _units(self, i: int, j: int) -> Iterator[tuple[int, int]]:
+        """Sentences and lines, without the number that heads a line."""
+        for a, b in self.doc.sentences(i, j):
+            counted = self.doc.breaks[a] >= LINE and self._enumerated(a, b) and self.doc.breaks[a + 1] > NONE
+            yield (a + 1 if counted else a), b
+
+    def _head(self, a: int, b: int) -> int | None:
+        """The token after a lead-in such as "The correct options are:", if one is there and names nothing."""
+        for p in range(a + 1, min(b + 1, a + 16)):
+            gap = self.doc.gap(p)
+            if (p == b or self.doc.breaks[p] >= CLAUSE) and any(c in ":：" for c in gap):
+                return None if self.judged(a, p, claimed=True) else p
+            if p == b:
+                return None
+        return None
+
+    def _cued(self, a: int) -> bool:
+        return a > 0 and self.doc.breaks[a] < SENTENCE
+
+    def _explains(self, a: int, b: int) -> bool:
+        return self.doc.breaks[a] == SENTENCE and b - a > _ENTRY_WORDS
+
+    def _hedge(self, judged: Sequence[JudgedMention]) -> str | None:
+        """The reason where a list leaves open which option is meant: "A or B"."""
+        live = not_rejected(judged)
+        for x, y in itertools.pairwise(live):
+            if x.names != y.names and self._leaves_open(x.mention, y.mention):
+                return self._open(x, y)
+        unsure = [s for s in live if self._is_optional(s.mention)]
+        return self._open(*unsure) if unsure and len(unsure) < len(live) else None
+
+    def _open(self, *judged: JudgedMention) -> str:
+        """The reason for options left open."""
+        texts = " or ".join(self.options.texts[n] for s in judged for n in s.names)
+        return f"it leaves open which option is meant: {texts}"
+
+    def _is_optional(self, mention: Mention) -> bool:
+        """True for "C may be added", "C only if resistant", "C is an alternative"."""
+        if self.doc.forms[mention.i - 1] in words.OPTIONALLY and mention.i:
+            return True
+        verb = self.doc.forms[mention.j : mention.j + 3]
+        if verb[:1] == ["is"] and has_any(self.doc.forms[mention.j : mention.j + 4], words.OPTIONAL):
+            return True
+        if verb[:2] in (["only", "if"], ["only", "when"]) or verb[:1] == ["if"]:
+            return True
+        return len(verb) == 3 and verb[0] in _MAYS and verb[1] == "be" and verb[2] in words.LEFT_OPEN
+
+    def _leaves_open(self, x: Mention, y: Mention) -> bool:
+        between = self.doc.forms[x.j : y.i]
+        if not has_any(between, words.HEDGES) or not named_together(self.doc, x, y):
+            return False
+        return "and" not in between or "/" in between  # "A and/or B" does, "A, and B or C" does not
+
+    def _pieces(self, a: int, b: int, judged: Sequence[JudgedMention]) -> Iterator[Piece]:
+        """The entries of tokens a to b-1."""
+        starts = [s.mention.i for s in judged]
+        rejected = [s.mention.i for s in judged if s.verdict == "rejected"]
+        for i, end in self._bounds(a, b, judged):
+            j = self._turn(i, end, rejected)
+            if i < j:
+                yield from self._piece(i, j, judged[bisect_left(starts, i) : bisect_left(starts, j)])
+
+    def _turn(self, i: int, j: int, rejected: Sequence[int]) -> int:
+        """Where the entry of tokens i to j-1 turns another option down: "A rather than B", "A without B"."""
+        for k in rejected[bisect_left(rejected, i) : bisect_left(rejected, j + 1)]:
+            turn = k
+            while turn > i and self.doc.forms[turn - 1] in _TURNS_DOWN:
+                turn -= 1
+            if turn < k:
+                return turn
+        return j
+
+    def _bounds(self, a: int, b: int, judged: Sequence[JudgedMention]) -> list[tuple[int, int]]:
+        """Where entries begin and end: at commas, words like "and", and letters; not within brackets."""
+        inside = {k for s in judged for k in range(s.mention.i + 1, s.mention.j)}
+        starts = {s.mention.i for s in judged}
+        lettered = {s.mention.i for s in judged if s.mention.by in {"label", "both"}}
+        bounds: list[tuple[int, int]] = []
+        begin, depth = a, 0
+        for k in range(a, b):
+            gap = self.doc.gap(k) if k > a else ""
+            depth = _depth(depth, gap)
+            if k in inside or (depth and k not in starts):
+                continue
+            if k not in starts and self.doc.forms[k] in _SEPARATORS and self._joins(k, b):
+                bounds.append((begin, k))
+                begin = k + 1
+            elif k > begin and (k in lettered or any(c in ",;，；、" for c in gap)):
+                # a letter divides too: "A. Fever B. Murmur"
+                bounds.append((begin, k))
+                begin = k
+            if self.doc.forms[k] in words.EXPLAINS and begin > a and k > begin:
+                return [*bounds, (begin, k)]  # "..., because": what follows is no entry
+        return [*bounds, (begin, b)]
+
+    def _piece(self, i: int, j: int, judged: Sequence[JudgedMention]) -> list[Piece]:
+        """What the entry of tokens i to j-1 names; empty where it turns options down."""
+        live = not_rejected(judged)
+        if judged and not live:
+            return []
+        if self._enumerated(i, j) and self.doc.gap(i + 1).strip() in {".", ")"}:
+            i += 1
+        if (letters := self._letters(i, j, bare=not judged)) is not None:
+            return letters
+        if not judged and self.doc.forms[i] == "others":
+            return []
+        if not judged and self.doc.forms[i] in words.NO_ENTRY:
+            return [Piece(loose=True)]
+        starts = {s.mention.i for s in judged}
+        while i < j and self.doc.forms[i] in _AROUND and i not in starts and self._joins(i, j):
+            i += 1
+        if i >= j:
+            return []
+        if live:
+            return [self._named_piece(i, j, live)]
+        return [] if self.doc.forms[i] in {"not", "no", "nor", "but"} else [self._unnamed_piece(i, j)]
+
+    def _letters(self, i: int, j: int, *, bare: bool) -> list[Piece] | None:
+        """The entries if tokens i to j-1 are nothing but letters; small ones where no option is named."""
+        surfaces = [self._surface(k) for k in range(i, j)]
+        spaced = not any(self.doc.glued(k) for k in range(i + 1, j))
+        if len(surfaces) > 1 and all(len(text) == 1 and "A" <= text <= "Z" for text in surfaces):
+            # letters in a row, "A C E"; a range such as "A-E" is none
+            return [self._letter(text) if spaced else Piece(loose=True) for text in surfaces]
+        for labels in (self.options.lower, self.options.labels) if bare else (self.options.labels,):
+            names = [labels[text] for text in surfaces if text in labels] if spaced else []
+            if len(names) == len(surfaces):
+                return [Piece(tuple(names))]
+        run = self._run_of_letters(self.doc.surface(i, j)) if bare and len(surfaces) == 1 else ()
+        return [Piece(run)] if run else None
+
+    def _letter(self, text: str) -> Piece:
+        name = self.options.labels.get(text)
+        return Piece(stray=text) if name is None else Piece((name,))
+
+    def _named_piece(self, i: int, j: int, live: Sequence[JudgedMention]) -> Piece:
+        """An entry that names options: one with a remark, several letters, or prose."""
+        first, only = live[0], len(live) == 1
+        if only and self._alone(first, i, j):
+            return Piece(first.names) if len(first.names) == 1 else Piece(stray=self._surface_text(i, j))
+        if all(s.mention.by == "label" for s in live) and self._alone(first, i, first.mention.j):
+            return Piece(tuple(name for s in live for name in s.names))
+        return self._unnamed_piece(i, j) if only else Piece(loose=True)
+
+    def _surface(self, k: int) -> str:
+        return self.doc.surface(k, k + 1)
+
+    def _joins(self, k: int, j: int) -> bool:
+        """False for an E, O or Y that is an entry: small and before another, they mean "and" or "or"."""
+        return self.doc.forms[k] not in _LETTER_JOINERS or (k + 1 < j and self._surface(k).islower())
+
+    def _alone(self, s: JudgedMention, i: int, j: int) -> bool:
+        """True if the entry is the option, with nothing but a remark behind it."""
+        if s.mention.i != i:
+            return False
+        k = s.mention.j
+        return (
+            k >= j
+            or self.doc.breaks[k] >= COMMA
+            or self.doc.forms[k] in {"→", "(-)", "="}
+            or self.doc.tokens[k].kind == "n"
+        )
+
+    def _unnamed_piece(self, i: int, j: int) -> Piece:
+        """An entry that is no option: a stray if it is short, else prose."""
+        if j - i > _ENTRY_WORDS or has_any(self.doc.forms[i:j], words.PROSE):
+            return Piece(loose=True)
+        return Piece(stray=self._surface_text(i, j))
+
+    def _run_of_letters(self, text: str) -> tuple[int, ...]:
+        """The letters of "ACD", three: each a label, each once; small letters only in order."""
+        labels = [self.options.labels.get(letter.upper()) for letter in text]
+        names = tuple(name for name in labels if name is not None)
+        if not text.isalpha() or not len(names) == len(labels) == len(set(names)) > 1:
+            return ()
+        return names if text.isupper() or (text.islower() and list(names) == sorted(names)) else ()
+
+    def _surface_text(self, i: int, j: int) -> str:
+        text = " ".join(self.doc.surface(i, j).replace("**", "").split()).strip(_EDGES)
+        return text + ")" * (text.count("(") - text.count(")"))
+
+
+def _depth(depth: int, gap: str) -> int:
+    """How many brackets are open behind a gap, if `depth` were before it."""
+    opened, closed = gap.count("(") + gap.count("["), gap.count(")") + gap.count("]")
+    # A bracket that only closes, as in "a)", must not hide a later one that opens.
+    return max(0, depth + opened - closed)
