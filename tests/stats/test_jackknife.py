@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from tests.stats.matrices import by_matrices
 
 from vivavoce.stats import cluster_mean, t_interval
 from vivavoce.stats.agreement import krippendorff_alpha
@@ -86,6 +87,16 @@ def test_one_group_that_carries_all_the_disagreement_leaves_no_interval():
         lambda rows: krippendorff_alpha(table[rows], "nominal").value, range(4), scale="raw"
     )
     assert raw.low < raw.value < raw.high
+
+
+def test_uneven_groups_have_the_degrees_of_freedom_of_their_sizes():
+    """A mean of cases of 9, 3, 2, 1, 1, 1: t with those of the matrices, not with 5."""
+    y, groups = np.random.default_rng(4).normal(size=17), np.repeat(np.arange(6), [9, 3, 2, 1, 1, 1])
+    df = by_matrices(y, groups).df
+    assert 1 < df < 3
+    j = by_group_jackknife(lambda rows: float(y[rows].mean()), groups, scale="raw")
+    half = stdtrit(df, 0.975) * j.se
+    assert pytest.approx((j.value - half, j.value + half)) == (j.low, j.high)
 
 
 def test_a_statistic_that_no_group_moves_has_no_error():

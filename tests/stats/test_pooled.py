@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 from tests.stats.corpora import bleu_counts, chrf_counts, corpus
+from tests.stats.matrices import by_matrices
 
 from vivavoce import stats
 
 
 def test_of_a_mean_the_jackknife_is_the_error_by_group():
-    """Groups of one size: leaving one out of a mean gives CR1 exactly, and so the same interval."""
+    """Groups of one size: leaving one out of a mean gives its error exactly, and so the same interval."""
     values = np.array([0.1, 0.4, 0.4, 0.9, 0.7, 0.3])
     groups = [0, 0, 1, 1, 2, 2]
     counts = np.column_stack([values, np.ones(6)])
@@ -83,6 +85,31 @@ def test_thirds_of_a_match_that_cancel_are_no_match():
     alone = stats.corpus_bleu(rows[3:].sum(axis=0, keepdims=True))[0]
     others = [stats.corpus_bleu(rows[[0, 1, 2, k]].sum(axis=0, keepdims=True))[0] for k in (3, 4)]
     assert pytest.approx(np.sqrt(2 * np.var([alone, *others]))) == without.se
+
+
+def test_uneven_cases_have_the_degrees_of_freedom_of_their_sizes():
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(25), rng.integers(1, 4, 25))
+    counts = rng.integers(1, 9, (len(groups), 3)).astype(float)
+    df = by_matrices(counts[:, 0], groups).df
+    assert 10 < df < 24
+    found = stats.pooled(counts, groups, stats.micro_f1)
+    half = stdtrit(df, 0.975) * found.se
+    assert pytest.approx((df, found.value - half, found.value + half)) == (found.df, found.low, found.high)
+    bounded = stats.pooled(counts, groups, stats.micro_f1, low=0, high=1)
+    assert stats.wilson(found.value, found.se, found.df, low=0, high=1)[:2] == (bounded.low, bounded.high)
+    pair = stats.pooled_paired(counts, counts[::-1], groups, stats.micro_f1)
+    assert pytest.approx(df) == pair.df
+
+
+@pytest.mark.parametrize("sizes", [[1] * 9, [30] + [1] * 20])
+def test_few_effective_cases_without_limits_have_a_reason(sizes):
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    counts = np.random.default_rng(6).integers(1, 9, (len(groups), 3)).astype(float)
+    found = stats.pooled(counts, groups, stats.micro_f1)
+    assert (None, None) == (found.low, found.high)
+    assert found.se > 0
+    assert found.reason.startswith("no interval: fewer than 10 effective groups")
 
 
 def test_one_case_has_a_figure_and_no_interval():

@@ -56,6 +56,26 @@ def test_ten_groups_of_which_six_differ_are_the_least():
     assert Verdict("too_few") == verdict(replace(strong, n_different=5))
 
 
+def test_ten_effective_groups_are_the_least_however_many_there_are():
+    strong = evidence(0.3, 0.5, p=0.001, n_groups=200, n_different=190)
+    assert Verdict("better", "a") == verdict(replace(strong, effective_groups=10))
+    # 10 groups that weigh alike are 10 up to rounding
+    assert Verdict("better", "a") == verdict(replace(strong, effective_groups=10 - 1e-12))
+    assert Verdict("too_few") == verdict(replace(strong, effective_groups=9.9))
+    assert verdict(strong) == verdict(replace(strong, effective_groups=200))
+    for impossible in (-0.1, 200.1, np.nan):
+        with pytest.raises(ValueError, match="effective groups of 200: that cannot be"):
+            replace(strong, effective_groups=impossible)
+
+
+def test_one_giant_case_that_is_won_is_too_few():
+    """60 questions of one case, 11 cases of one question: 2.1 effective cases."""
+    r = paired([1.0] * 60 + [1.0, -1.0] * 5 + [1.0], np.r_[np.zeros(60, int), 1:12])
+    e = evidence(0.3, 0.9, p=0.0001, n_groups=r.n_groups, n_different=r.n_different)
+    assert Verdict("better", "a") == verdict(e)
+    assert Verdict("too_few") == verdict(replace(e, effective_groups=r.effective_groups))
+
+
 def test_equivalence_is_not_shown_by_five_different_groups_either():
     assert Verdict("too_few") == verdict(evidence(-0.01, 0.01, p=1, n_different=0, direction=0), margin=0.2)
 
