@@ -15,7 +15,8 @@ from tests.studies.making import exam, row, write_lines
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.pipeline.run import Run, open_run
-from vivavoce.studies.leaderboard.overall import COLUMNS, SEVEN
+from vivavoce.studies.leaderboard.overall import COLUMNS
+from vivavoce.studies.leaderboard.overall_ranks import SEVEN
 from vivavoce.studies.leaderboard.response_failures import Share, answering
 
 HEAD = "cliniqlink(rules=corrected)"
@@ -186,6 +187,25 @@ def test_equal_candidates_share_their_rank(tmp_path: Path) -> None:
     assert "(84 questions in 12 cases; 2 of 3 pairs told apart), ranks left open and means" in found.text
     assert "A 1-2: 0.600" in found.text
     assert "C 3: 0.250" in found.text
+
+
+def test_failed_scores_that_decide_a_rank_leave_it_open(tmp_path: Path) -> None:
+    """A is about .05 ahead in each of twelve paragraphs; in four formats two of B's scores failed."""
+    ahead, behind = [0.5, 0.7] * 6, [0.46, 0.64] * 6
+    failing = [None, None, *behind[2:]]
+    lost = even(behind) | dict.fromkeys(("list", "short", "multi_hop", "mcq"), failing)
+    sure = study(told(tmp_path / "sure", {"A": even(ahead), "B": even(behind)}))
+    found = study(told(tmp_path / "lost", {"A": even(ahead), "B": lost}))
+    assert [(1, 1, False), (2, 2, False)] == [
+        tuple(whole(sure, name)[k] for k in ("rank_low", "rank_high", "depends_on_failed")) for name in "AB"
+    ]
+    assert [(1, 2, True), (1, 2, True)] == [
+        tuple(whole(found, name)[k] for k in ("rank_low", "rank_high", "depends_on_failed")) for name in "AB"
+    ]
+    assert (
+        ": The ranks of A and B depend on the 8 scores that failed: score them again before deciding. "
+        in (found.text.splitlines()[0])
+    )
 
 
 def test_ranks_follow_the_seven_columns_and_not_the_questions(tmp_path: Path) -> None:

@@ -351,3 +351,38 @@ def test_on_real_marks_the_closed_and_the_orphaned_are_named(sizes: Finding) -> 
 
 def test_on_real_marks_the_ceiling_is_nobodys_partner(sizes: Finding) -> None:
     assert "Rephrased Gold Answers" not in str(sizes.rows)
+
+
+FAMILIES = ("s1", "s10", "s100")
+
+
+def three_sizes(marks: Callable[..., ScoreTable], spec: str = "told") -> dict[str, Any]:
+    """Means .2, .4 and .8 on what was scored; two of the largest model's scores failed."""
+    answers = {
+        "s1": twins([0.1, 0.3] * 6),
+        "s10": twins([0.3, 0.5] * 6),
+        "s100": twins([0.7, 0.9] * 5 + ["fail", "fail"]),
+    }
+    known = {name: card(name, 10.0**k, family=name) for k, name in enumerate(FAMILIES)}
+    return slope(findings(marks(answers, spec), known))
+
+
+def test_a_slope_has_bounds_where_scores_failed(marks: Callable[..., ScoreTable]) -> None:
+    """By hand: the largest has 8 / 12 or 10 / 12, and the slope is half its lead on the smallest."""
+    row = three_sizes(marks)
+    assert (2, pytest.approx(0.3)) == (row["n_failed"], row["slope"])
+    assert pytest.approx(((8 / 12 - 0.2) / 2, (10 / 12 - 0.2) / 2)) == (row["set_low"], row["set_high"])
+    assert row["bound_low"] <= row["low"] < row["high"] <= row["bound_high"]
+
+
+def test_a_slope_without_a_limit_has_no_bounds(marks: Callable[..., ScoreTable]) -> None:
+    row = three_sizes(marks, "told(low=null, high=null, silence=set_aside)")
+    assert (None, None) == (row["set_low"], row["set_high"])
+    assert "a scale without a limit has no bound" in row["reason"]
+
+
+def test_a_step_has_bounds_beside_the_difference(marks: Callable[..., ScoreTable]) -> None:
+    answers = {"small": twins(SMALL), "large": twins([*LARGE[:-1], "fail"])}
+    found = findings(marks(answers), by_label(card("small", 8), card("large", 70)))
+    (step,) = (r for r in found.rows if r["contrast"] == "size")
+    assert step["bound_low"] < step["set_low"] < step["set_high"] < step["bound_high"]

@@ -220,7 +220,7 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
         mde=observed.mde(),
         n_needed=_n_needed(compared, family),
     )
-    row = with_verdict(_with_bounds(row, compared), compared, corrected)
+    row = with_verdict(with_bounds(row, compared), compared, corrected)
     reasons = []
     if row.set_low is None or row.set_high is None:
         reasons.append(NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT)
@@ -260,7 +260,7 @@ def _ends(pair: Pair, ends: tuple[float | None, float | None] | None) -> tuple[f
     return (None if high is None else -high), (None if low is None else -low)
 
 
-def _with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
+def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
     """What the failed scores could make of the difference; the figures themselves when nothing failed."""
     if not compared.failed:
         return replace(

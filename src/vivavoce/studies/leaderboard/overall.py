@@ -14,20 +14,20 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
-from vivavoce.studies.intervals import enough
+from vivavoce.studies.leaderboard.overall_ranks import SEVEN, ranked
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
-    ITEM,
+    FILLED,
     ScoreTable,
-    item_of,
     resolve,
     unweighted,
     weighted_mean,
     weights_of,
+    with_results,
 )
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import cases, count, number
+from vivavoce.studies.text import count, depends_on, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,11 @@ class OverallRow:
     high: float | None = None
     set_low: float | None = None
     set_high: float | None = None
+    estimate_common: float | None = None
     rank: float | None = None
     rank_low: int | None = None
     rank_high: int | None = None
+    depends_on_failed: bool | None = None
     tied_with: int | None = None
     n_items: int | None = None
     n_groups: int | None = None
@@ -71,22 +73,10 @@ class OverallRow:
 
 
 COLUMNS = columns(OverallRow)
-SEVEN = {
-    "mcq": "multiple choice",
-    "true_false": "true/false",
-    "list": "list",
-    "short": "short",
-    "short_inverse": "short inverse",
-    "multi_hop": "multi-hop",
-    "multi_hop_inverse": "multi-hop inverse",
-}
-"""The formats that an overall is the mean of, in the order of the paper's table, and their names."""
 OVERALL = "overall"
 HEAD = ("cliniqlink", "score")
 CLOSED = {"mcq": ("accuracy", "accuracy"), "true_false": ("accuracy", "accuracy"), "list": ("list_f1", "f1")}
 """Metric and criterion of a closed format, where the head itself does not mark it."""
-ENOUGH = 0.9
-"""The share of the questions that others have marks on, above which a candidate is ranked beside them."""
 NO_HEAD = (
     "No overall: it takes marks of candidates (floor and ceiling are none) by cliniqlink, which marks all "
     "seven formats (`viva score RUN cliniqlink`)."
@@ -125,10 +115,11 @@ class Overall(Study):
 
     `estimate` is the mean over the candidate's own items; an overall is the unweighted mean of the seven,
     with its interval by group across formats, and null where a format is missing. `rank` is by overall on the
-    `n_common` items that all have scores on, `rank_low` to `rank_high` what the pairs leave open (Holm over
-    all of them), `tied_with` counts the candidates that no test separates from it. The rates are those of
-    `response_failures`, of an overall over all responses. `column` is the measure of a format, null for an
-    overall.
+    `n_common` items that all have scores on; `estimate_common` is the overall there. `rank_low` to
+    `rank_high` is what the pairs leave open (Holm over all of them) under both fillings of failed scores, and
+    `depends_on_failed` says whether these make it wider; `tied_with` counts the candidates that no test
+    separates from it. The rates are those of `response_failures`, of an overall over all responses. `column`
+    is the measure of a format, null for an overall.
     """
 
     about = (
@@ -178,7 +169,13 @@ def _sheets(marks: ScoreTable) -> Iterator[Sheet]:
             for form, (column, measure) in columns.items():
                 part = benchmark_scores.filter((pl.col("measure_id") == column) & (pl.col("format") == form))
                 parts.append(resolve(part, measure.criterion).with_columns(format=pl.lit(form)))
-            yield Sheet(benchmark, head, columns, pl.concat(parts), benchmark_scores)
+            yield Sheet(benchmark, head, columns, _with_results(parts, benchmark_scores), benchmark_scores)
+
+
+def _with_results(parts: Sequence[pl.DataFrame], rows: pl.DataFrame) -> pl.DataFrame:
+    """The values of all formats, null for a candidate of which no score is ok in any: that is no result."""
+    has_result = pl.col("candidate").is_in(with_results(rows)["candidate"].unique().to_list())
+    return pl.concat(parts).with_columns(pl.when(has_result).then(pl.col(name)) for name in FILLED)
 
 
 def _closed(form: str, present: Sequence[int], measures: Mapping[int, Measure]) -> int | None:
@@ -192,7 +189,7 @@ def _closed(form: str, present: Sequence[int], measures: Mapping[int, Measure]) 
 
 def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
     """The rows of a board: the overalls with the best first, each followed by its formats."""
-    ranked = _ranked(sheet)
+    places = ranked(sheet.values)
     rows = sheet.rows.partition_by("candidate", "format", as_dict=True)
     texts = _texts(sheet, marks)
     boards = []
@@ -215,13 +212,14 @@ def _rows(sheet: Sheet, marks: ScoreTable) -> list[dict[str, Any]]:
             columns.append(shared | {"format": form, "column": measure.metric} | mean | way.columns)
             ways.append(way)
         overall = shared | {"format": OVERALL} | _overall(sheet, values, columns) | together(ways).columns
-        place = ranked.get(name, {})
+        place = places.get(name, {})
         why = "; ".join(filter(None, (overall["reason"], place.get("reason")))) or None
         boards.append((overall | place | {"reason": why}, columns))
-    # Ranks rest on common questions and means on a candidate's own, so the rank comes first.
+    # Means over different questions would rank the questions too: without a common mean names decide.
     boards.sort(
-        key=lambda m: (m[0]["rank"] is None, m[0]["rank"] or 0, -(m[0]["estimate"] or 0), m[0]["candidate"])
-    )
+        key=lambda m: (m[0]["rank"] is None, m[0]["rank"] or 0, m[0]["estimate_common"] is None,
+                       -(m[0]["estimate_common"] or 0), m[0]["candidate"])
+    )  # fmt: skip
     return [row for overall, columns in boards for row in (overall, *columns)]
 
 
@@ -301,74 +299,6 @@ def _limits(sheet: Sheet) -> tuple[float | None, float | None]:
     return ends.pop() if len(ends) == 1 else (None, None)
 
 
-def _ranked(sheet: Sheet) -> dict[str, dict[str, Any]]:
-    """The ranks of the candidates that have all seven columns, on the questions that these all have.
-
-    Who lacks a tenth of the questions or more that others have has no rank, and costs the others none.
-    """
-    observed = sheet.values.filter(pl.col("observed").is_not_null())
-    complete = (
-        observed.group_by("candidate").agg(n=pl.col("format").n_unique()).filter(pl.col("n") == len(SEVEN))
-    )
-    n_all = observed.select(*ITEM).n_unique()
-    counts = dict(observed.group_by("candidate").len().iter_rows())
-    short = {
-        name: {"reason": f"marks on {counts[name]} of {count(n_all, 'question')}: no rank beside the others"}
-        for name in sorted(complete["candidate"])
-        if counts[name] <= ENOUGH * n_all
-    }
-    names = [name for name in sorted(complete["candidate"]) if name not in short]
-    if len(names) < 2:
-        return short | {name: {"n_candidates": 1, "reason": "one candidate has no rank"} for name in names}
-    key = [*item_of(observed), "format"]
-    table = (
-        observed.filter(pl.col("candidate").is_in(names))
-        .pivot("candidate", index=key, values="observed", aggregate_function=None)
-        .drop_nulls(names)
-        .sort("format", "item", "variant")
-    )
-    shared: dict[str, Any] = {"n_candidates": len(names), "n_common": table.height}
-    if table["format"].n_unique() < len(SEVEN):
-        return short | dict.fromkeys(
-            names, shared | {"reason": f"no {_missing_format(table)} question that all have marks on"}
-        )
-    design = stats.macro_mean(
-        np.zeros(table.height),
-        table["group"].to_numpy(),
-        categories=table["format"].to_numpy(),
-        weights=weights_of(table),
-    )
-    if not enough(design.effective_groups):
-        size = cases(design.n_groups, design.effective_groups)
-        few = f"{size} that all candidates have marks on: too few to rank"
-        return short | dict.fromkeys(names, shared | {"reason": few})
-    # By format, so that pairs are tested by the mean of formats that ranks them.
-    ranks = stats.rank_intervals(
-        table.select(names).to_numpy().T,
-        table["group"].to_numpy(),
-        weights=weights_of(table),
-        categories=table["format"].to_numpy(),
-    )
-    told_apart = ranks.better | ranks.better.T
-    return short | {
-        name: shared | {
-            "rank": float(ranks.ranks[k]),
-            "rank_low": ranks.intervals[k].best,
-            "rank_high": ranks.intervals[k].worst,
-            "tied_with": int(len(names) - 1 - told_apart[k].sum()),
-            "n_shown": ranks.n_shown,
-            "n_pairs": ranks.n_pairs,
-        }
-        for k, name in enumerate(names)
-    }  # fmt: skip
-
-
-def _missing_format(table: pl.DataFrame) -> str:
-    """The first of the seven formats that the table lacks."""
-    present = set(table["format"])
-    return next(name for form, name in SEVEN.items() if form not in present)
-
-
 def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The order with its ranks in one line, and a line for each candidate's columns and failings."""
     overalls = [row for row in rows if row["format"] == OVERALL]
@@ -378,14 +308,7 @@ def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> It
     if not estimated:
         yield f"{what}: {overalls[0]['reason']}."
     else:
-        first = estimated[0]
-        ranked = first["rank"] is not None
-        basis = f"{count(first['n_items'], 'question')} in {count(first['n_groups'], 'case')}"
-        separation = (
-            f"{first['n_shown']} of {first['n_pairs']} pairs told apart" if ranked else first["reason"]
-        )
-        means = "ranks left open and means of seven formats" if ranked else "means of seven formats"
-        yield f"{what} ({basis}; {separation}), {means}: {'; '.join(_placed(row, c) for row in estimated)}."
+        yield f"{what}{_order_words(estimated, c)}: {'; '.join(_placed(row, c) for row in estimated)}."
     for overall in overalls:
         columns = [r for r in rows if r["candidate"] == overall["candidate"] and r["format"] != OVERALL]
         figures = ", ".join(
@@ -393,6 +316,40 @@ def _sentences(sheet: Sheet, name: str, rows: Sequence[Mapping[str, Any]]) -> It
         )
         rates = [f"{what} {overall[key]:.0%}" for key, what in _SAID.items() if overall[key] is not None]
         yield f"{overall['candidate']}: {'; '.join([figures or 'no mark that counts', *rates])}."
+
+
+def _order_words(estimated: Sequence[Mapping[str, Any]], criterion: Criterion) -> str:
+    """What the order rests on, and first what a reader must know of it."""
+    first = estimated[0]
+    ranked = first["rank"] is not None
+    basis = f"{count(first['n_items'], 'question')} in {count(first['n_groups'], 'case')}"
+    separation = f"{first['n_shown']} of {first['n_pairs']} pairs told apart" if ranked else first["reason"]
+    means = "ranks left open and means of seven formats" if ranked else "means of seven formats"
+    warnings = list(_warnings(estimated, criterion))
+    if not warnings:
+        return f" ({basis}; {separation}), {means}"
+    return f": {' '.join(warnings)} {separation[0].upper()}{separation[1:]}; {means} on their own questions"
+
+
+def _warnings(estimated: Sequence[Mapping[str, Any]], criterion: Criterion) -> Iterator[str]:
+    """The sentences on failed scores that decide a rank, and on an order by common questions."""
+    undecided = [row["candidate"] for row in estimated if row["depends_on_failed"]]
+    if undecided:
+        yield depends_on("rank", undecided, sum(row["n_failed"] or 0 for row in estimated))
+    yield from _on_common(estimated, criterion)
+
+
+def _on_common(estimated: Sequence[Mapping[str, Any]], criterion: Criterion) -> Iterator[str]:
+    """The sentence on an order by common questions, where some have others of their own."""
+    ordered = [row for row in estimated if row["estimate_common"] is not None]
+    if any(row["n_items"] != row["n_common"] for row in ordered):
+        figures = ", ".join(
+            f"{row['candidate']} {number(row['estimate_common'], criterion)}" for row in ordered
+        )
+        yield (
+            "Candidates have scores on different questions, so they are ordered by their means on the "
+            f"{count(ordered[0]['n_common'], 'question')} that all share: {figures}."
+        )
 
 
 _SAID = {

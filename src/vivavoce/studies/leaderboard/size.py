@@ -19,7 +19,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.models.cards import ModelCard
 from vivavoce.studies.comparison.candidate_scores import candidate_scores
-from vivavoce.studies.comparison.compare import paired_row, with_verdict
+from vivavoce.studies.comparison.compare import paired_row, with_bounds, with_verdict
 from vivavoce.studies.comparison.paired import (
     Compared,
     Incomparable,
@@ -28,8 +28,16 @@ from vivavoce.studies.comparison.paired import (
     margin_of,
 )
 from vivavoce.studies.comparison.verdicts import correct
-from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, labels, place_of
-from vivavoce.studies.score_table import SAMPLED, ScoreTable, by_answer
+from vivavoce.studies.score_matrix import (
+    Fillings,
+    Floats,
+    ScoreMatrix,
+    grids_with_fillings,
+    key_of,
+    labels,
+    place_of,
+)
+from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, ScoreTable, by_answer
 from vivavoce.studies.study import Study, columns
 from vivavoce.studies.text import count, number
 
@@ -54,6 +62,10 @@ class SizeRow:
     high: float | None = None
     low_family: float | None = None
     high_family: float | None = None
+    set_low: float | None = None
+    set_high: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
     n_models: int | None = None
@@ -234,8 +246,15 @@ def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, Siz
         }
         if isinstance(result, Compared):
             correction = next(corrected)
-            row = with_verdict(paired_row(result, correction, len(compared)), result, correction)
-            yield models, result.pair.measure, SizeRow(**shared, **{n: getattr(row, n) for n in _OF_A_PAIR})
+            row = with_bounds(paired_row(result, correction, len(compared)), result)
+            row = with_verdict(row, result, correction)
+            unbounded = row.set_low is None or row.set_high is None
+            figures = {name: getattr(row, name) for name in _OF_A_PAIR}
+            yield (
+                models,
+                result.pair.measure,
+                SizeRow(**shared, **figures, reason=NO_LIMIT if unbounded else None),
+            )
         else:
             words = f"These two cannot be compared: {result.reason}."
             yield (
@@ -246,6 +265,7 @@ def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, Siz
 
 
 _OF_A_PAIR = (
+    *("set_low", "set_high", "bound_low", "bound_high"),
     *("difference", "low", "high", "low_family", "high_family", "p", "p_adjusted", "n_items", "n_groups"),
     *("n_different", "wins", "ties", "losses", "mde_family", "verdict", "verdict_code", "favours", "basis"),
 )
@@ -256,7 +276,7 @@ def _slopes(
     scores: pl.DataFrame, measures: Mapping[int, Measure], cards: Mapping[str, ModelCard]
 ) -> Iterator[tuple[SizeRow, Measure]]:
     """The slope on each criterion and benchmark."""
-    for matrix in grids(scores, measures):
+    for matrix, fillings in grids_with_fillings(scores, measures):
         sized = [name for name in matrix.candidates if _parameters(cards.get(name))]
         full = matrix.of(sized).complete
         models: dict[str, list[int]] = {}
@@ -274,9 +294,43 @@ def _slopes(
         if reason := _why_no_slope(x, full):
             yield replace(row, reason=reason), matrix.measure
             continue
-        means = full.means()
-        y = np.array([means[places].mean() for places in models.values()])
-        yield replace(row, **_fitted(x, y)), matrix.measure
+        filled = fillings.of(sized).complete if fillings else None
+        fitted = replace(row, **_fitted(x, _by_model(full.means(), models)))
+        yield _with_fillings(fitted, x, models, filled), matrix.measure
+
+
+def _by_model(means: Floats, models: Mapping[str, Sequence[int]]) -> Floats:
+    """The means of the models, each over its candidates."""
+    return np.array([means[places].mean() for places in models.values()])
+
+
+def _with_fillings(
+    row: SizeRow, x: Floats, models: Mapping[str, Sequence[int]], fillings: Fillings | None
+) -> SizeRow:
+    """The slope with what the failed scores could make of it; the figures themselves where none failed."""
+    if fillings is None:
+        return replace(
+            row, set_low=row.slope, set_high=row.slope, bound_low=row.low, bound_high=row.high, n_failed=0
+        )
+    row = replace(row, n_failed=sum(fillings.n_failed))
+    if fillings.unbounded:
+        return replace(row, reason="; ".join(filter(None, (row.reason, NO_LIMIT))))
+    low, high = (_by_model(matrix.means(), models) for matrix in (fillings.low, fillings.high))
+    # A slope falls as small models rise and large ones fall: other fillings lie between these two.
+    large = x > x.mean()
+    flat, steep = _fitted(x, np.where(large, low, high)), _fitted(x, np.where(large, high, low))
+    return replace(
+        row,
+        set_low=flat["slope"],
+        set_high=steep["slope"],
+        bound_low=_outer(min, flat.get("low"), row.low),
+        bound_high=_outer(max, steep.get("high"), row.high),
+    )
+
+
+def _outer(farther: Callable[[float, float], float], bound: float | None, end: float | None) -> float | None:
+    """The bound, or the end of the interval where that lies farther out; null without either."""
+    return None if bound is None or end is None else farther(bound, end)
 
 
 def _why_no_slope(x: Floats, matrix: ScoreMatrix) -> str | None:
@@ -320,10 +374,22 @@ def _slope_sentence(row: SizeRow, measure: Measure) -> str:
     n_models = row.n_models or 0
     few = " So few models can show a slope that is chance." if n_models < FEW_MODELS else ""
     better = "" if c.direction == "higher" else "; lower is better"
+    basis = f"{count(n_models, 'model')} and {count(row.n_items or 0, 'question')}"
     return (
         f"ten times the parameters go with {number(row.slope, c)} ({ends}{better}), over "
-        f"{count(n_models, 'model')} and {count(row.n_items or 0, 'question')}.{few}"
+        f"{basis}.{_filled_words(row, measure)}{few}"
     )
+
+
+def _filled_words(row: SizeRow, measure: Measure) -> str:
+    """What the failed scores could make of a slope, in a sentence; empty where none failed."""
+    if not row.n_failed:
+        return ""
+    lost = count(row.n_failed, "failed score")
+    if row.set_low is None or row.set_high is None:
+        return f" What the {lost} could make of it has no bound."
+    ends = " and ".join(number(end, measure.criterion) for end in (row.set_low, row.set_high))
+    return f" With the {lost} it lies between {ends}."
 
 
 def _notes(
