@@ -301,9 +301,9 @@ def _comparisons(c: "ReportData") -> str:
     looks = len(c.comparisons)
     return " ".join(
         (
-            "Candidates were compared in pairs on the questions both have marks on, by t on CR1 standard "
-            "errors of the differences, or by the exact sign test of cases where fewer than ten cases "
-            "differ.",
+            "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
+            "errors of the differences, or by sign flips of whole cases, which have no interval, where fewer "
+            "than ten effective cases differ.",
             *_populations(c, rows),
             _families([call[0]["family"] for call in calls if call]),
             f"This run was compared {looks} times in all; p values are not corrected over these looks."
