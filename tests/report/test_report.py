@@ -235,7 +235,7 @@ def test_the_difference_on_what_both_answered_stands_beside_the_headline(tmp_pat
 
 def test_where_all_marks_failed_the_bounds_are_what_they_could_be(tmp_path: Path) -> None:
     text = report(marked(tmp_path, {"A": twins(["fail"] * 3), "B": twins([1, 0, 1])})).text
-    assert "0.000 to 1.000" in text.split("Bounds")[1].split("3 failed")[0]
+    assert "no answer could be scored (3 failed) – 0.000 to 1.000" in text.split("Bounds")[1]
 
 
 def test_one_of_each_is_told_in_the_singular(tmp_path: Path) -> None:
