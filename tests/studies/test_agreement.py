@@ -177,3 +177,19 @@ def panel_of_another_exam(folder: Path) -> Run:
     ]
     run.import_scores(write_lines(folder / "m.jsonl", rows), measure="panel(rubric=r)", range={"*": (0, 5)})
     return run
+
+
+@pytest.mark.parametrize(("others", "noted"), [(2, True), (12, False)])
+def test_a_perfect_alpha_on_hardly_any_variance_carries_a_note(
+    panel: Panel, others: int, noted: bool
+) -> None:
+    """Thirty cases marked alike by both: 5 but for a few 1s; without those few it would be undefined."""
+    scores = [1] * others + [5] * (30 - others)
+    found = panel(two(False, scores, scores)).study("agreement")["agreement"]
+    own = row(found, coefficient="alpha_ordinal")
+    note = f"another score than 5 stands in {others} cases only: hardly any variance to agree on"
+    assert (1.0, None, noted) == (own["value"], own["low"], note in own["reason"])
+    assert noted == (note in found.text)
+    percent = row(found, coefficient="percent")
+    assert (1.0, None, None) == (percent["value"], percent["low"], percent["high"])
+    assert "no interval" in percent["reason"]

@@ -124,7 +124,24 @@ def by_coefficient(
         figure = figure.minus(stats.agreement_without_groups(name, less, groups))
     # Fisher's z is for coefficients from -1 to 1: neither a share of equal scores nor a difference is one.
     raw = name == "percent" or less is not None
-    return _estimate(n, figure.jackknife(scale="raw" if raw else "z"), undefined)
+    estimate = _estimate(n, figure.jackknife(scale="raw" if raw else "z"), undefined)
+    if raw or estimate.value is None or estimate.value < 1 - 1e-9:
+        return estimate
+    note = _hardly_varied(values, groups, missing)
+    return estimate._replace(reason="; ".join(filter(None, (estimate.reason, note))))
+
+
+def _hardly_varied(values: Floats, groups: Any, missing: Bools | None) -> str | None:
+    """The note on a perfect agreement where few cases have another score than the commonest; else null."""
+    seen = np.ones(values.shape, dtype=bool) if missing is None else ~missing
+    scores, counts = np.unique(values[seen], return_counts=True)
+    commonest = scores[np.argmax(counts)]
+    n = len(set(groups[((values != commonest) & seen).any(axis=1)].tolist()))
+    if n >= LEAST_GROUPS:
+        return None
+    return (
+        f"another score than {commonest:g} stands in {count(n, 'case')} only: hardly any variance to agree on"
+    )
 
 
 def minus(a: float | None, b: float | None) -> float | None:

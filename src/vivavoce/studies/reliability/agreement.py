@@ -201,7 +201,8 @@ def _sentences(rows: Sequence[AgreementRow], names: Mapping[tuple[str, str, str]
         if row.value is None:
             yield f"{what}: {row.reason}."
             continue
+        note = f" {row.reason[0].upper()}{row.reason[1:]}." if row.reason else ""
         yield (
             f"{what}: alpha (ordinal) {row.value:.2f}{interval_text(row)}; {row.n_changed} of "
-            f"{counts_text(row, 'unit')} were not marked alike."
+            f"{counts_text(row, 'unit')} were not marked alike.{note}"
         )
