@@ -133,10 +133,10 @@ def by_coefficient(
 
 def _hardly_varied(values: Floats, groups: Any, missing: Bools | None) -> str | None:
     """The note on a perfect agreement where few cases have another score than the commonest; else null."""
-    seen = np.ones(values.shape, dtype=bool) if missing is None else ~missing
-    scores, counts = np.unique(values[seen], return_counts=True)
+    present = np.ones(values.shape, dtype=bool) if missing is None else ~missing
+    scores, counts = np.unique(values[present], return_counts=True)
     commonest = scores[np.argmax(counts)]
-    n = len(set(groups[((values != commonest) & seen).any(axis=1)].tolist()))
+    n = len(set(groups[((values != commonest) & present).any(axis=1)].tolist()))
     if n >= LEAST_GROUPS:
         return None
     return (
