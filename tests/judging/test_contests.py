@@ -110,7 +110,7 @@ def test_silence_loses_without_a_judge_and_a_lost_answer_is_nobodys_defeat(
         ("q3", "A"): ("unanswered", None),
         ("q3", "B"): ("unanswered", None),
     } == fates
-    assert {"A": 0.5, "B": 0.0} == means(run, "preference")
+    assert {"A": 0.5, "B": None} == means(run, "preference")  # of B nothing but silence: no result
     made(tmp_path, {"B": {"q2": "worth 0"}}, items=["q1", "q2", "q3"], run=run)
     run.score(PAIRWISE, providers=known())
     assert 2 == len(judge.sent)
@@ -158,7 +158,7 @@ def test_who_is_silent_stands_behind_all_who_were_ranked(
     run = made(tmp_path, {"A": {"q1": "worth 2"}, "B": {"q1": "worth 1"}, "C": {"q1": SILENT}})
     run.score(LISTWISE, providers=known())
     assert [2, 2] == [len(sent.answers) for sent in judge.sent]
-    assert {"A": 1.0, "B": 0.5, "C": 0.0} == means(run, "ahead")
+    assert {"A": 1.0, "B": 0.5, "C": None} == means(run, "ahead")  # of C nothing but silence: no result
 
 
 def test_one_order_may_be_enough(tmp_path: Path, judge: FakeJudge, known: Known) -> None:

@@ -91,7 +91,8 @@ def test_silence_meets_no_point_and_asks_nobody(tmp_path: Path, judge: FakeJudge
     run = examined(tmp_path, {"A": SILENT, "B": "p1"})
     run.score(HEALTHBENCH, providers=known())
     assert 3 == len(judge.sent)
-    assert 0.0 == row(run.estimates(), candidate="A")["estimate"]
+    silent = row(run.estimates(), candidate="A")
+    assert (None, True) == (silent["estimate"], silent["reason"].startswith("no result"))
     assert {"unanswered"} == set(run.scores.filter(run.scores["candidate"] == "A")["status"])
 
 
