@@ -241,7 +241,7 @@ def test_where_all_marks_failed_the_bounds_are_what_they_could_be(tmp_path: Path
 def test_one_of_each_is_told_in_the_singular(tmp_path: Path) -> None:
     text = report(marked(tmp_path, {"A": {"q1": 0.5}})).text
     assert "1 candidate 1 question 1 independent case 1 answer 0 blank" in text
-    assert "1 question in 1 case;" in text
+    assert "1 question in 1 case, few cases;" in text
     assert "The one answer is on this page." in text
 
 

@@ -113,7 +113,7 @@ def marked(folder: Path, answers: Answers, spec: str = "told", **settings: Any) 
 
 def row(finding: Finding, **wanted: Any) -> dict[str, Any]:
     """The one row of a finding that has these values."""
-    found = [r for r in finding.rows if all(r[k] == v for k, v in wanted.items())]
+    found = [r for r in finding.rows if all(k in r and r[k] == v for k, v in wanted.items())]
     assert 1 == len(found), f"{len(found)} rows with {wanted}"
     return dict(found[0])
 

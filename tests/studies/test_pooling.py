@@ -158,7 +158,8 @@ def test_two_are_compared_by_their_figures_as_a_whole(tmp_path: Path) -> None:
     assert found["low"] < found["difference"] < found["high"]
     assert (2 / 2**16, None) == (found["p_flip"], found["reason"])
     counts = [[2, 0, 0], [1, 1, 1]] * 8, [[1, 1, 1], [0, 1, 1]] * 8
-    expected = stats.pooled_paired(*counts, np.arange(16), stats.micro_f1)
+    sizes = [4 + 4, 4 + 2] * 8  # 2 tp + fp + fn of A and of B, question by question
+    expected = stats.pooled_paired(*counts, np.arange(16), stats.micro_f1, sizes=sizes)
     assert expected is not None
     assert pytest.approx((expected.p, *expected.interval())) == tuple(  # type: ignore[misc]
         found[k] for k in ("p", "low", "high")

@@ -48,7 +48,7 @@ def test_an_estimate_says_how_many_even_cases_it_is_worth(giant: Run) -> None:
     assert (12, pytest.approx(2.0606401, abs=1e-6)) == (r["n_groups"], r["effective_cases"])
     assert r["high"] - r["low"] > 0.9
     text = score(giant, "told").text
-    assert "71 questions in 12 cases, 2.06 effective" in text
+    assert "71 questions in 12 cases, 2.06 effective, few cases" in text
 
 
 def test_too_few_effective_cases_are_not_ranked(giant: Run) -> None:
@@ -90,5 +90,5 @@ def test_cases_of_one_size_are_told_as_cases_alone(tmp_path: Path) -> None:
 
 def test_the_report_says_how_many_cases_are_effective(giant: Run, tmp_path: Path) -> None:
     page = giant.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "12 cases, 2.06 effective" in page
+    assert "12 cases, 2.06 effective, few cases" in page
     assert "Fewer than 10 effective cases on exam: too few to tell candidates apart." in page

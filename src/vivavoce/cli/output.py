@@ -145,6 +145,8 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
 
     A mean on common items has a column where it is not everyone's own.
     """
+    from vivavoce.studies.text import few_cases  # Polars, which help does not wait for
+
     n_common = next((row["n_common"] for row in rows if _is_elsewhere(row)), None)
     common = f"on {n_common} common"
     cells: dict[str, _Cell] = {
@@ -154,7 +156,7 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
         "95% interval": lambda row: _ends(row["low"], row["high"]),
         "bounds": _bounds_of,
         "items": itemgetter("n_items"),
-        "groups": groups_of,
+        "groups": lambda row: groups_of(row) + few_cases(row["effective_cases"]),
         "coverage": lambda row: f"{row['coverage']:.1%}",
         **{status: itemgetter(f"n_{status}") for status in ("unanswered", "unreadable", "failed")},
         "set aside": itemgetter("n_set_aside"),

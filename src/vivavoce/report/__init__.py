@@ -19,7 +19,7 @@ from vivavoce.report.context import json_rows, page_context
 from vivavoce.report.data import ReportData
 from vivavoce.report.format import SILENCE, interval, number, p_value, percent, ranks
 from vivavoce.report.sections.leaderboard import Scale, leaderboard_figures
-from vivavoce.studies.text import cases, count, uneven
+from vivavoce.studies.text import cases, count, few_cases, uneven
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
@@ -50,6 +50,7 @@ def _page(values: dict[str, Any]) -> str:
         "count": count,
         "cases": cases,
         "uneven": uneven,
+        "few_cases": few_cases,
         "label": label,
         "ranks": ranks,
     }

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.records import Criterion
+from vivavoce.stats import LEAST_GROUPS
 
 HEADLINES = ("mean", "pooled")
 """The views that an estimate always has; each criterion has one of them."""
@@ -85,6 +86,11 @@ def uneven(n_groups: int | None, effective: float | None) -> str:
     if effective is None or n_groups is None or effective >= 0.9 * n_groups:
         return ""
     return f", {effective:.3g} effective"
+
+
+def few_cases(effective: float | None) -> str:
+    """`, few cases` where fewer than 10 effective ones carry no verdict; else nothing."""
+    return ", few cases" if effective is not None and effective < LEAST_GROUPS - 1e-9 else ""
 
 
 def sampled(items: pl.DataFrame) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from vivavoce.studies.score_table import (
     with_results,
 )
 from vivavoce.studies.study import as_mapping, columns
-from vivavoce.studies.text import HEADLINES, cases, count, sampled
+from vivavoce.studies.text import HEADLINES, cases, count, few_cases, sampled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,8 @@ def _sentence(row: EstimateRow) -> str:
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
     return (
         f"{what} {row.estimate:.3f}{ends}, {count(row.n_items, 'question')} in "
-        f"{cases(row.n_groups, row.effective_cases)}{'; ' if missing else ''}{', '.join(missing)}."
+        f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
+        f"{'; ' if missing else ''}{', '.join(missing)}."
     )
 
 
