@@ -2,7 +2,9 @@
 
 import json
 import math
+import random
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -504,3 +506,23 @@ def test_scores_are_resolved_once_however_many_pairs_there_are(
         resolved.clear()
         assert n - 1 == len(run.compare(*names, metric="told", against="A").rows)
         assert [n, n] == resolved
+
+
+def test_an_interval_in_a_sentence_never_contradicts_its_verdict(tmp_path: Path) -> None:
+    """Holm decides the second of two at p = .04; Bonferroni's interval at .05 / 2 would hold 0."""
+    rng = random.Random(1)
+    noise = [rng.gauss(0, 1) for _ in range(30)]
+    d = [0.05 * (x - fmean(noise)) / stdev(noise) for x in noise]
+    weak = [0.5 + x + 2.15 * 0.05 / 30**0.5 for x in d]  # t(29) = 2.15: p = .040
+    strong = [0.5 + x + 10 * 0.05 / 30**0.5 for x in d]
+    run = marked(tmp_path, {"R": twins([0.5] * 30), "W": twins(weak), "S": twins(strong)})
+    found = run.compare("W", "S", metric="told", against="R")
+    (r,) = [r for r in found.rows if r["b"] == "W"]
+    assert r["low_family"] < 0 < r["high_family"]
+    assert ("better", "b") == (r["verdict_code"], r["favours"])
+    assert r["low"] * r["high"] > 0
+    assert (
+        f"({-r['difference']:.3f}, {-r['high']:.3f} to {-r['low']:.3f} for this pair alone, p "
+        in r["verdict"]
+    )
+    assert r["verdict"].endswith("by Holm).")

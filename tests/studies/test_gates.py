@@ -15,6 +15,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.pipeline.load import load_scores, select_items
 from vivavoce.pipeline.run import Run
+from vivavoce.studies.comparison.compare import gate as gate_of
 from vivavoce.studies.score_table import resolve
 
 Viva = Callable[..., Any]
@@ -333,3 +334,13 @@ def test_when_med42_answered(published: Callable[..., Run], paper: str) -> None:
     ok = chosen.filter((chosen["status"] == "ok") & (chosen["candidate"] == "Med42-70B"))
     found = resolve(ok, run.measures[0].criterion)
     assert ("3.6400", 60) == (f"{found['observed'].mean():.4f}", found.height)
+
+
+def test_a_candidate_that_only_refused_does_not_pass_for_no_worse(tmp_path: Path) -> None:
+    """Without a single score it is in no comparison, and a gate that asks for worse closes."""
+    run = marked(tmp_path, {"old": twins([0.5, 0.7] * 6), "new": twins([SILENT] * 12)})
+    closed = gate_of(run.compare("new", against="old", metric="told").rows, "old")
+    assert ("new (told, worth) has no result where old has one",) == tuple(
+        w.rpartition(": These")[0] for w in closed.worse
+    )
+    assert () == closed.unclear

@@ -131,6 +131,8 @@ def _answered_and_q(row: Mapping[str, Any]) -> str | None:
             difference = f"{row['difference_answered']:.3f}"
             difference += "" if None in ends else f" ({ends[0]:.3f} to {ends[1]:.3f})"
         parts.append(f"on the {row['n_answered']} both answered: {difference}")
+    if row["difference"] is not None and row["low"] is None:
+        parts.append(f"no interval: {row['reason']}")
     if row["q"] is not None:
         parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
     by = f" by {row['rater']}" if row["rater"] else ""

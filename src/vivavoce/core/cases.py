@@ -174,9 +174,11 @@ def repeats_text(*, questions: int, repeated: int, cases: int) -> str:
     """The sentence on questions that repeat another one; '' where there are none."""
     if not repeated:
         return ""
+    # Repeats alone leave one case each; where fewer are left, declared groups join further.
+    declared = " with the groups that are declared" if cases < questions - repeated else ""
     return (
         f"{repeated:,} of {questions:,} questions {_repeat(repeated)} another one; the same question is one "
-        f"case, which leaves {_count(cases, 'case')}."
+        f"case, which leaves {_count(cases, 'case')}{declared}."
     )
 
 

@@ -1,6 +1,7 @@
 """True or false: the words in six languages, or the letters T and F; "Yes" and "No" are neither."""
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -30,6 +31,8 @@ from vivavoce.reading.verdicts import JudgedMention, Verdict
 
 _OPTIONS = options_of(("True", "False"), ("T", "F"), (truth.TRUE_WORDS, truth.FALSE_WORDS))
 _BEHIND_TRUTH = truth.AFTER_TRUTH | truth.STATEMENT_NOUNS
+# Verdadero, vrai, vero: read where it is all there is, as F is; elsewhere V is a vitamin or a factor.
+_BARE_V = re.compile(r"\W*(?:(?:answer|respuesta|r[ée]ponse|risposta|resposta)\s*:\W*)?V\W*", re.IGNORECASE)
 _KEYS = {"true": "True", "t": "True", "false": "False", "f": "False"}
 
 
@@ -253,6 +256,8 @@ def _read_part(answer: str) -> Reading:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves)
+    if _BARE_V.fullmatch(answer):
+        return Reading("ok", True)
     truth = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
     if truth.names and not truth.reason:
         # Names are places in `_OPTIONS`, where True comes first.

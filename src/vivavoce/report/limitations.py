@@ -87,6 +87,8 @@ def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
 
 
 def _is_few(row: Mapping[str, Any]) -> bool:
+    if row["estimate"] is None:  # it has no result, which is another limit
+        return False
     effective = row.get("effective_cases")
     return bool((row["n_groups"] if effective is None else effective) < LEAST_GROUPS - 1e-9)
 

@@ -30,7 +30,7 @@ from vivavoce.report.format import number, p_value
 from vivavoce.studies.leaderboard.estimators import pooled_of
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import resolve, weights_of
+from vivavoce.studies.score_table import resolve, weights_of, with_results
 from vivavoce.studies.text import and_so, count
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _parts(
         of_measure = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
         for (benchmark,), part in of_measure.group_by("benchmark", maintain_order=True):
             for by in ("category", "format"):
-                with_value = part.filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
+                with_value = with_results(part).filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
                 if with_value[by].n_unique() > 1:
                     yield by, key_of(measure), measure, str(benchmark), with_value
 

@@ -24,6 +24,7 @@ from vivavoce.studies.comparison.paired import (
     PooledFigures,
     Population,
     check_margin,
+    no_result,
 )
 from vivavoce.studies.comparison.pairs import pairs, pairs_of
 from vivavoce.studies.comparison.verdicts import (
@@ -102,9 +103,9 @@ class Gate(NamedTuple):
 def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
     """What a gate on the pairs of the reference needs to know.
 
-    Unclear is what no verdict can rest on: no comparison, scores that failed and decide it, items that only
-    the reference has scores on. Too few different cases are not: two systems that answer alike differ in
-    none.
+    A candidate without a result counts as worse. Unclear is what no verdict can rest on: no comparison,
+    scores that failed and decide it, items that only the reference has scores on. Too few different cases are
+    not: two systems that answer alike differ in none.
     """
     worse, unclear = [], []
     for row in (ComparisonRow(**row) for row in rows):
@@ -113,6 +114,9 @@ def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
         what = f"{row.b} ({row.metric}, {row.criterion})"
         if row.favours == "a" and row.verdict_code in ("better", "better_by_margin"):
             worse.append(f"{what} is worse: {row.verdict}")
+        # A candidate that only refuses must not pass for one that is no worse.
+        elif (row.reason or "").startswith(no_result(row.b)):
+            worse.append(f"{what} has no result where {reference} has one: {row.verdict}")
         elif row.verdict_code in ("incomparable", "depends"):
             unclear.append(f"{what} cannot be judged: {row.verdict}")
         # Items that the candidate lacks could be its worst ones, so a gate must not pass over them.

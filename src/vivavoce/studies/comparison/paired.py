@@ -206,9 +206,14 @@ def compare_pair(pair: Pair, scores: CandidateScores) -> Incomparable | Compared
         if name not in scores.answered and statuses.is_in(["unanswered", "unreadable"]).any():
             n_failed = int((scores.of_both(pair.a, pair.b)["status"] == "failed").sum())
             return Incomparable(
-                pair, f"{name} has no result, as no answer of it could be scored", failed=n_failed
+                pair, f"{no_result(name)}, as no answer of it could be scored", failed=n_failed
             )
     return (_by_item if pair.measure.criterion.pool == "mean" else _by_figure)(pair, scores)
+
+
+def no_result(name: str) -> str:
+    """The first words of the reason where a candidate has nothing that was scored."""
+    return f"{name} has no result"
 
 
 def _joined(pair: Pair, values: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

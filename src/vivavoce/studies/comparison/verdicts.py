@@ -247,9 +247,14 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
     if row.low_family is None or row.high_family is None:
         return f"{size}; p {row.p_adjusted:.2g} by sign flips of cases"
     low, high = sorted((sign * row.low_family, sign * row.high_family))
+    alone = ""
+    # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
+    if low <= 0 <= high and row.low is not None and row.high is not None:
+        low, high = sorted((sign * row.low, sign * row.high))
+        alone = f" for this pair alone, p {row.p_adjusted:.2g} by Holm"
     if on_log_scale(criterion):
-        return f"{size}, {factor(low)} to {factor(high)}"
-    return f"{size}, {number(low, criterion)} to {number(high, criterion)}"
+        return f"{size}, {factor(low)} to {factor(high)}{alone}"
+    return f"{size}, {number(low, criterion)} to {number(high, criterion)}{alone}"
 
 
 def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
