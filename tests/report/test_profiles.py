@@ -72,7 +72,7 @@ def test_the_chart_says_the_figures_of_its_rows() -> None:
         assert f"{row['candidate']}, {row['part']}: {row['estimate']:.3f} {ends}" in said
     shown = texts(profile["figure"].svg)
     assert {"n 4 (4)", "n 3 (3)", "0.500*"} <= set(shown)
-    assert f"* fewer than {FEW_GROUPS} cases: not to be relied on" in shown
+    assert f"* fewer than {FEW_GROUPS} effective cases: not to be relied on" in shown
 
 
 def test_a_category_of_two_cases_has_counts_and_a_reason() -> None:

@@ -258,3 +258,11 @@ def test_misfits_are_refused():
 def test_a_million_rows_in_uneven_groups_take_linear_time():
     groups = np.random.default_rng(3).zipf(1.5, 10**6) % 200_000
     assert 1 < effective_groups(groups) < len(np.unique(groups))
+
+
+@pytest.mark.parametrize("scale", [1e160, 1.0, 1e-160])
+def test_weights_may_stand_on_any_scale(scale):
+    groups = np.repeat(np.arange(12), [1, 2] * 6)
+    weights = scale * np.arange(1.0, 19.0)
+    expected = effective_groups(groups, weights=np.arange(1.0, 19.0))
+    assert pytest.approx(expected) == effective_groups(groups, weights=weights)

@@ -340,3 +340,14 @@ def test_a_million_items_are_paired():
     d = np.random.default_rng(10).normal(0.01, 1, 10**6)
     r = paired(d, np.arange(10**6) // 5)
     assert (10**6, 200_000, 1) == (r.n_items, r.n_groups, r.direction)
+
+
+def test_margins_of_uneven_cases_count_effective_cases():
+    """Eight single questions of 110 cases differ, 16.7 effective for ten cases of eight: 0 is inside."""
+    groups = np.r_[np.repeat(np.arange(10), 8), np.arange(10, 110)]
+    d = np.r_[np.zeros(80), np.ones(8), np.zeros(92)]
+    r = paired(d, groups)
+    assert ("sign-flip", pytest.approx(16.7, abs=0.05)) == (r.test, r.effective_groups)
+    low, high = margin_interval(d, groups, span=1.0)
+    assert low < 0
+    assert high > 0.15

@@ -167,7 +167,7 @@ def test_a_perfect_judge_needs_no_correction():
         r.low,
     )
     no_error = rogan_gladen(Mean(0.7, 0.0, 9, 9, 8), sensitivity=certain, specificity=certain)
-    assert pytest.approx((0.7, 0.7, 0.7, 0.0)) == no_error[:4]
+    assert (pytest.approx(0.7), None, None, 0.0) == no_error[:4]  # no interval of width 0
 
 
 def test_exchanging_true_and_false_mirrors():

@@ -191,3 +191,11 @@ def test_a_million_items_are_no_matter():
     r = ratio(rng.binomial(b, 0.8), b, groups=np.arange(10**6) // 4, low=0, high=1)
     assert pytest.approx(0.8, abs=0.002) == r.value
     assert pytest.approx(math.sqrt(0.16 / b.sum()), rel=0.02) == r.se
+
+
+def test_numbers_below_0_keep_a_ratio_off_the_log_scale():
+    """Fourteen numerators around 0: the interval must not jump where their sum passes 0."""
+    a = np.random.default_rng(0).normal(size=14)
+    a -= a.mean()
+    above, below = (ratio(a + shift, np.ones(14), groups=np.arange(14)) for shift in (0.001, -0.001))
+    assert pytest.approx((above.low - 0.002, above.high - 0.002)) == (below.low, below.high)

@@ -434,8 +434,8 @@ def test_a_verdict_must_hold_for_the_worse_filling(tmp_path: Path) -> None:
 
 
 def test_bounds_of_a_difference_end_at_the_width_of_the_scale(tmp_path: Path) -> None:
-    found = compare(tmp_path, {"A": twins([0.0, 0.6, "fail"]), "B": twins([1, 1, 1])})
-    assert (-1.0, pytest.approx(-0.8)) == (found["bound_low"], found["set_low"])
+    found = compare(tmp_path, {"A": twins([0.0] * 9 + [0.6] * 3 + ["fail"]), "B": twins([1] * 13)})
+    assert (-1.0, pytest.approx(-11.2 / 13)) == (found["bound_low"], found["set_low"])
 
 
 def test_drawn_sign_flips_do_not_depend_on_who_is_named_first(tmp_path: Path) -> None:
@@ -526,3 +526,24 @@ def test_an_interval_in_a_sentence_never_contradicts_its_verdict(tmp_path: Path)
         in r["verdict"]
     )
     assert r["verdict"].endswith("by Holm).")
+
+
+def test_bounds_never_contradict_sign_flips(tmp_path: Path) -> None:
+    """Six of 29 cases differ and one failed: p is from flips, so no bound by t stands beside it."""
+    d = [0.5, 0.5, 0.5, -0.125, 0.125, 0.5] + [0.0] * 22
+    answers = {"A": twins([0.5 + x for x in d] + ["fail"]), "B": twins([0.5] * 28 + [0])}
+    found = marked(tmp_path, answers).compare("A", "B", metric="told").rows[0]
+    assert ("sign-flip", None, None, None) == tuple(
+        found[k] for k in ("test", "low", "bound_low", "bound_high")
+    )
+    assert found["set_low"] < found["set_high"]
+
+
+def test_few_effective_cases_are_not_said_to_differ_alike(tmp_path: Path) -> None:
+    """All twelve single questions and one case of four that ties: 5.57 effective, and they differ unlike."""
+    sizes = [4] + [1] * 12
+    items = [{"item": f"g{g:02}i{k}", "group": f"g{g}"} for g, n in enumerate(sizes) for k in range(n)]
+    a = {i["item"]: 0.5 if i["group"] == "g0" else 0.8 + 0.001 * k for k, i in enumerate(items)}
+    b = {name: 0.5 if name.startswith("g00") else 0.3 for name in a}
+    found = marked(tmp_path, {"A": a, "B": b}, items=items).compare("A", "B", metric="told").rows[0]
+    assert "fewer than 10 effective cases: no detectable difference can be told" == found["reason"]

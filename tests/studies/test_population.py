@@ -172,3 +172,18 @@ def test_a_population_that_is_none(tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": A, "B": B})
     with pytest.raises(SelectionError, match="a population is sample or fixed, not 'all'"):
         run.compare("A", "B", metric="told", population="all")  # type: ignore[arg-type]
+
+
+def test_a_fixed_exam_has_no_effective_cases(tmp_path: Path) -> None:
+    """Its degrees of freedom are those of repeats: one question of twenty has two that differ."""
+    names = [f"q{k:02}" for k in range(20)]
+    run = marked(
+        tmp_path,
+        {"A": {n: [1, 0.8] if n == "q00" else [1, 1] for n in names}, "B": {n: [0.5, 0.5] for n in names}},
+    )
+    found = run.compare("A", "B", metric="told", population="fixed")
+    r = found.rows[0]
+    assert (20, None, None) == (r["n_groups"], r["effective_cases"], r["effective_different"])
+    assert "On 20 questions (20 cases): " in found.text
+    assert r["mde"] is not None
+    assert r["reason"] is None

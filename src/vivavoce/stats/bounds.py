@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, finite, proportion
-from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
+from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval, wilson
 from vivavoce.stats.group_error import LEAST_GROUPS
 
 
@@ -191,4 +191,7 @@ def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level:
         return None
     if None in limits and (mean.se == 0 or mean.effective_groups < LEAST_GROUPS):
         return None
-    return t_interval(mean.value, mean.se, mean.df, level=level, low=limits[0], high=limits[1])
+    low, high = limits
+    if mean.se == 0 and low is not None and high is not None:
+        return Interval(*wilson(mean.value, 0.0, mean.df, low=low, high=high, level=level)[:2])
+    return t_interval(mean.value, mean.se, mean.df, level=level, low=low, high=high)

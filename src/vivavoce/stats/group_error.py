@@ -112,14 +112,16 @@ class GroupDesign:
         """
         if (self._leverage > 1 - WHOLE).any():
             return 0.0
-        squares = self._by_group_and_cell(np.square(self.weights))
-        factors, shares = self._factors, self._leverage
+        # Shares of their cell, so that weights on any scale have squares that floats hold.
+        squares = self._by_group_and_cell(np.square(self.weights / self._totals[self.cells]))
+        shares = self._leverage
+        factors = self.shares / np.sqrt(1 - shares)
         # M = diag(d) - b s' - s b' + s k s': a group's sum with itself, with the cells' means, and of those.
-        s = factors * self._by_group_and_cell(self.weights)
+        s = factors * shares
         together = s.sum(axis=1, keepdims=True)
         d = (1 - RHO) * (factors**2 * squares).sum(axis=1) + RHO * together[:, 0] ** 2
-        b = (1 - RHO) * factors * squares / self._totals + RHO * together * shares
-        k = (1 - RHO) * np.diag(squares.sum(axis=0) / self._totals**2) + RHO * shares.T @ shares
+        b = (1 - RHO) * factors * squares + RHO * together * shares
+        k = (1 - RHO) * np.diag(squares.sum(axis=0)) + RHO * shares.T @ shares
         outer = np.hstack([b, s])
         n_cells = len(self.shares)
         inner = np.zeros((2 * n_cells, 2 * n_cells))

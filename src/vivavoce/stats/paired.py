@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import (
     ROUNDING,
     Floats,
-    evenness,
     finite,
     group_codes,
     item_weights,
@@ -319,7 +318,8 @@ def agresti_min(
         raise ValueError(f"groups has {n_groups} label, at least 2 are needed: one group has no interval")
     proportion("level", level)
     w = scaled_weights(weights, length=len(d))
-    size = n_groups if w is None else n_groups * evenness(w)
+    df = GroupDesign.of(codes, n_groups, np.ones(len(d)) if w is None else w).df
+    size = df + 1
     sums = np.bincount(codes, weights=d if w is None else w * d, minlength=n_groups)
     shares = np.bincount(codes, weights=w, minlength=n_groups) * (size / len(d))
     # Agresti & Min (2005): two pseudo-groups, half one at +span, half one at -span, one at 0.
@@ -327,7 +327,6 @@ def agresti_min(
     theta = float(sums.sum()) * size / len(d) / total
     residuals = sums * (size / len(d)) - shares * theta
     pseudo = 0.5 * (span - theta) ** 2 + 0.5 * (span + theta) ** 2 + theta**2
-    df = GroupDesign.of(codes, n_groups, np.ones(len(d)) if w is None else w).df
     half = (
         float(scipy.special.stdtrit(df, 0.5 + level / 2))
         * math.sqrt(float(residuals @ residuals) + pseudo)

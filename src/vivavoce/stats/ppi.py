@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import amount, finite, group_codes, proportion
-from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval
+from vivavoce.stats.estimate import Mean, cluster_mean, t_interval
 from vivavoce.stats.group_error import GroupDesign
 
 
@@ -136,7 +136,8 @@ def prediction_powered(
         if not df:
             se = None
     value = judge_mean + correction
-    ends = None if se is None else t_interval(value, se, df, level=level)
+    # Without spread an interval would have no width.
+    ends = t_interval(value, se, df, level=level) if se else None
     return Powered(
         value=value,
         low=ends.low if ends else None,
@@ -205,11 +206,11 @@ def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: f
             return RoganGladen(value, None, None, None, theta)
         variances.append(((pulls[name] * mean.se / span) ** 2, mean.df))
     variance = sum(v for v, _ in variances)
-    ends = Interval(theta, theta)
-    if variance > 0:
-        # Satterthwaite's degrees of freedom: three errors from three samples of different sizes.
-        df = variance**2 / sum(v**2 / df for v, df in variances)
-        ends = t_interval(theta, math.sqrt(variance), df, level=level)
+    if variance == 0:
+        return RoganGladen(value, None, None, 0.0, theta)
+    # Satterthwaite's degrees of freedom: three errors from three samples of different sizes.
+    df = variance**2 / sum(v**2 / df for v, df in variances)
+    ends = t_interval(theta, math.sqrt(variance), df, level=level)
     if ends.low > 1 or ends.high < 0:
         # Share, sensitivity and specificity contradict each other: cut to 0 to 1 it would look certain.
         return RoganGladen(value, None, None, math.sqrt(variance), theta)

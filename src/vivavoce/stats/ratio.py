@@ -85,7 +85,7 @@ def ratio(
         Above 0. Equal by default.
     low, high : float, optional
         Limits of the ratio. With both, Wilson with effective size; else t on the log scale, or on the ratio's
-        own where it is not above 0.
+        own where it, or a numerator, is below 0.
     level : float
         0.95 by default.
 
@@ -113,18 +113,19 @@ def ratio(
     if low is not None and high is not None:
         ends = Interval(*wilson(theta, se, design.df, low=low, high=high, level=level)[:2])
         return blank._replace(value=min(max(theta, low), high), low=ends.low, high=ends.high)
-    ends_or_reason = _log_interval(theta, se, design.df, level)
+    is_signed = bool((np.asarray(numerators, dtype=np.float64) < 0).any())
+    ends_or_reason = _log_interval(theta, se, design.df, level, is_signed=is_signed)
     if isinstance(ends_or_reason, str):
         return blank._replace(reason=ends_or_reason)
     ends = clipped(ends_or_reason, low, high)
     return blank._replace(low=ends.low, high=ends.high)
 
 
-def _log_interval(theta: float, se: float, df: float, level: float) -> Interval | str:
-    """By t on the log scale, on the ratio's own where it is not above 0; or why there is none."""
+def _log_interval(theta: float, se: float, df: float, level: float, *, is_signed: bool) -> Interval | str:
+    """By t on the log scale, on the ratio's own where numbers below 0 are in it; or why there is none."""
     if df + 1 < LEAST_GROUPS or se == 0:
         return NO_ERROR if se == 0 else FEW_GROUPS
-    if theta <= 0:
+    if theta <= 0 or is_signed:
         return t_interval(theta, se, df, level=level)
     logs = t_interval(math.log(theta), se / theta, df, level=level)
     return Interval(math.exp(logs.low), math.exp(min(logs.high, LARGEST_LOG)))

@@ -125,6 +125,8 @@ def by_coefficient(
     # Fisher's z is for coefficients from -1 to 1: neither a share of equal scores nor a difference is one.
     raw = name == "percent" or less is not None
     estimate = _estimate(n, figure.jackknife(scale="raw" if raw else "z"), undefined)
+    if name == "percent" and less is None and estimate.low is not None and estimate.high is not None:
+        return estimate._replace(low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
     if raw or estimate.value is None or estimate.value < 1 - 1e-9:
         return estimate
     note = _hardly_varied(values, groups, missing)

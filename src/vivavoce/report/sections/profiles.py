@@ -133,7 +133,7 @@ def _pooled(scores: pl.DataFrame, criterion: Criterion) -> Iterator[dict[str, An
     roles = dict(scores.select("candidate", "role").unique().iter_rows())
     for (candidate,), items in sorted(counted.items.group_by("candidate"), key=lambda group: group[0]):
         figures = pooled_of(items, counted, criterion, failed=False, why_none="")
-        columns = ("estimate", "low", "high", "n_items", "n_groups", "reason")
+        columns = ("estimate", "low", "high", "n_items", "n_groups", "effective_cases", "reason")
         row = {name: getattr(figures, name) for name in columns}
         yield {"candidate": candidate, "role": roles[candidate], **_unless_few(row)}
 
@@ -146,6 +146,10 @@ def _unless_few(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"estimate": None, "low": None, "high": None, "reason": few}
 
 
+def _is_few(row: Mapping[str, Any]) -> bool:
+    return bool((row["effective_cases"] or 0) < FEW_GROUPS - 1e-9)
+
+
 def _estimate(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
     """As in the leaderboard; counts only where there are too few cases."""
     e = stats.estimate_mean(
@@ -154,7 +158,7 @@ def _estimate(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:
     )  # fmt: skip
     return _unless_few(
         {"estimate": e.value, "low": e.low, "high": e.high, "n_items": e.n, "n_groups": e.n_groups,
-         "reason": None}
+         "effective_cases": e.effective_groups, "reason": None}
     )  # fmt: skip
 
 
@@ -274,7 +278,7 @@ class _Cells:
             return
         ends = "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
         self.description.append(f"{label}: {_number(value)}{ends and f' ({ends})'}")
-        few = "*" if row["n_groups"] < FEW_GROUPS else ""
+        few = "*" if _is_few(row) else ""
         above = 13 if self.full else 0
         self.figures.append({"x": middle, "y": centre - above, "text": f"{_number(value)}{few}"})
         if self.full:
@@ -286,8 +290,8 @@ def _reading_notes(rows: Rows, criterion: Criterion, *, full: bool) -> list[str]
     """How to read the cells."""
     what = "estimate, 95 % interval, n questions (cases)" if full else "estimate; intervals are in the table"
     notes = [f"{what}; stronger colour is higher, {criterion.direction} is better"]
-    if any(row["estimate"] is not None and row["n_groups"] < FEW_GROUPS for row in rows):
-        notes.append(f"* fewer than {FEW_GROUPS} cases: not to be relied on")
+    if any(row["estimate"] is not None and _is_few(row) for row in rows):
+        notes.append(f"* fewer than {FEW_GROUPS} effective cases: not to be relied on")
     return notes
 
 

@@ -7,7 +7,7 @@ them in the metric's own direction.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
@@ -45,6 +45,8 @@ from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
 from vivavoce.studies.study import as_mapping, columns
 
 COLUMNS = columns(ComparisonRow)
+BETTER = ("better", "better_by_margin")
+FEW_FOR_MDE = f"fewer than {stats.LEAST_GROUPS} effective cases: no detectable difference can be told"
 
 
 def compare(
@@ -112,7 +114,7 @@ def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
         if row.a != reference:
             continue
         what = f"{row.b} ({row.metric}, {row.criterion})"
-        if row.favours == "a" and row.verdict_code in ("better", "better_by_margin"):
+        if row.favours == "a" and row.verdict_code in BETTER:
             worse.append(f"{what} is worse: {row.verdict}")
         # A candidate that only refuses must not pass for one that is no worse.
         elif (row.reason or "").startswith(no_result(row.b)):
@@ -168,7 +170,11 @@ def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
 def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> ComparisonRow:
     """All columns of a pair that cannot be compared."""
     pair, verdict = incomparable.pair, stats.Verdict("incomparable")
-    row = replace(_shared(pair, family, looks), reason=incomparable.reason, **_counts(incomparable.common))
+    row = replace(
+        _shared(pair, family, looks),
+        reason=incomparable.reason,
+        **_counts(incomparable.common, pair.population),
+    )
     words = sentence(row, verdict, pair.measure.criterion, incomparable.failed)
     return replace(row, verdict_code=verdict.code, verdict=words)
 
@@ -188,8 +194,8 @@ def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int
         high_family=high_family,
         p=observed.p,
         p_adjusted=corrected.observed,
-        mde_family=observed.mde(k=family),
-        **_counts(observed),
+        mde_family=_mde(pair, observed, k=family),
+        **_counts(observed, pair.population),
     )
 
 
@@ -221,30 +227,49 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
         low_answered=low_answered,
         high_answered=high_answered,
         n_answered=on_answered.n_items if on_answered else 0,
-        mde=observed.mde(),
+        mde=_mde(pair, observed),
         n_needed=_n_needed(compared, family),
     )
     row = with_verdict(with_bounds(row, compared), compared, corrected)
-    reasons = []
+    return replace(row, reason="; ".join(_reasons(row, compared)) or None)
+
+
+def _holds_zero(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and low <= 0 <= high
+
+
+def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
+    """Why figures are null, and why an interval and a verdict differ."""
+    observed = compared.observed
     if row.set_low is None or row.set_high is None:
-        reasons.append(NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT)
+        yield NO_FILLING if isinstance(compared.data, PooledFigures) else NO_LIMIT
     if observed.test == "sign-flip" and observed.se:
-        reasons.append(FLIPPED)
+        yield FLIPPED
+    elif not observed.se:
+        yield "all cases differ alike: without spread no detectable difference can be told"
     elif row.mde is None:
-        reasons.append("all cases differ alike: without spread no detectable difference can be told")
-    return replace(row, reason="; ".join(reasons) or None)
+        yield FEW_FOR_MDE
+    if row.verdict_code in BETTER and _holds_zero(row.low_family, row.high_family):
+        yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 
-def _counts(paired: stats.Paired | None) -> dict[str, Any]:
+def _mde(pair: Pair, observed: stats.Paired, *, k: int = 1) -> float | None:
+    # On a fixed exam the degrees of freedom are those of repeats, and cases are no sample.
+    if pair.population == "fixed":
+        return stats.mde(observed.se, df=observed.df, k=k)
+    return observed.mde(k=k)
+
+
+def _counts(paired: stats.Paired | None, population: str) -> dict[str, Any]:
     """Items and groups in common, and who was better on how many items; nothing where none are shared."""
     if paired is None:
         return {}
     return {
         "n_items": paired.n_items,
         "n_groups": paired.n_groups,
-        "effective_cases": paired.effective_groups,
+        "effective_cases": None if population == "fixed" else paired.effective_groups,
         "n_different": paired.n_different,
-        "effective_different": paired.effective_different,
+        "effective_different": None if population == "fixed" else paired.effective_different,
         "test": paired.test,
         "wins": paired.n_higher,
         "ties": paired.n_items - paired.n_higher - paired.n_lower,
@@ -280,6 +305,9 @@ def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
                   low=None if width is None else -width, high=width)  # fmt: skip
     if pair.population == "fixed":
         bounds = _fixed_bounds(bounds, compared)
+    elif compared.fillings and any(filling.test == "sign-flip" for filling in compared.fillings):
+        # Sign flips judge a filling, and they have no interval.
+        bounds = bounds._replace(bound_low=None, bound_high=None)
     set_low, set_high = _ends(pair, bounds[:2])
     bound_low, bound_high = _ends(pair, bounds[2:])
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)

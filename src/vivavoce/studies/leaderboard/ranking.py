@@ -48,6 +48,7 @@ class RankingRow:
     n_candidates: int
     n_items: int
     n_groups: int
+    effective_cases: float | None = None
     n_failed: int = 0
     depends_on_failed: bool | None = None
     n_shown: int | None = None
@@ -104,6 +105,7 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
     matrix = every.complete
     sign = 1 if matrix.measure.criterion.direction == "higher" else -1
     n_groups = len(set(matrix.groups.tolist()))
+    effective = stats.effective_groups(matrix.groups, weights=matrix.weights) if n_groups else None
     means = [float(mean) for mean in matrix.means()] if matrix.items else [None] * len(matrix.candidates)
     rows = [
         RankingRow(
@@ -115,8 +117,9 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
             n_candidates=len(matrix.candidates),
             n_items=len(matrix.items),
             n_groups=n_groups,
+            effective_cases=effective,
             n_failed=fillings.n_failed[k] if fillings else 0,
-            reason=_too_few(matrix, n_groups),
+            reason=_too_few(matrix, n_groups, effective),
         )
         for k, name in enumerate(matrix.candidates)
     ]
@@ -156,11 +159,10 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
     return sorted(rows, key=lambda row: (row.rank or 0.0, row.candidate))
 
 
-def _too_few(matrix: ScoreMatrix, n_groups: int) -> str | None:
+def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
-    effective = stats.effective_groups(matrix.groups, weights=matrix.weights) if n_groups else 0.0
-    if not enough(effective):
+    if not enough(effective or 0.0):
         return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
     return None
 
@@ -172,7 +174,7 @@ def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: S
         return f"{name}: {rows[0].reason if rows else 'no marks'}."
     criterion = every.measure.criterion
     first = [*_warnings(rows, fillings, criterion)]
-    basis = f"{count(rows[0].n_items, 'question')} in {count(rows[0].n_groups, 'case')}"
+    basis = f"{count(rows[0].n_items, 'question')} in {cases(rows[0].n_groups, rows[0].effective_cases)}"
     ranks = ", ".join(_ranked(row, criterion) for row in rows)
     told_apart = f"{rows[0].n_shown} of {rows[0].n_pairs} pairs told apart"
     if not first:

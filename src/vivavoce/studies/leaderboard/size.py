@@ -28,6 +28,7 @@ from vivavoce.studies.comparison.paired import (
     margin_of,
 )
 from vivavoce.studies.comparison.verdicts import correct
+from vivavoce.studies.intervals import FLIPPED
 from vivavoce.studies.score_matrix import (
     Fillings,
     Floats,
@@ -249,11 +250,13 @@ def _rows(results: Sequence[_Result]) -> Iterator[tuple[_ModelPair, Measure, Siz
             row = with_bounds(paired_row(result, correction, len(compared)), result)
             row = with_verdict(row, result, correction)
             unbounded = row.set_low is None or row.set_high is None
+            reasons = [NO_LIMIT] if unbounded else []
+            reasons += [FLIPPED] if row.test == "sign-flip" else []
             figures = {name: getattr(row, name) for name in _OF_A_PAIR}
             yield (
                 models,
                 result.pair.measure,
-                SizeRow(**shared, **figures, reason=NO_LIMIT if unbounded else None),
+                SizeRow(**shared, **figures, reason="; ".join(reasons) or None),
             )
         else:
             words = f"These two cannot be compared: {result.reason}."
