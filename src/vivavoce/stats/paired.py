@@ -276,10 +276,11 @@ def agresti_min(
 ) -> Interval:
     """Interval of a paired difference that stays honest when almost nothing differs.
 
-    To the G group means, weighted w_g = n_g G / n, come pseudo-groups +span and -span of weight 1/2 each
-    and a 0 of weight 1: theta = sum w d / (G + 2), SE^2 = sum w' (d - theta)^2 / (G + 2)^2 with w' = w^2 for
-    real and w for pseudo-groups; theta -/+ t SE with the degrees of freedom of `paired`,
-    clipped to -/+ span.
+    To the group means, weighted w_g = E n_g / n with E the effective groups, come pseudo-groups +span and
+    -span of weight 1/2 each and a 0 of weight 1: theta = sum w d / (E + 2),
+    SE^2 = sum w' (d - theta)^2 / (E + 2)^2 with w' = w^2 for real and w for pseudo-groups; theta -/+ t SE
+    with the degrees of freedom of `paired`, clipped to -/+ span. Beside raw groups the pseudo-groups would
+    count for too little where sizes differ.
 
     Parameters
     ----------
@@ -288,8 +289,7 @@ def agresti_min(
     span : float
         Width of the metric's range, above 0.
     weights : array of shape (n,), optional
-        As in `paired`. w_g is then the group's share of them times G * (sum w)^2 / (n sum w^2), which stands
-        in place of G but in t.
+        As in `paired`. w_g is then E times the group's share of them.
     level : float
         0.95 by default; for a family `bonferroni_level`.
 
