@@ -9,8 +9,7 @@ import pytest
 
 BANNED: dict[str, int] = {
     "cli": 3,
-    "contrib": 1,
-    "core": 2,
+    "core": 1,
     "formats": 7,
     "logprobs": 1,
     "pipeline": 2,

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.absent import absent
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.core.errors import StoreError
@@ -46,7 +47,7 @@ def test_it_says_what_it_did_in_eight_lines(made: tuple[Path, str]) -> None:
 def test_it_needs_no_network(made: tuple[Path, str]) -> None:
     """The fixture cuts it off where that can be done."""
     if not lonely():
-        pytest.skip("no process can be cut off from the network here (unshare)")
+        absent("no process can be cut off from the network here (unshare)")
     assert "Open viva-demo/demo.html" in made[1]
 
 

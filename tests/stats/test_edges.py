@@ -229,6 +229,7 @@ NOT_YET = {("groups_needed", "variance"), ("tost", "difference")}
 ELSEWHERE = {
     "average_linkage": "a square of distances: below",
     "common_direction": "takes two signs",
+    "enough_groups": "takes one number and compares it",
     "corpus_bleu": "takes the sums that `pooled` made",
     "corpus_chrf": "takes the sums that `pooled` made",
     "micro_f1": "takes the sums that `pooled` made",

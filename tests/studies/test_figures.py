@@ -10,9 +10,9 @@ from tests.studies.making import row
 
 from vivavoce import stats
 from vivavoce.pipeline.load import load_scores
+from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.comparison.diff import diff
 from vivavoce.studies.intervals import Estimate, by_coefficient, mean_excess, minus
-from vivavoce.studies.score_table import LEAST_GROUPS
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
 FIRST, SECOND = [1] * 5 + [0] * 4 + [1] * 3, [1] * 5 + [0] * 7

@@ -98,13 +98,13 @@ class _Reader:
 
     def fail(self, expected: str) -> SpecError:
         rest = self.text[self.at : self.at + 12]
-        actual = (f", not {rest!r}" if self.shown else "") if rest else ", not the end"
+        actual = (f", not {rest!r}" if self.in_message else "") if rest else ", not the end"
         return SpecError(
-            f"cannot read the spec{self.shown}: at position {self.at + 1} it needs {expected}{actual}."
+            f"cannot read the spec{self.in_message}: at position {self.at + 1} it needs {expected}{actual}."
         )
 
     @property
-    def shown(self) -> str:
+    def in_message(self) -> str:
         """The text for a message; nothing where a setting in it bears the name of a secret."""
         return "" if _SECRET_NAME.search(self.text) else f" {self.text!r}"
 
@@ -141,7 +141,7 @@ class _Reader:
                 self.at = start
                 raise self.fail("key=value (settings go by keyword only)")
             if key in settings:
-                raise SpecError(f"the spec{self.shown} sets {key!r} twice.")
+                raise SpecError(f"the spec{self.in_message} sets {key!r} twice.")
             settings[key] = self.value(depth + 1)
             if self.take(")"):
                 return settings

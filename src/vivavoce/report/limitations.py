@@ -6,12 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
 from vivavoce.studies.score_matrix import PLAIN
 from vivavoce.studies.text import and_so, count, sampled
 
-LEAST_GROUPS, MOST_NAMED = 10, 6
+MOST_NAMED = 6
 _THOUGHT_MARK = r"<unused\d+>"
 _EXPOSED = re.compile(r"contaminat|leak|memori[sz]", re.IGNORECASE)
 
@@ -90,7 +91,7 @@ def _is_few(row: Mapping[str, Any]) -> bool:
     if row["estimate"] is None:  # it has no result, which is another limit
         return False
     effective = row.get("effective_cases")
-    return bool((row["n_groups"] if effective is None else effective) < LEAST_GROUPS - 1e-9)
+    return not stats.enough_groups(row["n_groups"] if effective is None else effective)
 
 
 def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _few_cases(boards: Sequence[Leaderboard]) -> Iterator[str]:
                 name = b.metric if b.criterion in (b.metric, *PLAIN) else f"{b.metric}: {b.criterion}"
                 is_few[name] = is_few.get(name, False) or any(map(_is_few, b.rows))
         few = [name for name in is_few if is_few[name]]
-        start = f"Fewer than {LEAST_GROUPS} effective cases"
+        start = f"Fewer than {stats.LEAST_GROUPS} effective cases"
         if few and len(few) == len(is_few):
             yield f"{start} on {benchmark}: too few to tell candidates apart."
         elif few:

@@ -74,7 +74,7 @@ from vivavoce.stats.friedman import (
     nemenyi_p,
     studentized_range,
 )
-from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups
+from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups, enough_groups
 from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknife, labels_for_coefficient
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
 from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
@@ -220,6 +220,7 @@ __all__ = [
     "drops",
     "estimate_macro",
     "effective_groups",
+    "enough_groups",
     "estimate_mean",
     "exp_ratio",
     "fisher_interval",

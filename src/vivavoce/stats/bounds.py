@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vivavoce.stats._arrays import ROUNDING, finite, proportion
 from vivavoce.stats.estimate import Interval, Mean, cluster_mean, t_interval, wilson
-from vivavoce.stats.group_error import LEAST_GROUPS
+from vivavoce.stats.group_error import enough_groups
 
 
 class Bounds(NamedTuple):
@@ -189,7 +189,7 @@ def _filling(
 def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level: float) -> Interval | None:
     if mean is None or mean.se is None:
         return None
-    if None in limits and (mean.se == 0 or mean.effective_groups < LEAST_GROUPS):
+    if None in limits and (mean.se == 0 or not enough_groups(mean.effective_groups)):
         return None
     low, high = limits
     if mean.se == 0 and low is not None and high is not None:

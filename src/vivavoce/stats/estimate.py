@@ -22,7 +22,7 @@ from vivavoce.stats._arrays import (
     proportion,
     within_limits,
 )
-from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
+from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign, enough_groups
 
 # Below this share of the largest value a standard error is rounding, not spread.
 NO_SPREAD = 1e-12
@@ -310,7 +310,7 @@ def mean_interval(
         return Interval(*wilson(mean.value, mean.se, mean.df, low=low, high=high, level=level)[:2])
     if mean.se == 0:
         return ALL_EQUAL
-    if mean.effective_groups < LEAST_GROUPS:
+    if not enough_groups(mean.effective_groups):
         return FEW_FOR_T
     return skewed_interval(mean.value, mean.se, mean.df, skewness=skewness, low=low, high=high, level=level)
 

@@ -25,6 +25,11 @@ WHOLE = 1e-9
 """A share of weight this near 1 is all of it; degrees of freedom this near a whole number are that number."""
 
 
+def enough_groups(effective: float) -> bool:
+    """Whether so many effective groups carry a verdict: 10 or more, up to rounding."""
+    return effective >= LEAST_GROUPS - WHOLE
+
+
 @dataclass(frozen=True)
 class GroupDesign:
     """Which items are drawn together, and what each weighs in a figure: all that an error needs but values.

@@ -23,7 +23,7 @@ from vivavoce.stats._arrays import (
     scaled_weights,
 )
 from vivavoce.stats.estimate import Interval, spread, t_interval
-from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
+from vivavoce.stats.group_error import GroupDesign, enough_groups
 from vivavoce.stats.power import mde
 from vivavoce.stats.subset_sums import random_subset_sums
 
@@ -135,7 +135,7 @@ class Paired(NamedTuple):
 
     def mde(self, *, alpha: float = 0.05, k: int = 1, power: float = 0.8) -> float | None:
         """Smallest difference found with probability `power`, as `mde`; null below 10 effective groups."""
-        if self.effective_groups < LEAST_GROUPS:
+        if not enough_groups(self.effective_groups):
             return None
         return mde(self.se, df=self.df, alpha=alpha, k=k, power=power)
 
@@ -235,7 +235,7 @@ def with_test(
     higher, lower = _counted(items)
     effective = design.only(groups != 0).df + 1 if up + down else 0.0
     # A t test of few differences, or of one that outweighs the rest, is too sure of its error.
-    is_t = bool(se) and effective >= LEAST_GROUPS
+    is_t = bool(se) and enough_groups(effective)
     if se and is_t:
         p = 2 * float(scipy.special.stdtr(design.df, -abs(difference) / se))
     elif up + down:

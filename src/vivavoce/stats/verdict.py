@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from vivavoce.stats.group_error import LEAST_GROUPS
+from vivavoce.stats.group_error import enough_groups
 
 ALPHA = 0.05
 LEAST_DIFFERENT = 6  # 2 * .5^5 = .0625: with five, no exact test can reach .05
@@ -122,7 +122,7 @@ def verdict(observed: Evidence, bounds: Evidence | None = None, *, margin: float
     if observed.n_groups < 2:
         return Verdict("incomparable")
     effective = observed.n_groups if observed.effective_groups is None else observed.effective_groups
-    if effective < LEAST_GROUPS - 1e-9 or observed.n_different < LEAST_DIFFERENT:
+    if not enough_groups(effective) or observed.n_different < LEAST_DIFFERENT:
         return Verdict("too_few")
     observed_verdict = _row(observed, margin)
     if bounds is None:

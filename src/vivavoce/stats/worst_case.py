@@ -18,7 +18,7 @@ from vivavoce.stats._arrays import (
     within_limits,
 )
 from vivavoce.stats.estimate import ONE_GROUP, Estimate, cluster_mean, estimate_mean, mean_interval
-from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups
+from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups, enough_groups
 
 FEW_IN_TAIL = f"fewer than {LEAST_GROUPS} effective groups in the tail: no interval"
 
@@ -190,7 +190,7 @@ def lower_tail_mean(
     blank = Estimate(value, None, None, mean.se, mean.n, mean.n_groups, method, max(in_tail - 1, 0.0))
     if mean.se is None:
         return blank._replace(reason=ONE_GROUP)
-    if in_tail < LEAST_GROUPS - ROUNDING:
+    if not enough_groups(in_tail):
         return blank._replace(reason=FEW_IN_TAIL)
     of_tail = mean._replace(value=value, df=in_tail - 1)
     ends = mean_interval(of_tail, skewness=0.0, low=low, high=high, level=level)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from vivavoce import stats
-from vivavoce.studies.score_table import LEAST_GROUPS
+from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.text import cases, count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -29,7 +29,7 @@ def too_few(groups: Any) -> str | None:
     """Why so few groups give no figure; null where there are 10 effective ones. One label per unit."""
     n = len(set(np.asarray(groups).tolist()))
     effective = stats.effective_groups(groups) if n else 0.0
-    return None if enough(effective) else f"{cases(n, effective)}: too few to tell"
+    return None if stats.enough_groups(effective) else f"{cases(n, effective)}: too few to tell"
 
 
 NO_T = f"no interval: fewer than {LEAST_GROUPS} effective cases differ"
@@ -38,11 +38,6 @@ FLIPPED = (
     f"fewer than {LEAST_GROUPS} effective cases differ: p is from sign flips of whole cases, which have no "
     "interval"
 )
-
-
-def enough(effective: float) -> bool:
-    """Whether so many effective groups carry a figure or a verdict."""
-    return effective >= LEAST_GROUPS - 1e-9
 
 
 def by_jackknife(

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 ITEM = ("benchmark", "item", "variant", "group")
 MISSING = ("unanswered", "unreadable", "failed", "set_aside")
 """Statuses without a value. Only `set_aside` is neither the candidate's doing nor a failure."""
-LEAST_GROUPS = 10
-"""Minimum number of groups for which a test or an interval is reported."""
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
 """The reason where a side has no bound: a score failed and the scale is unbounded, so no case is worst."""
 

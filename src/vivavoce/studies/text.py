@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.core.records import Criterion
-from vivavoce.stats import LEAST_GROUPS
+from vivavoce.stats import enough_groups
 
 HEADLINES = ("mean", "pooled")
 """The views that an estimate always has; each criterion has one of them."""
@@ -90,7 +90,7 @@ def uneven(n_groups: int | None, effective: float | None) -> str:
 
 def few_cases(effective: float | None) -> str:
     """`, few cases` where fewer than 10 effective ones carry no verdict; else nothing."""
-    return ", few cases" if effective is not None and effective < LEAST_GROUPS - 1e-9 else ""
+    return ", few cases" if effective is not None and not enough_groups(effective) else ""
 
 
 def sampled(items: pl.DataFrame) -> tuple[str, ...]:

@@ -21,19 +21,19 @@ def quantity_conflicts(
     expected: Sequence[Quantity], actual: Sequence[Quantity], reference: Line, answer: Line
 ) -> Iterator[Conflict]:
     """Each quantity of the reference that the answer lacks, against the one that the answer has instead."""
-    given = [q for q in actual if not q.rejected]
+    claimed = [q for q in actual if not q.rejected]
     affirmed = [q for q in expected if not q.rejected]
     unmatched = []
     for quantity in affirmed:
-        equals = [q for q in given if _equal(quantity, q)]
+        equals = [q for q in claimed if _equal(quantity, q)]
         if not equals:
             unmatched.append(quantity)
         elif all(q.bound * quantity.bound < 0 for q in equals):  # "more than" against "less than"
             nearest = max(equals, key=lambda q: alike(q.words, quantity.words))
             yield _conflict("comparator", nearest, quantity, answer, reference)
-    yield from _swapped(affirmed, given, reference, answer)
-    free = [q for q in given if not any(_equal(e, q) for e in affirmed)]
-    alone = len(affirmed) == 1 and len({(q.low, q.high) for q in given}) == 1
+    yield from _swapped(affirmed, claimed, reference, answer)
+    free = [q for q in claimed if not any(_equal(e, q) for e in affirmed)]
+    alone = len(affirmed) == 1 and len({(q.low, q.high) for q in claimed}) == 1
     for quantity, instead in _aligned(unmatched, free, alone):
         yield _conflict(_kind(quantity, instead), instead, quantity, answer, reference)
 

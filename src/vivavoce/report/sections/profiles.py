@@ -147,7 +147,7 @@ def _unless_few(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_few(row: Mapping[str, Any]) -> bool:
-    return bool((row["effective_cases"] or 0) < FEW_GROUPS - 1e-9)
+    return not stats.enough_groups(row["effective_cases"] or 0.0)
 
 
 def _estimate(values: pl.DataFrame, criterion: Criterion) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Measure
-from vivavoce.studies.intervals import Floats, enough, too_few
+from vivavoce.studies.intervals import Floats, too_few
 from vivavoce.studies.leaderboard.pooling import Counts, counts, pooled_figure
 from vivavoce.studies.score_table import ITEM, resolve, weights_of
 from vivavoce.studies.text import cases, count
@@ -195,7 +195,7 @@ def _option_order(signal: Signal, of_candidate: pl.DataFrame, part: pl.DataFrame
         yield sized._replace(reason=few)
         return
     paired = stats.paired(items["observed"].to_numpy(), items["group"].to_numpy())
-    if paired.n_different and not enough(paired.effective_different):
+    if paired.n_different and not stats.enough_groups(paired.effective_different):
         # Sign flips would stand in here, and they would count the places as they come.
         different = cases(paired.n_different, paired.effective_different)
         reason = f"{different} that differ: too few to let every place count alike"
@@ -323,7 +323,7 @@ def _compared(signal: Signal, comparison: stats.Paired | None, *, alone: bool = 
     if comparison is None:
         return signal._replace(reason="the second halves have no bytes, or none of them takes a bit")
     signal = signal._replace(n_items=comparison.n_items, n_groups=comparison.n_groups)
-    if not enough(comparison.effective_groups):
+    if not stats.enough_groups(comparison.effective_groups):
         few = cases(comparison.n_groups, comparison.effective_groups)
         return signal._replace(reason=f"{few}: too few to tell")
     signal = signal._replace(value=signal.sign * comparison.difference, comparison=comparison)
@@ -332,4 +332,4 @@ def _compared(signal: Signal, comparison: stats.Paired | None, *, alone: bool = 
 
 
 def _interval(low: float | None, high: float | None, effective: float) -> tuple[float, float] | None:
-    return None if low is None or high is None or not enough(effective) else (low, high)
+    return None if low is None or high is None or not stats.enough_groups(effective) else (low, high)

@@ -16,7 +16,8 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.intervals import enough, too_few
+from vivavoce.stats import LEAST_GROUPS
+from vivavoce.studies.intervals import too_few
 from vivavoce.studies.leaderboard.estimators import mean_of
 from vivavoce.studies.score_matrix import (
     Fillings,
@@ -27,7 +28,7 @@ from vivavoce.studies.score_matrix import (
     labels,
     left_out,
 )
-from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, unweighted
+from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study, columns
 from vivavoce.studies.text import cases, count, depends_on
 
@@ -225,7 +226,7 @@ def _rows(profile: _Profile, p_adjusted: float | None, depends: bool | None) -> 
             differs=differs,
             depends_on_failed=depends,
         )
-        if enough(figures.effective_cases or 0.0):
+        if stats.enough_groups(figures.effective_cases or 0.0):
             reasons = dict.fromkeys(filter(None, (why_open, figures.reason)))
             ends = {name: getattr(figures, name) for name in _ENDS}
             yield replace(row, mean=figures.estimate, reason="; ".join(reasons) or None, **ends)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.intervals import enough
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.score_matrix import (
     Fillings,
@@ -162,7 +161,7 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
 def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
-    if not enough(effective or 0.0):
+    if not stats.enough_groups(effective or 0.0):
         return f"{cases(n_groups, effective)} that all candidates have marks on: too few to rank"
     return None
 

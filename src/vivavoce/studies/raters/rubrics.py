@@ -19,6 +19,7 @@ from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec, parse, signed
+from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, interval_text, minus
 from vivavoce.studies.raters.rater_scores import (
     RESPONSE,
@@ -30,7 +31,7 @@ from vivavoce.studies.raters.rater_scores import (
     raters_of,
     scores_of,
 )
-from vivavoce.studies.score_table import LEAST_GROUPS, ScoreTable, by_answer, unweighted
+from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
 from vivavoce.studies.text import count
 

@@ -14,16 +14,9 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.score_matrix import row_labels
-from vivavoce.studies.score_table import (
-    ITEM,
-    LEAST_GROUPS,
-    ScoreTable,
-    by_answer,
-    counted_value,
-    repeats,
-    unweighted,
-)
+from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
 from vivavoce.studies.text import count
 
