@@ -137,7 +137,8 @@ class Run:
         `measure` is a spec kept as a label. Wide files have a column per criterion (`criteria`), long ones
         `criterion` and `value`. `where` keeps rows, `status` names the column whose word must be ok. `range`,
         `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
-        of blank answers count; rows on other items of `benchmark` are skipped.
+        of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
+        `set` may give the `probability` with which each case was drawn for labelling.
         """
         declared: dict[str, dict[str, Any]] = {}
         for name, (low, high) in (range or {}).items():

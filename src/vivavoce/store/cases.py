@@ -5,6 +5,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from vivavoce.core.cases import Cases, Content, Place, content_of, exhibit_of, join_cases
+from vivavoce.core.records import ItemKey
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,6 +18,12 @@ _KEY = ["benchmark", "item", "variant"]
 def run_cases(db: sqlite3.Connection) -> Cases:
     """The cases of the current items, over all benchmarks of the run; items made in the run are left out."""
     return _cases(db, "AND origin IS NULL")
+
+
+def cases_by_item(db: sqlite3.Connection) -> dict[ItemKey, str]:
+    """The label of the case of every current item, those made in the run included."""
+    cases = _cases(db, "")
+    return {place[:3]: label for place, label in zip(cases.places, cases.labels, strict=True)}
 
 
 def with_cases(db: sqlite3.Connection, frame: "pl.DataFrame") -> "pl.DataFrame":

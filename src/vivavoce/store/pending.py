@@ -73,7 +73,7 @@ class Ballot(NamedTuple):
     item: int
     repeat: int
     marks: int
-    whole: bool
+    complete: bool
 
 
 def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> list[Ballot]:
@@ -84,7 +84,9 @@ def ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int) -> li
         "AND ballot_id != 0 AND measure_id IN (SELECT value FROM json_each(?)) GROUP BY ballot"
     )
     rows = db.execute(sql, (pass_no, json.dumps(list(measures))))
-    return [Ballot(name, item, repeat, scores, bool(whole)) for name, item, repeat, scores, whole in rows]
+    return [
+        Ballot(name, item, repeat, scores, bool(complete)) for name, item, repeat, scores, complete in rows
+    ]
 
 
 def _responses_to(

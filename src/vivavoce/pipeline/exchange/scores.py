@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.records import Criterion, Direction, IfUnanswered, Item, Measure, Value
+from vivavoce.core.records import Criterion, Direction, IfUnanswered, Item, ItemKey, Measure, Value
 from vivavoce.core.registry import file_hash
 from vivavoce.core.specs import RECORDED, Spec, matches, parse
 from vivavoce.core.tables import Line, read_lines
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.requests import scores_logprobs
+from vivavoce.pipeline.exchange.label_probabilities import RowProbability, put_imported_draw, row_probability
 from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
 from vivavoce.store.read import StoredResponse, items_by_id, stored_responses
 from vivavoce.store.runfile import RunFile
@@ -25,7 +26,7 @@ from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_sco
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "criterion", "value", "rater", "pass_no", "ballot"),
-    *("position", "note", "probe"),
+    *("position", "note", "probe", "probability"),
 )
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -41,7 +42,8 @@ class Layout(NamedTuple):
 
     `columns` gives for each of our names the file's, `constants` a value for every row, `criteria` the
     columns of a wide file or a choice from a long one, `where` the values that chosen rows have, `status`
-    the column whose word must be ok. `blank` says what marks of a blank answer count as.
+    the column whose word must be ok. `blank` says what marks of a blank answer count as. A `probability` that
+    is named in `columns` or `constants` is that of the draw of labels.
     """
 
     columns: Mapping[str, str]
@@ -50,6 +52,11 @@ class Layout(NamedTuple):
     where: Mapping[str, str] = {}
     status: str | None = None
     blank: Blank = "unanswered"
+
+    @property
+    def of_draw(self) -> bool:
+        """Whether the rows state with which probability their case was drawn for labelling."""
+        return "probability" in {**self.columns, **self.constants}
 
     def check(self) -> None:
         """Raise `InputError` for a field that marks do not have."""
@@ -85,13 +92,14 @@ class Scorable(NamedTuple):
 
 class FileScores(NamedTuple):
     """The marks of a file by their natural key; blank answers that had been given some; how many rows are
-    about each item outside the benchmark, and how many about probes.
+    about each item outside the benchmark, and how many about probes; the probabilities of a draw of labels.
     """
 
     by_key: dict[ScoreKey, ScoreRow]
     blank_scored: tuple[str, ...]
     skipped: Counter[str]
     probes: int
+    draw: tuple[RowProbability, ...] = ()
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -100,9 +108,10 @@ class FileScores(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """The answer that a row marks, under its key, and the words for it."""
+    """The answer that a row marks, under its key, its item, and the words for it."""
 
     answer: StoredResponse
+    item: ItemKey
     words: str
 
 
@@ -119,6 +128,7 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
     unmatched: Counter[str] = Counter()
     criteria: dict[str, None] = {}  # that a long file names, chosen or not
     skipped: Counter[str] = Counter()
+    draw: list[RowProbability] = []
     probes = 0
     for line in named(_selected_rows(file, layout, spec), layout.columns, layout.constants, _NEEDED):
         if of_probe(line) and "probe" not in layout.criteria:
@@ -132,8 +142,11 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
             skipped[" ".join(names).strip()] += 1
         elif isinstance(match, str):
             unmatched[match] += 1
-        elif _add_marks(scores, line, match, layout, spec):
-            blank_scored[match.words] = None
+        else:
+            if layout.of_draw:
+                draw.append(row_probability(line, match.item))
+            if _add_marks(scores, line, match, layout, spec):
+                blank_scored[match.words] = None
     if unmatched:
         raise InputError(
             f"{unmatched.total()} rows of {file} are about what this run does not hold, such as "
@@ -152,7 +165,7 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
         )
     if criteria and (absent := [name for name in layout.criteria if name not in criteria]):
         raise InputError(f"{file}: no row marks {absent[0]!r}.{suggest(absent[0], list(criteria))}")
-    return FileScores(scores, tuple(blank_scored), skipped, probes)
+    return FileScores(scores, tuple(blank_scored), skipped, probes, tuple(draw))
 
 
 def _add_marks(
@@ -224,7 +237,7 @@ def _find_response(line: Line, names: tuple[str, str], scorable: Scorable) -> _M
     return (
         f"an answer of {candidate} to {item.name}, repeat {repeat}"
         if answer is None
-        else _Match(answer, words)
+        else _Match(answer, place[:3], words)
     )
 
 
@@ -327,8 +340,9 @@ def import_scores(
     `measure` is a spec, kept as a label. `declared` gives for a criterion, or for all under '*', fields of
     `Declared`; what is not given is as published where the measure is known. Rows about items that the run,
     or `benchmark` with its settings, does not have are skipped and counted, as in `import_answers`. Importing
-    the same marks again changes nothing. Raises `InputError` for a measure that is named as a metric of
-    probabilities, which marks no answer in words.
+    the same marks again changes nothing. A `probability` that `layout` names is kept as the draw of labels.
+    Raises `InputError` for a measure that is named as a metric of probabilities, which marks no answer in
+    words.
     """
     spec = parse(measure)
     if scores_logprobs(spec.name):
@@ -344,6 +358,8 @@ def import_scores(
     _check(file, scores, measures)
     with run.writing() as db:
         before = db.total_changes
+        if layout.of_draw:
+            put_imported_draw(db, scores.draw, measures.values())
         for name, key in zip(measures, put_measures(db, measures.values()), strict=True):
             of_measure = [
                 score for (criterion, rater, *_), score in scores.by_key.items() if (criterion, rater) == name

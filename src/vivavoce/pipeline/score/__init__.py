@@ -357,7 +357,7 @@ def pending_ballots(
 
 def _is_complete(ballot: Ballot | None, n_scores: int) -> bool:
     """Whether the ballot is stored with all its scores."""
-    return ballot is not None and bool(ballot.whole) and ballot.marks == n_scores
+    return ballot is not None and bool(ballot.complete) and ballot.marks == n_scores
 
 
 def _place(p: Pending) -> tuple[str, str, str, int]:

@@ -85,6 +85,13 @@ def is_judge(measure: Measure) -> bool:
     return signed(measure.signature).spec.name in ("judge", "jury")
 
 
+def is_people(measure: Measure) -> bool:
+    """True if people gave the scores, outside of this program: no judge, no jury and no other model."""
+    source = signed(measure.signature)
+    by_model = is_judge(measure) or "model" in source.spec.settings
+    return measure.rater != "" and source.recorded and not by_model
+
+
 def raters_of(scores: ScoreTable) -> list[Rater]:
     """The raters of a table in the order they came, without people whose scores are labels."""
     keys: dict[tuple[str, str], dict[str, int]] = {}

@@ -1,0 +1,83 @@
+"""Which cases were drawn for people to label, and with which probability.
+
+A label tells of the cases without one only if the probability that it was drawn is known. Each draw is an
+event of the run, so that a merge and a copy carry it.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import ItemKey
+from vivavoce.store.write import put_event
+
+DRAW_EVENT = "labels drawn"
+
+
+class LabelDraw(NamedTuple):
+    """The draws of the cases that have labels of one metric.
+
+    `metric` is the canonical spec of the labels. `probabilities` gives by item the probability, above 0 and
+    at most 1, that its whole case is labelled: in total over all draws so far. `drawn` are the items whose
+    case was drawn. `source` names what drew them: the id of a panel, or "import".
+    """
+
+    metric: str
+    probabilities: Mapping[ItemKey, float]
+    drawn: frozenset[ItemKey]
+    source: str
+
+
+def put_label_draw(db: sqlite3.Connection, draw: LabelDraw) -> None:
+    """Store a draw of labels; one that the run holds already changes nothing.
+
+    Raises `ValueError` for a probability that is not above 0 and at most 1, or an item drawn without one.
+    """
+    for item, probability in draw.probabilities.items():
+        if not 0 < probability <= 1:
+            raise ValueError(f"{item} was drawn with probability {probability}, which is not in (0, 1]")
+    if without := draw.drawn - draw.probabilities.keys():
+        raise ValueError(f"{min(without)} was drawn and has no probability")
+    body = {
+        "metric": draw.metric,
+        "source": draw.source,
+        "probabilities": [[*item, draw.probabilities[item]] for item in sorted(draw.probabilities)],
+        "drawn": sorted(list(item) for item in draw.drawn),
+    }
+    if body not in _bodies(db):
+        put_event(db, DRAW_EVENT, body)
+
+
+def read_label_draws(db: sqlite3.Connection) -> dict[str, LabelDraw]:
+    """The draws of labels by metric, all draws of a metric in one.
+
+    A later draw overrides the probabilities of its items; items drawn once stay drawn. `source` names every
+    source in the order of the draws.
+    """
+    draws: dict[str, LabelDraw] = {}
+    for body in _bodies(db):
+        metric, source = body["metric"], body["source"]
+        before = draws.get(metric, LabelDraw(metric, {}, frozenset(), source))
+        new = {(benchmark, item, variant): p for benchmark, item, variant, p in body["probabilities"]}
+        sources = dict.fromkeys([*before.source.split(", "), source])
+        draws[metric] = LabelDraw(
+            metric,
+            {**before.probabilities, **new},
+            before.drawn | {(benchmark, item, variant) for benchmark, item, variant in body["drawn"]},
+            ", ".join(sources),
+        )
+    return draws
+
+
+def _bodies(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The draws from first to last, each content once.
+
+    A merged run brings its events under new numbers, so time decides. Where two runs hold the same draw, the
+    repetition must not override what was drawn in between.
+    """
+    events = db.execute(
+        "SELECT body FROM events WHERE kind = ? GROUP BY body ORDER BY min(made_at), min(event_id)",
+        (DRAW_EVENT,),
+    )
+    return [json.loads(body) for (body,) in events]
