@@ -176,7 +176,7 @@ def test_tables_show_what_a_reader_needs(viva: Viva, run: Run) -> None:
     compared = viva("compare", path, "A", "B", "--metric", "told", "--margin", "0.1").stdout
     assert "On 12 questions (12 cases): A 0.750, B 0.200 out of 1" in compared
     assert "A is better, and by more than the 0.1 you called important." in compared
-    assert "This is the 1st look at this run." in compared
+    assert "This is the 1st test on this run." in compared
 
 
 def test_compare_prints_what_stands_beside_the_headline(viva: Viva, run: Run) -> None:

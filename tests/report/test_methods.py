@@ -124,12 +124,12 @@ def test_a_family_is_told_with_its_correction_a_pair_without(tmp_path: Path, ans
     said = text(run)
     assert "Holm" not in said
     assert "no correction within a call was due" in said
-    assert "This was the only comparison call on this run." in said
+    assert "This was the only test on this run." in said
     run.compare("Ann", "Ben", "Cleo", metric="told", margin=0.1)
     said = text(run)
     assert "corrected by Holm and intervals by Bonferroni" in said
     assert "(families of 1 and 3)" in said
-    assert "This run was compared 2 times in all" in said
+    assert "2 tests were made on this run in all" in said
     assert "was set to 0.1 in 3 of 4 comparisons." in said
 
 

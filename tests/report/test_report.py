@@ -206,7 +206,7 @@ def test_the_ceiling_stands_below_the_candidates_and_is_marked(tmp_path: Path) -
     assert text.index("Worse 0.250") < text.index("Best ceiling 1.000")
 
 
-def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> None:
+def test_comparisons_show_their_words_and_their_last_test(tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": twins([0.5, 0.7] * 6), "B": twins([0.4] * 12)})
     run.compare("A", "B", metric="told", margin=0.5)
     last = run.compare("B", "A", metric="told", margin=0.1).rows[0]
@@ -219,8 +219,8 @@ def test_comparisons_show_their_words_and_their_last_look(tmp_path: Path) -> Non
     assert f"p < 0.0001 (Holm over 1), {last['p_flip']:.4f} by sign flips" in page.text
     assert f"by sign flips of cases, q {last['q']:.4f}".replace("q 0.0000", "q < 0.0001") in page.text
     assert "both answered" not in page.text
-    assert "Margin 0.1 (--margin). Look 2," in page.text
-    assert "This run was looked at 2 times" in page.text
+    assert "Margin 0.1 (--margin). Test 2 on this run," in page.text
+    assert "2 tests were made on this run" in page.text
 
 
 def test_the_difference_on_what_both_answered_stands_beside_the_headline(tmp_path: Path) -> None:

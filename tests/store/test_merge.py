@@ -194,25 +194,35 @@ def test_scores_of_several_measures_passes_raters_and_ballots(tmp_path: Path) ->
     assert runs[1].scores.equals(runs[0].scores)
 
 
-def test_looks_add_up(tmp_path: Path) -> None:
-    """Two looks here and one there: the next is the fourth."""
+def test_tests_add_up(tmp_path: Path) -> None:
+    """Two tests here and one there: the next is the fourth."""
     both: Answers = {"A": twins([1, 0] * 6), "B": twins([0, 0] * 6)}
     one, two = (marked(tmp_path / name, both) for name in "ab")
-    for run in (one, one, two):
-        run.compare("A", "B", metric="told")
+    for run, margin in ((one, 0.1), (one, 0.2), (two, 0.3)):
+        run.compare("A", "B", metric="told", margin=margin)
     assert 1 == one.merge(two.file.path)[0].findings
     found = one.compare("A", "B", metric="told")
     assert 4 == found.rows[0]["looks"]
-    assert "This is the 4th look at this run." in str(found)
+    assert "This is the 4th test on this run." in str(found)
 
 
-def test_looks_at_a_copy_are_counted_once(tmp_path: Path) -> None:
+def test_the_same_comparison_there_is_the_same_test_here(tmp_path: Path) -> None:
+    one = marked(tmp_path / "a", {"A": twins([1, 0] * 6), "B": twins([0, 0] * 6)})
+    copy = open_run(one.copy(tmp_path / "copy.viva"))
+    for run in (one, copy):
+        run.compare("A", "B", metric="told")
+    one.merge(copy.file.path)
+    assert 1 == one.compare("A", "B", metric="told").rows[0]["looks"]
+    assert 2 == one.compare("A", "B", metric="told", margin=0.1).rows[0]["looks"]
+
+
+def test_tests_on_a_copy_are_counted_once(tmp_path: Path) -> None:
     one = marked(tmp_path / "a", {"A": twins([1, 0] * 6), "B": twins([0, 0] * 6)})
     one.compare("A", "B", metric="told")
     copy = open_run(one.copy(tmp_path / "copy.viva"))
     copy.compare("A", "B", metric="told", margin=0.1)
     assert 1 == one.merge(copy.file.path)[0].findings
-    assert 3 == one.compare("A", "B", metric="told").rows[0]["looks"]
+    assert 3 == one.compare("A", "B", metric="told", margin=0.2).rows[0]["looks"]
 
 
 def test_superseded_items_are_not_brought(tmp_path: Path) -> None:

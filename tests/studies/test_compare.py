@@ -353,13 +353,13 @@ def test_two_benchmarks_are_never_pooled(tmp_path: Path) -> None:
     assert ["two"] == [r["benchmark"] for r in only.rows]
 
 
-def test_each_call_is_a_look(tmp_path: Path) -> None:
+def test_each_different_comparison_is_a_test(tmp_path: Path) -> None:
     run = marked(tmp_path, two(AHEAD))
-    looks = [run.compare("A", "B", metric="told", margin=0.1) for _ in range(3)]
-    assert [1, 2, 3] == [f.rows[0]["looks"] for f in looks]
-    assert "This is the 3rd look at this run." in str(looks[2])
-    assert "set before any comparison was seen" in str(looks[0])
-    assert "set after 2 earlier looks" in str(looks[2])
+    tests = [run.compare("A", "B", metric="told", margin=margin) for margin in (0.1, 0.2, 0.3)]
+    assert [1, 2, 3] == [f.rows[0]["looks"] for f in tests]
+    assert "This is the 3rd test on this run." in str(tests[2])
+    assert "set before any comparison was seen" in str(tests[0])
+    assert "set after 2 earlier tests" in str(tests[2])
 
 
 def test_a_ceiling_is_compared_when_it_is_named(tmp_path: Path) -> None:

@@ -24,10 +24,13 @@ from vivavoce.pipeline.load import (
 from vivavoce.store import read
 from vivavoce.store.calls import spent
 from vivavoce.store.cases import run_cases
+from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.compare import compare
+from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
 from vivavoce.studies.comparison.diff import diff
+from vivavoce.studies.comparison.pairs import pairs_of
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
@@ -66,8 +69,9 @@ def compare_candidates(
     population: "Population",
     items: str | None,
 ) -> Finding:
-    """Compare candidates on the items they share, and store the comparison; each call is a look at the
-    run.
+    """Compare candidates on the items they share, and store the comparison.
+
+    Every comparison is one more test on the run; on unchanged data it is the same one.
     """
     labels = candidate_labels(run)
     reference = None if against is None else match_candidate(against, labels)
@@ -82,17 +86,20 @@ def compare_candidates(
         raise SelectionError(
             f"none of these candidates has marks by {metric}{place}: `viva score {run.path}` first."
         )
-    with run.reading() as db:
-        looks = read.looks(db) + 1
     table = comparable_scores(run, table, names)
     if not table.scores.height:
         raise SelectionError(table.notes[0])
+    digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
+    digest = comparison_digest(digests, {"margin": margin, "population": population})
+    with run.reading() as db:
+        tests = comparison_tests(read.findings(db, "compare"))
     finding = compare(
         table.scores,
         table.measures,
         names,
         margin=margin,
-        looks=looks,
+        # The same comparison on unchanged data is the same test.
+        looks=(tests.index(digest) if digest in tests else len(tests)) + 1,
         against=reference,
         population=population,
     )
@@ -104,6 +111,7 @@ def compare_candidates(
         "items": items,
         "against": reference,
         "population": population,
+        "digest": digest,
     }
     return store_finding(run, "compare", settings, finding)
 
@@ -158,7 +166,7 @@ def write_report(
             probes=table.probes,
             logprob_rows=load_logprobs(run, texts.items),
             estimates=estimate_scores(run, table, selected).rows,
-            comparisons=tuple(read.findings(db, "compare")),
+            comparisons=tuple(comparisons(db)),
             benchmarks=tuple(read.benchmarks(db)),
             provenance=tuple(read.provenance(db)),
             selection=items,

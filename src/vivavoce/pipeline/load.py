@@ -18,6 +18,7 @@ from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.store import read
+from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_finding
 from vivavoce.studies.raters.juries import consensus
@@ -309,9 +310,10 @@ def _per_token(table: ScoreTable) -> Iterator[tuple[int, Measure]]:
 
 def store_finding(run: RunFile, study: str, settings: Mapping[str, Any], finding: Finding) -> Finding:
     """Store what a study found. A run that cannot be written, say on a read-only disk, can still be read."""
+    put = put_comparison if study == "compare" else put_finding
     try:
         with run.writing() as db:
-            put_finding(db, study, settings, finding.rows)
+            put(db, study, settings, finding.rows)
     except StoreError as error:
-        return replace(finding, notes=(*finding.notes, f"This look could not be recorded: {error}"))
+        return replace(finding, notes=(*finding.notes, f"This result could not be recorded: {error}"))
     return finding

@@ -196,12 +196,11 @@ def examine(
     """Run the plan in a file, and return the finding of each verb, in order.
 
     Everything is checked before a model is asked. Call it again to resume: stored responses and scores stay,
-    comparisons and studies are made again, and each comparison is a look. If responses are still to be asked
-    for (Ctrl-C, a model that was given up, `max_cost`, which is for the whole plan), it ends there, so that
-    no
-    result is seen before the responses are in; failed responses do not stop it. `tell` hears each finding as
-    it comes, `watch` gives for a verb the context whose value hears progress. `dry_run` asks no model, stores
-    nothing and returns the plans. Raises a `VivaError` that names file and key.
+    comparisons and studies are made again, and a comparison on unchanged data is the same test. If responses
+    are still to be asked for (Ctrl-C, a model that was given up, `max_cost`, which is for the whole plan), it
+    ends there, so that no result is seen before the responses are in; failed responses do not stop it. `tell`
+    hears each finding as it comes, `watch` gives for a verb the context whose value hears progress. `dry_run`
+    asks no model, stores nothing and returns the plans. Raises a `VivaError` that names file and key.
     """
     plan = read_plan(file)
     run = open_run(plan.run, plugins=plan.plugins)

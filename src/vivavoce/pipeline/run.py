@@ -289,7 +289,7 @@ class Run:
         population: Literal["sample", "fixed"] = "sample",
         items: str | None = None,
     ) -> Finding:
-        """Compare candidates on the items they share; every call is counted as a look at this run.
+        """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
         Two or three are compared in all pairs, four or more each with the first, all with `against` if it is
         given. `margin` is the least difference that matters, in the metric's units. `population`: whether the

@@ -158,9 +158,8 @@ def _uncertainty(c: "ReportData") -> str | None:
     limited, free = bounded(c.measures.values())
     kinds = [*(["Wilson with effective size"] if limited else []), *(["t"] if free else [])]
     sentence = f"95 % intervals ({and_so(kinds)}) on cluster-robust standard errors by case."
-    looks = len(c.comparisons)
     return sentence + (
-        f" {count(looks, 'look')} at comparisons." if looks else " No candidates were compared."
+        f" {count(c.n_tests, 'test')} of candidates." if c.n_tests else " No candidates were compared."
     )
 
 

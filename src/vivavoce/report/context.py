@@ -131,7 +131,9 @@ def _dates(data: ReportData) -> list[dict[str, Any]]:
         verb = str(step["verb"])
         times.setdefault(_EVENTS.get(verb, verb), []).append(step["made_at"][:10])
     for finding in data.comparisons:
-        times.setdefault("candidates were compared", []).append(finding["made_at"][:10])
+        times.setdefault("candidates were compared", []).append(
+            finding.get("first_at", finding["made_at"])[:10]
+        )
     for study, findings in data.studies.items():
         times.setdefault(f"the study of {study} was made", []).extend(f["made_at"][:10] for f in findings)
     dates = [{"what": what, "first": min(t), "last": max(t), "n": len(t)} for what, t in times.items() if t]

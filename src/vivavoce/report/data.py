@@ -7,6 +7,7 @@ import polars as pl
 
 from vivavoce.core.cases import CaseCount, Cases, count_cases
 from vivavoce.core.records import Measure
+from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
 from vivavoce.studies.raters.validation_status import JudgedCriterion, saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
@@ -73,6 +74,11 @@ class ReportData(NamedTuple):
             tables.append(self.logprob_rows.select(columns))
         asked_items = pl.concat(tables)
         return asked_items.n_unique() if asked_items.height else 0
+
+    @property
+    def n_tests(self) -> int:
+        """How many tests the comparisons are: on unchanged data they are one."""
+        return len(comparison_tests(self.comparisons))
 
     @property
     def stamps(self) -> dict[JudgedCriterion, str]:

@@ -81,8 +81,8 @@ def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequenc
 
 
 def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
-    if len(c.comparisons) > 1:
-        yield f"This run was looked at {len(c.comparisons)} times; each look makes chance findings likelier."
+    if c.n_tests > 1:
+        yield f"{c.n_tests} tests were made on this run; each makes chance findings likelier."
     if not n_compared:
         yield "No candidates were compared: intervals that overlap, or do not, are no comparison."
 

@@ -298,7 +298,6 @@ def _comparisons(c: "ReportData") -> str:
     rows = [row for call in calls for row in call]
     if not rows:
         return ""
-    looks = len(c.comparisons)
     return " ".join(
         (
             "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
@@ -306,9 +305,9 @@ def _comparisons(c: "ReportData") -> str:
             "than ten effective cases differ.",
             *_populations(c, rows),
             _families([call[0]["family"] for call in calls if call]),
-            f"This run was compared {looks} times in all; p values are not corrected over these looks."
-            if looks > 1
-            else "This was the only comparison call on this run.",
+            f"{c.n_tests} tests were made on this run in all; p values are not corrected over repeated tests."
+            if c.n_tests > 1
+            else "This was the only test on this run.",
             _verdicts(rows),
         )
     )

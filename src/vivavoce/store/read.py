@@ -287,18 +287,18 @@ def candidates(db: sqlite3.Connection) -> list[Candidate]:
     return [Candidate(candidate=name, role=role) for name, role in rows]
 
 
-def looks(db: sqlite3.Connection) -> int:
-    """How often candidates of this run were compared before, or asked again after results were seen."""
-    (n,) = db.execute("SELECT count(*) FROM findings WHERE study IN ('compare', 'collect')").fetchone()
-    return int(n)
-
-
 def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     """What a study found in this run, oldest first: `made_at`, `settings`, `rows`."""
     rows = db.execute(
         "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY made_at, finding_id", (study,)
     )
     return [{"made_at": at, "settings": json.loads(s), "rows": json.loads(r)} for at, s, r in rows]
+
+
+def events(db: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
+    """What happened to the run of this kind, oldest first: `made_at` and the event's own record."""
+    rows = db.execute("SELECT made_at, body FROM events WHERE kind = ? ORDER BY made_at, event_id", (kind,))
+    return [{"made_at": at, **json.loads(body)} for at, body in rows]
 
 
 def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:

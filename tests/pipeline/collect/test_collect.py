@@ -303,8 +303,10 @@ def test_answers_that_come_after_a_comparison_are_a_look(exam, endpoint, tmp_pat
     assert one(found)["look"]
     assert str(found).endswith("had been seen before: these answers are recorded as a look at it.")
     with run.file.reading() as db:
-        assert 2 == read.looks(db)
-    assert 3 == run.compare("vllm/m", "baseline/reference", metric="exact").rows[0]["looks"]
+        assert 1 == len(read.findings(db, "collect"))
+    assert 1 == run.compare("vllm/m", "baseline/reference", metric="exact").rows[0]["looks"]  # not scored yet
+    run.score("exact")
+    assert 2 == run.compare("vllm/m", "baseline/reference", metric="exact").rows[0]["looks"]
 
 
 # Samples.

@@ -145,7 +145,7 @@ _TABLES = {
     "estimates": "What each candidate scored by each measure, with 95% intervals.",
     "measures": "What gave the marks: a row per criterion of a metric.",
     "benchmarks": "The exams, with source, licence and known faults.",
-    "findings": "What was compared and studied, oldest first; every comparison counts as a look.",
+    "findings": "What was compared and studied, oldest first; each on its data is a test.",
     "provenance": "What was done to the run, oldest first.",
     "calls": "What was asked of models, oldest first: a row per request, with tokens and cost; no texts.",
 }

@@ -62,14 +62,15 @@ def compare(
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
 
     `scores` are score rows with `measure_id`. `margin`, in the criterion's units, is the least difference
-    that matters; without it a criterion's declared `smallest_difference` serves. `looks` counts the
-    comparisons made on this run, this one included. Figures of a pair that cannot be compared are null,
-    with a `reason`. With `population` fixed only repeats vary, for gates that ask whether a system has
-    changed; else the items are a sample, by group. `…_answered` are on what both answered. A pooled criterion
-    is compared by its figures as a whole, each group left out of both in turn; a perplexity on the log scale
-    (`scale` is log, else null), where differences, their intervals and margins are natural logarithms of how
-    many times A's figure is B's. Of criteria that are one number in several forms one is in the family; each
-    of the others is corrected as if it stood in its place, and has its name as `form_of`, else null.
+    that matters; without it a criterion's declared `smallest_difference` serves. `looks` counts the tests
+    made on this run, this one included; where no pair can be compared it is none. Figures of a pair that
+    cannot be compared are null, with a `reason`. With `population` fixed only repeats vary, for gates that
+    ask whether a system has changed; else the items are a sample, by group. `…_answered` are on what both
+    answered. A pooled criterion is compared by its figures as a whole, each group left out of both in turn; a
+    perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
+    are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
+    forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
+    as `form_of`, else null.
     """
     check_margin(margin)
     if population not in get_args(Population):
@@ -77,6 +78,7 @@ def compare(
     names = pairs_of(candidates, against)
     results = list(pairs(scores, measures, names, margin=margin, population=population))
     compared = [pair for pair in results if isinstance(pair, Compared)]
+    looks -= not compared  # what could not be compared was not tested
     leads = leads_of(compared)
     # Two forms of one number ask one question, so together they count as one test.
     family, corrected = max(1, len(set(leads))), iter(correct(compared, leads))
@@ -87,7 +89,7 @@ def compare(
         for pair in results
     ]
     notes = (
-        footnote(family, looks, margin),
+        footnote(family, looks, margin) if compared else "No pair could be compared, so nothing was tested.",
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
         *([SAMPLED] if "weight" in scores.columns else []),

@@ -302,6 +302,6 @@ def footnote(family: int, looks: int, margin: float | None) -> str:
         else "1 comparison made"
     )
     # A margin that was set after results were seen proves less, so the note says which it was.
-    earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier look')}"
+    earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier test')}"
     set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
-    return f"{several}. This is the {ordinal(looks)} look at this run.{set_when}"
+    return f"{several}. This is the {ordinal(looks)} test on this run.{set_when}"

@@ -1,0 +1,60 @@
+"""Comparisons that were made on a run: each on its data once, and how many of them are tests."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vivavoce.store import read
+from vivavoce.store.write import put_event, put_finding
+
+AGAIN = "compared again"
+"""The kind of event of a comparison that was made again on unchanged data, with the same result."""
+
+
+def comparisons(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The comparisons of a run, those made last at the end.
+
+    `made_at` is when each was made last with this result, `first_at` when it was made first.
+    """
+    again: dict[str, str] = {}
+    for event in read.events(db, AGAIN):
+        again[event["digest"]] = event["made_at"]
+    findings = read.findings(db, "compare")
+    latest = {finding["settings"].get("digest"): k for k, finding in enumerate(findings)}
+    for k, finding in enumerate(findings):
+        finding["first_at"] = finding["made_at"]
+        digest = finding["settings"].get("digest")
+        if digest in again and latest[digest] == k:
+            finding["made_at"] = max(finding["made_at"], again[digest])
+    return sorted(findings, key=lambda finding: finding["made_at"])
+
+
+def comparison_tests(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The tests among these comparisons, a name for each, in the order in which they were first made.
+
+    A comparison on unchanged data is the same test, and so are all interim analyses of one plan. One in which
+    no pair could be compared is none. A run file of an earlier version says nothing of its data: there each
+    comparison is a test.
+    """
+    names: dict[str, None] = {}
+    for k, finding in enumerate(findings):
+        if any(row.get("difference") is not None for row in finding["rows"]):
+            settings = finding["settings"]
+            names[settings.get("test") or settings.get("digest") or f"comparison {k}"] = None
+    return list(names)
+
+
+def put_comparison(
+    db: sqlite3.Connection, study: str, settings: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Store a comparison (`study` is "compare").
+
+    Where its latest result on the same data was the same, an event alone says that it was made again.
+    """
+    earlier = [
+        f["rows"] for f in read.findings(db, "compare") if f["settings"].get("digest") == settings["digest"]
+    ]
+    if earlier and earlier[-1] == [dict(row) for row in rows]:
+        put_event(db, AGAIN, {"digest": settings["digest"]})
+    else:
+        put_finding(db, "compare", settings, rows)
