@@ -76,6 +76,8 @@ from vivavoce.stats.friedman import (
 )
 from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups, enough_groups
 from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknife, labels_for_coefficient
+from vivavoce.stats.label_design import CaseProbabilities, allocation, case_probabilities, draw_cases
+from vivavoce.stats.label_size import LabelSize, label_half_widths, labels_needed
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
 from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from vivavoce.stats.paired import (
@@ -152,6 +154,7 @@ __all__ = [
     "Bootstrap",
     "Bounds",
     "Carried",
+    "CaseProbabilities",
     "CategoryAgreement",
     "Clusters",
     "Coefficient",
@@ -172,6 +175,7 @@ __all__ = [
     "IntraclassCorrelation",
     "ItemVariance",
     "Jackknife",
+    "LabelSize",
     "LeaveOneOut",
     "Level",
     "LevelCorrelation",
@@ -202,6 +206,7 @@ __all__ = [
     "WithoutGroups",
     "agreement_without_groups",
     "agresti_min",
+    "allocation",
     "at_level",
     "average_linkage",
     "benjamini_hochberg",
@@ -213,6 +218,7 @@ __all__ = [
     "bounds",
     "bradley_terry",
     "by_group_jackknife",
+    "case_probabilities",
     "category_test",
     "category_weights",
     "cluster_mean",
@@ -229,6 +235,7 @@ __all__ = [
     "crossed_variance",
     "crossing_probabilities",
     "davidson",
+    "draw_cases",
     "drops",
     "effective_groups",
     "enough_groups",
@@ -251,7 +258,9 @@ __all__ = [
     "kendall",
     "kendall_w",
     "krippendorff_alpha",
+    "label_half_widths",
     "labels_for_coefficient",
+    "labels_needed",
     "leave_one_out",
     "linear_link",
     "lower_tail_mean",
