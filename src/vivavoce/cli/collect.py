@@ -62,6 +62,12 @@ def collect(
         Literal["on", "off"] | None,
         typer.Option(help="Whether a local model's chat template is used; endpoints apply their own."),
     ] = None,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Ask for a last line that states a confidence: confidence(of=stated)."
+        ),
+    ] = False,
     preset: Annotated[
         Literal["published"] | None, typer.Option(help="Use the settings the benchmark was published with.")
     ] = None,
@@ -109,6 +115,7 @@ def collect(
             prompt=prompt,
             shots=shots,
             chat_template=None if chat_template is None else chat_template == "on",
+            confidence=confidence,
             preset=preset,
             sample=sample,
             providers=providers,

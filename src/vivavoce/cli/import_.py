@@ -78,11 +78,11 @@ def import_(
     """Import recorded answers into a run, made if it does not exist; with --scores, recorded scores.
 
     Fields of answers: item, variant, candidate, repeat, edit, text, status, reasoning, finish_reason,
-    tokens, seconds, cost, error. A null text is a failed response, an empty one arrived empty. Fields of
-    scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot, position, note,
-    probability. The last is for people's labels: the probability with which the row's case was drawn for
-    labelling, above 0 and at most 1, the same for all rows of a case. Files of other tools that are
-    recognised: {readers}.
+    tokens, seconds, cost, error, confidence. A null text is a failed response, an empty one arrived empty.
+    Fields of scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot,
+    position, note, probability. The last is for people's labels: the probability with which the row's case
+    was drawn for labelling, above 0 and at most 1, the same for all rows of a case. Files of other tools that
+    are recognised: {readers}.
 
     Example: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)" --map candidate=model`
 

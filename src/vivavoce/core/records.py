@@ -116,8 +116,10 @@ class Response:
     `status` is `ok` if text arrived (even empty or cut, see `finish_reason`), `filtered` if the provider
     withheld it, `failed` if we did not get it; `text` is null exactly when it is not `ok`. `seconds` and
     `cost` (in the provider's currency) may be null. `meta` keeps what else came: citations, the name that
-    answered, the log-probabilities of the text. `probe` is '' for a response in words; else it names the
-    requests for log-likelihoods, and the record of the replies stands in `logprobs`, as JSON, and no `text`.
+    answered, the log-probabilities of the text. Where a confidence was asked for, its `confidence` holds the
+    pieces cut out of `text`, each with its place; where one was imported, a probability or its words.
+    `probe` is '' for a response in words; else it names the requests for log-likelihoods, and the record of
+    the replies stands in `logprobs`, as JSON, and no `text`.
     """
 
     benchmark: str
@@ -250,11 +252,16 @@ class Reading(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What a metric gets to mark: a readable answer beside its item."""
+    """What a metric gets to mark: a readable answer beside its item.
+
+    `other_repeats` are the readings of the candidate's other answers to the same item, unreadable ones too,
+    for a metric that `needs_repeats`; what failed is none.
+    """
 
     item: Item
     response: Response
     reading: Reading
+    other_repeats: tuple[Reading, ...] = ()
 
 
 class Value(NamedTuple):

@@ -63,20 +63,37 @@ def spoken(text: str) -> Spoken:
     A lone `</think>` ends thinking that began at the start. After an unclosed `<think>` everything is inside.
     Nested marks count as one. White space around the answer is removed.
     """
-    parts: list[str] = []
+    spans, thought, closed = _spoken_spans(text)
+    return Spoken("".join(text[start:end] for start, end in spans).strip(), thought, closed)
+
+
+def hide_thinking(text: str) -> str:
+    """`text` with a line end in place of each character of its thinking: places in it are those in `text`."""
+    spans, thought, _ = _spoken_spans(text)
+    if not thought:
+        return text
+    hidden = ["\n"] * len(text)
+    for start, end in spans:
+        hidden[start:end] = text[start:end]
+    return "".join(hidden)
+
+
+def _spoken_spans(text: str) -> tuple[list[tuple[int, int]], bool, bool]:
+    """Where `text` is no thinking, and `thought` and `closed` as in `Spoken`."""
+    spans: list[tuple[int, int]] = []
     depth, last, thought = 0, 0, False
     for mark in _THINK.finditer(text):
         thought = True
         opening = not mark[1]
         if depth == 0 and opening:
-            parts.append(text[last : mark.start()])
+            spans.append((last, mark.start()))
         elif depth == 0:
-            parts.clear()
+            spans.clear()
         depth = depth + 1 if opening else max(0, depth - 1)
         last = mark.end()
     if depth == 0:
-        parts.append(text[last:])
-    return Spoken("".join(parts).strip(), thought, depth == 0)
+        spans.append((last, len(text)))
+    return spans, thought, depth == 0
 
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

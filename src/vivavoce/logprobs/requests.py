@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Item
-from vivavoce.core.registry import members
+from vivavoce.core.registry import build, members
+from vivavoce.core.specs import Spec
 from vivavoce.metrics import Metric
 from vivavoce.models.requests import Continuations, Generation, Likelihood, Message, Reply, Request
 
@@ -58,8 +60,11 @@ class LogprobMetric(Metric):
 
     @property
     @abstractmethod
-    def logprob_requests(self) -> LogprobRequests:
-        """What the model is asked. Several metrics may share one, by its name."""
+    def logprob_requests(self) -> LogprobRequests | None:
+        """What the model is asked. Several metrics may share one, by its name.
+
+        Null where a metric scores log-likelihoods under other settings only, and words under these.
+        """
 
 
 def to_model_requests(request: Request, branching: bool) -> list[Request]:
@@ -109,9 +114,17 @@ def requests_of(metric: Metric) -> LogprobRequests | None:
     return metric.logprob_requests if isinstance(metric, LogprobMetric) else None
 
 
-def scores_logprobs(metric: str) -> bool:
-    """Whether a metric of log-likelihoods is registered under this name."""
-    return issubclass(members("metric").get(metric, object), LogprobMetric)
+def scores_logprobs(spec: Spec) -> bool:
+    """Whether the metric of this spec scores log-likelihoods.
+
+    One that cannot be built, as a file it names is gone, does if its settings do not decide it.
+    """
+    if not issubclass(members("metric").get(spec.name, object), LogprobMetric):
+        return False
+    try:
+        return requests_of(build("metric", spec)) is not None
+    except VivaError:
+        return True
 
 
 def finite(likelihood: Likelihood) -> float | None:

@@ -145,6 +145,14 @@ class Metric(ABC):
         return ()
 
     @property
+    def needs_repeats(self) -> bool:
+        """Whether a response is scored beside the candidate's other answers to the item.
+
+        Its rows then hold `other_repeats`, and all repeats of an item are scored again when one is added.
+        """
+        return False
+
+    @property
     def suggested(self) -> bool:
         """Whether a call that names no metric is told of it."""
         return True

@@ -25,10 +25,12 @@ SHARED_SETTINGS: Mapping[str, tuple[type, ...]] = {
     "prompt": (str,),
     "shots": (int,),
     "chat_template": (bool,),
+    "confidence": (bool,),
 }
 """Settings of any candidate, with the types each takes: its prompt, and how a response is sampled.
 
-`system` is a text, a .md file, or the name of a shipped prompt; `prompt` is a .md file.
+`system` is a text, a .md file, or the name of a shipped prompt; `prompt` is a .md file. With `confidence` a
+last line is asked for that states one.
 """
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "temperature": (lambda n: n >= 0, "0 or more"),

@@ -188,7 +188,7 @@ def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
     names = {}
     for key, measure in measures.items():
         signed = specs.signed(measure.signature)
-        if not signed.recorded and scores_logprobs(signed.spec.name):
+        if not signed.recorded and scores_logprobs(signed.spec):
             try:
                 requests = requests_of(registry.build("metric", signed.spec))
             except VivaError:  # a file that it named is gone

@@ -174,6 +174,7 @@ class Run:
         prompt: str | Path | None = None,
         shots: int | None = None,
         chat_template: bool | None = None,
+        confidence: bool = False,
         preset: Literal["published"] | None = None,
         sample: str | int | None = None,
         providers: str | Path | None = None,
@@ -188,9 +189,10 @@ class Run:
 
         What `vary` made of the questions in this run is asked too. `logprobs` (or `for_`, its earlier name)
         names metrics of log-probabilities, such as perplexity: these are collected then, and no text is
-        generated. Settings from `temperature` to `chat_template` are for every model whose spec does not
-        state them; `preset` fills in those that the benchmark was published with. `sample` asks a share
-        ("10%") or a number of questions, by category, and estimates weigh them. `dry_run` asks no model and
+        generated. Settings from `temperature` to `confidence` are for every model whose spec does not state
+        them; `confidence` asks for a last line that states one. `preset` fills in those that the benchmark
+        was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
+        weigh them. `dry_run` asks no model and
         says what would be asked. `offline` allows connections to this machine only; a credentialed benchmark
         goes to the hosts of `allow` only; items that look like patient data leave this machine only with
         `allow_phi`.
@@ -214,6 +216,7 @@ class Run:
             prompt=None if prompt is None else str(prompt),
             shots=shots,
             chat_template=chat_template,
+            confidence=confidence or None,
         )
         if dry_run:
             return planned(plan, estimate_cost(self.file, plan))

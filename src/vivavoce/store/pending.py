@@ -17,6 +17,8 @@ class Pending(NamedTuple):
 
 
 _SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+_CONFIDENCE = "json_quote(json_extract(r.meta, '$.confidence'))"
+"""What `meta` holds of a confidence, as JSON; the rest of it is for no metric, and may be long."""
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
@@ -29,6 +31,10 @@ _UNSETTLED = f"""
            AND s.measure_id IN (SELECT value FROM json_each(:measures))
            GROUP BY s.measure_id HAVING max(s.status_id = 3) = 0)) < :n
 """
+_WITH_REPEATS = f"""
+    {_TO_ITEMS} AND (r.item_id, r.candidate_id, r.edit_id) IN
+      (SELECT r.item_id, r.candidate_id, r.edit_id {_UNSETTLED})
+"""
 
 
 def count_pending(
@@ -37,13 +43,17 @@ def count_pending(
     measures: Sequence[int],
     pass_no: int = 1,
     probe: str = "",
+    *,
+    repeats: bool = False,
 ) -> int:
     """How many responses to these items lack a settled score by one of the measures in that pass.
 
-    They are the answers in words, or what a `probe` told.
+    They are the answers in words, or what a `probe` told. With `repeats` every repeat of an answer that lacks
+    one is counted with it.
     """
     values = _unsettled(items, measures, pass_no, probe)
-    (n,) = db.execute(f"SELECT count(*) {_UNSETTLED}", values).fetchone()
+    where = _WITH_REPEATS if repeats else _UNSETTLED
+    (n,) = db.execute(f"SELECT count(*) {where}", values).fetchone()
     return int(n)
 
 
@@ -53,9 +63,12 @@ def pending(
     measures: Sequence[int],
     pass_no: int = 1,
     probe: str = "",
+    *,
+    repeats: bool = False,
 ) -> Iterator[Pending]:
-    """Those responses, item by item; a failed score is no settled one."""
-    return _responses_to(db, items, _UNSETTLED, _unsettled(items, measures, pass_no, probe))
+    """Those responses, item by item and candidate by candidate; a failed score is no settled one."""
+    where = _WITH_REPEATS if repeats else _UNSETTLED
+    return _responses_to(db, items, where, _unsettled(items, measures, pass_no, probe))
 
 
 def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[Pending]:
@@ -95,13 +108,15 @@ def _responses_to(
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
         "iif(r.logprobs IS NULL, r.text, NULL), "
-        f"{', '.join(f'r.{name}' for name in _SAID)} {where} "
+        f"{', '.join(f'r.{name}' for name in _SAID)}, {_CONFIDENCE} {where} "
         "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
-    for key, item_id, *row in db.execute(sql, values):
+    for key, item_id, *row, confidence in db.execute(sql, values):
         item = items[item_id]
         fields = dict(zip(names, row, strict=True))
+        if confidence != "null":
+            fields["meta"] = {"confidence": json.loads(confidence)}
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         yield Pending(key, item, response)
 

@@ -191,7 +191,7 @@ def put_responses(
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
         values = response_fields(r)
         present = db.execute(
-            "SELECT response_id, status, text FROM responses "
+            "SELECT response_id, status, text, json_extract(meta, '$.confidence') FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
             key,
         ).fetchone()
@@ -202,7 +202,8 @@ def put_responses(
                 key + values,
             )
             new += 1
-        elif present[1:] == (r.status, r.text) or r.status == "failed":
+        elif present[1:3] == (r.status, r.text) or r.status == "failed":
+            _refuse_other_confidence(r, present[3])
             unchanged += 1
         elif present[1] == "failed":
             db.execute("DELETE FROM scores WHERE response_id = ?", present[:1])
@@ -218,6 +219,16 @@ def put_responses(
                 "answers, give them other repeat numbers; if they correct the old, start a new run."
             )
     return Stored(new, unchanged, replaced)
+
+
+def _refuse_other_confidence(response: Response, stored: object) -> None:
+    confidence = response.meta.get("confidence")
+    if confidence is not None and confidence != stored:
+        where = f"{response.candidate}, {response.item} (repeat {response.repeat})"
+        raise InputError(
+            f"{where}: stored {'without' if stored is None else 'with another'} confidence already, "
+            "and answers are kept as they came: import the file into a new run."
+        )
 
 
 _DECLARED = ("low", "high", "direction", "if_unanswered", "pool", "smallest_difference")
@@ -330,6 +341,18 @@ def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, 
             "DELETE FROM scores WHERE pass_no = ? AND ballot_id IN (SELECT value FROM json_each(?)) "
             "AND measure_id IN (SELECT value FROM json_each(?))",
             (pass_no, json.dumps(keys), json.dumps(list(measures))),
+        )
+
+
+def drop_scores(
+    db: sqlite3.Connection, measures: Sequence[int], pass_no: int, responses: Sequence[int]
+) -> None:
+    """Take away the scores of these responses by these measures: they are scored again beside new repeats."""
+    if responses:
+        db.execute(
+            "DELETE FROM scores WHERE pass_no = ? AND response_id IN (SELECT value FROM json_each(?)) "
+            "AND measure_id IN (SELECT value FROM json_each(?))",
+            (pass_no, json.dumps(list(responses)), json.dumps(list(measures))),
         )
 
 

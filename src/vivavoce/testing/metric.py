@@ -9,7 +9,7 @@ from vivavoce import formats
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Criterion, Item, Reading, Response, Row, Unit, Value
 from vivavoce.core.registry import build
-from vivavoce.logprobs.requests import LogprobMetric, to_model_requests
+from vivavoce.logprobs.requests import LogprobRequests, requests_of, to_model_requests
 from vivavoce.metrics import ComparativeMetric, Metric, ScoringContext, is_comparative
 from vivavoce.models.requests import Generation, Likelihood, Message, Reply, Request
 from vivavoce.pipeline.score.checks import ValueOrUnits, check_declared, checked
@@ -53,8 +53,8 @@ def example_rows(metric: Metric) -> Iterator[Row]:
     for item in filter(metric.applies_to, _items()):
         if not all(getattr(item, field) for field in metric.needs):
             continue
-        if isinstance(metric, LogprobMetric):
-            yield _logprob_row(metric, item)
+        if requests := requests_of(metric):
+            yield _logprob_row(requests, item)
             continue
         for candidate, text in enumerate(2 * _responses(item)):
             response = Response(
@@ -62,7 +62,8 @@ def example_rows(metric: Metric) -> Iterator[Row]:
             )
             reading = formats.read_response(item, text)
             if reading.status == "ok":
-                yield Row(item, response, reading)
+                repeats = (reading, Reading("unanswered")) if metric.needs_repeats else ()
+                yield Row(item, response, reading, repeats)
 
 
 def _check_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) -> None:
@@ -155,7 +156,9 @@ def _compared(
 def _same_question(row: Row, other: Row) -> bool:
     """Whether two rows are equal responses to one item, which a rule cannot tell apart."""
     return (
-        row.item == other.item and row.response.text == other.response.text and row.reading == other.reading
+        row.item == other.item
+        and row.response.text == other.response.text
+        and (row.reading, row.other_repeats) == (other.reading, other.other_repeats)
     )
 
 
@@ -237,13 +240,12 @@ def _responses(item: Item) -> list[str]:
     return texts
 
 
-def _logprob_row(metric: LogprobMetric, item: Item) -> Row:
+def _logprob_row(requests: LogprobRequests, item: Item) -> Row:
     """What a metric finds of an item that a model without preferences was asked about."""
 
     def prompt(asked: Item) -> tuple[Message, ...]:
         return (Message("user", formats.ask(asked)),)
 
-    requests = metric.logprob_requests
     samples = [_generated(request) for request in requests.sample(item, prompt)]
     scores = [_likelihoods(request) for request in requests.score(item, prompt, samples)]
     record = requests.to_record(item, samples, scores)

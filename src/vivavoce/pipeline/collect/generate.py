@@ -1,13 +1,15 @@
 """Generation: every item that has no response yet is asked, and each response is stored with its call."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from vivavoce.core.records import Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, call_record
 from vivavoce.models.requests import Model, Reply
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
+from vivavoce.reading.confidence import Cut, restored, without_confidence
 from vivavoce.store.calls import Ledger, answered
 from vivavoce.store.runfile import RunFile
 
@@ -39,6 +41,7 @@ def generation_rounds(
 ) -> Iterator[Round]:
     """The one round in which these candidates are asked what they have not answered."""
     benchmark = plan.items[0].benchmark
+    confident = {str(candidate.spec) for candidate, _ in connected if candidate.settings.get("confidence")}
 
     def calls(candidate: CandidateConfig) -> Iterator[Call]:
         done = answered(run, benchmark, str(candidate.spec))
@@ -47,6 +50,8 @@ def generation_rounds(
 
     def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
         response = _response(benchmark, model, call, outcome)
+        if model.name in confident:
+            response = _with_confidence(response)
         status = response.status
         ledger.put(
             response, call_record(model, call, outcome, purpose="collect", status=status, error=outcome.error)
@@ -59,7 +64,7 @@ def generation_rounds(
             return None
         meta = stored["meta"]
         reply = Reply(
-            text=stored["text"],
+            text=_as_it_came(stored["text"], meta),
             reasoning=stored["reasoning"],
             finish_reason=stored["finish_reason"],
             model=meta.get("model"),
@@ -106,3 +111,22 @@ def _response(benchmark: str, model: Model, call: Call, outcome: CallOutcome) ->
         cost=outcome.cost,
         meta={key: value for key, value in meta.items() if value},
     )
+
+
+def _with_confidence(response: Response) -> Response:
+    """The response with its confidence line moved to `meta`, so that it is part of no answer that is scored.
+
+    `confidence` in `meta` lists what was cut and where, so that nothing is lost; empty if no line was found.
+    """
+    if response.text is None:
+        return response
+    text, cuts = without_confidence(response.text)
+    return replace(response, text=text, meta={**response.meta, "confidence": cuts})
+
+
+def _as_it_came(text: str | None, meta: Mapping[str, Any]) -> str | None:
+    """The stored text of a response with the confidence line where it stood."""
+    cuts = meta.get("confidence")
+    if text is None or not isinstance(cuts, list):
+        return text
+    return restored(text, [Cut(*cut) for cut in cuts])

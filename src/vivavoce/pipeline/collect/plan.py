@@ -33,8 +33,9 @@ class RequestBuilder:
 
     Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
     that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
-    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; and `shots`, so many other items with their keys,
-    of the same format and another case, drawn by the item's id.
+    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; `shots`, so many other items with their keys, of
+    the same format and another case, drawn by the item's id; and `confidence`, which asks behind the question
+    for a last line that states one.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -88,7 +89,10 @@ class RequestBuilder:
         messages = [Message("system", system)] if system else []
         for example, answer in self._examples(item, shots) if shots else ():
             messages += [Message("user", self._question(example, settings)), Message("assistant", answer)]
-        return (*messages, Message("user", self._question(item, settings)))
+        question = self._question(item, settings)
+        if settings.get("confidence"):  # of the last question alone: examples show answers without it
+            question = self._prompt("confidence").fill(question=question)
+        return (*messages, Message("user", question))
 
     def shared_texts(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """What is sent along with every item: the setting it comes from, and its text."""

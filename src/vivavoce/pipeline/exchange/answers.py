@@ -1,5 +1,6 @@
 """Recorded answers in: other people's files become responses of a run."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, 
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
-    *("tokens", "seconds", "cost", "error", "probe"),
+    *("tokens", "seconds", "cost", "error", "probe", "confidence"),
 )
 _NEEDED = {
     "item": "--map item=COLUMN",
@@ -216,7 +217,33 @@ def _response(line: Line, item: Item) -> Response:
         seconds=number_of(row, "seconds", float, where),
         cost=number_of(row, "cost", float, where),
         error=text_of(line, "error") or (text if status == "failed" else None),
+        meta=_confidence(line),
     )
+
+
+def _confidence(line: Line) -> dict[str, float | str]:
+    """The confidence of a row, if it has one: a probability where the cell is a number, else its words.
+
+    Raises `InputError` for a number above 1 or below 0, which is no probability.
+    """
+    cell = line.row.get("confidence")
+    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
+    try:
+        number = number_of({"confidence": cell}, "confidence", float, line.where)
+    except InputError:
+        if not isinstance(cell, str):
+            raise
+        return {"confidence": cell}
+    if number is not None and not 0 <= number <= 1:
+        raise InputError(
+            f"{line.where}: confidence is {number:g}; a number is a probability from 0 to 1, and percent has "
+            f"its sign, as in {number:g}%."
+        )
+    return {} if number is None else {"confidence": number}
+
+
+_DECIMAL_COMMA = re.compile(r"\s*[01],\d+\s*")
 
 
 def identical_repeats(responses: Iterable[Response]) -> tuple[str, ...]:

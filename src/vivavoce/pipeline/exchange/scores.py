@@ -345,7 +345,7 @@ def import_scores(
     words.
     """
     spec = parse(measure)
-    if scores_logprobs(spec.name):
+    if scores_logprobs(spec):
         raise InputError(
             f"{spec.name} marks what a model told of its probabilities, and imported marks are of answers in "
             "words: `viva merge` brings marks of ours, and for others --measure needs another name."

@@ -10,7 +10,6 @@ own failed ballot only.
 """
 
 import hashlib
-import itertools
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,10 +33,11 @@ from vivavoce.pipeline.score.checks import (
     missing_commands,
     read_response,
 )
+from vivavoce.pipeline.score.repeats import batches, with_other_repeats
 from vivavoce.store.pending import Ballot, Pending, ballots, contestants, count_pending, pending
 from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import ScoreRow, drop_ballots, put_measures, put_provenance, put_scores
+from vivavoce.store.write import ScoreRow, drop_ballots, drop_scores, put_measures, put_provenance, put_scores
 
 BATCH, ASKED = 2_000, 500
 """Rows stored at a time; fewer where a model marks, and each has taken a call."""
@@ -178,17 +178,22 @@ def _store_batch(run: RunFile, batch: "Batch", measures: Mapping[int, Measure], 
     """Store the scores of a batch; how many there are of each status."""
     with run.writing() as db:
         drop_ballots(db, list(measures), pass_no, batch.replaces)
+        drop_scores(db, list(measures), pass_no, batch.again)
         for key, measure in measures.items():
             put_scores(db, key, batch.marks[measure.criterion.criterion])
     return Counter(score.value.status for scores in batch.marks.values() for score in scores)
 
 
 class Batch(NamedTuple):
-    """Responses, or ballots, that were marked: how many, their marks by criterion, and ballots that go."""
+    """Responses, or ballots, that were marked: how many, their marks by criterion, and what these replace.
+
+    `replaces` are ballots that go, `again` responses whose earlier marks go.
+    """
 
     size: int
     marks: Mapping[str, Sequence[ScoreRow]]
     replaces: Sequence[str] = ()
+    again: Sequence[int] = ()
 
 
 def _pending_batches(
@@ -206,7 +211,7 @@ def _pending_batches(
             todo = pending_ballots(db, metric, items, keys, pass_no)
         return len(todo), _ballot_batches(metric, todo, pass_no, context, size)
     with run.reading() as db:
-        total = count_pending(db, items, keys, pass_no, _probe(metric))
+        total = count_pending(db, items, keys, pass_no, _probe(metric), repeats=metric.needs_repeats)
     return total, _response_batches(run, metric, items, keys, pass_no, context, size)
 
 
@@ -233,8 +238,8 @@ def _response_batches(
     size: int,
 ) -> Iterator[Batch]:
     with run.reading() as source:  # its view stays that of the start while batches are written
-        todo = pending(source, items, keys, pass_no, _probe(metric))
-        while batch := list(itertools.islice(todo, size)):
+        todo = pending(source, items, keys, pass_no, _probe(metric), repeats=metric.needs_repeats)
+        for batch in batches(todo, size, with_repeats=metric.needs_repeats):
             values = _values(metric, batch, context)
             scores = {
                 c.criterion: [
@@ -244,7 +249,7 @@ def _response_batches(
                 ]
                 for c in metric.criteria
             }
-            yield Batch(len(batch), scores)
+            yield Batch(len(batch), scores, again=[p.key for p in batch] if metric.needs_repeats else ())
 
 
 def _probe(metric: Metric) -> str:
@@ -266,15 +271,20 @@ def _values(
     """For each response of a batch the values by every criterion; non-responses never reach the metric."""
     values: list[Mapping[str, ValueOrUnits] | None] = []
     rows: list[Row] = []
-    items = {id(p.item): p.item for p in batch}
-    reasons = {key: metric.not_applicable(item) for key, item in items.items()}
-    for p in batch:
-        row = _row_or_value(metric, p, reasons[id(p.item)], context)
+    for row in _readings(metric, batch, context):
         if isinstance(row, Row):
             rows.append(row)
         values.append(None if isinstance(row, Row) else {c.criterion: row for c in metric.criteria})
     of_rows = iter(_metric_values(metric, rows, context))
     return [value if value is not None else next(of_rows) for value in values]
+
+
+def _readings(metric: Metric, batch: Sequence[Pending], context: ScoringContext) -> Sequence[Row | Value]:
+    """The responses as the metric gets them, or their values, with their repeats where it needs these."""
+    items = {id(p.item): p.item for p in batch}
+    reasons = {key: metric.not_applicable(item) for key, item in items.items()}
+    read_as = [_row_or_value(metric, p, reasons[id(p.item)], context) for p in batch]
+    return with_other_repeats(batch, read_as) if metric.needs_repeats else read_as
 
 
 def _row_or_value(metric: Metric, p: Pending, reason: str | None, context: ScoringContext) -> Row | Value:

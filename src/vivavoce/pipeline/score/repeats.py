@@ -1,0 +1,44 @@
+"""Repeats for metrics that score a response beside the candidate's other answers to the item."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from vivavoce.core.records import Reading, Row, Value
+from vivavoce.store.pending import Pending
+
+
+def batches(todo: Iterator[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
+    """The responses, so many at a time; with repeats all those of a candidate to an item in one batch."""
+    if not with_repeats:
+        while batch := list(itertools.islice(todo, size)):
+            yield batch
+        return
+    batch = []
+    for _, group in itertools.groupby(todo, key=lambda p: (id(p.item), p.response.candidate)):
+        batch += group
+        if len(batch) >= size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def with_other_repeats(batch: Sequence[Pending], read_as: Sequence[Row | Value]) -> list[Row | Value]:
+    """The rows with the readings of the candidate's other answers to the item in the same form.
+
+    A silence and an unreadable answer are readings too: asked again, the candidate said something else. A
+    failed response says nothing of the candidate, and is none.
+    """
+    places = [(id(p.item), p.response.candidate, p.response.edit) for p in batch]
+    readings: dict[tuple[int, str, str], dict[int, Reading]] = {}
+    for number, (place, row) in enumerate(zip(places, read_as, strict=True)):
+        if isinstance(row, Row):
+            readings.setdefault(place, {})[number] = row.reading
+        elif row.status in ("unanswered", "unreadable"):
+            readings.setdefault(place, {})[number] = Reading(row.status, reason=row.note)
+    return [
+        row._replace(other_repeats=tuple(r for k, r in readings[place].items() if k != number))
+        if isinstance(row, Row)
+        else row
+        for number, (place, row) in enumerate(zip(places, read_as, strict=True))
+    ]
