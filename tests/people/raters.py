@@ -9,9 +9,10 @@ from typing import Any
 
 from tests.studies.making import made
 
-from vivavoce.people.blinding_key import SECRET_EVENT, plain
+from vivavoce.people.blinding_key import plain
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.store_ballots import store_ballots
+from vivavoce.people.stored_keys import SECRET_EVENT
 from vivavoce.pipeline.run import Run
 from vivavoce.store.write import put_event
 
@@ -83,22 +84,23 @@ def ballot(sheet: Path, opinion: Opinion, to: Path) -> Path:
     """What the page would save, made from the rater's sheet."""
     items: dict[str, dict[str, Any]] = {}
     for row in lines(sheet):
-        said = {"rank": None, "clearly_wrong": False, "tag": None} | dict(
-            opinion(row["item"], plain(row["answer"]))
-        )
+        said = dict(opinion(row["item"], plain(row["answer"])))
+        if "rank" in row:
+            said = {"rank": None, "clearly_wrong": False, "tag": None} | said
         one = items.setdefault(
             row["item"],
             {
                 "item": row["item"],
                 "seal": row["seal"],
                 "question": row["question"],
+                **({} if "rank" in row else {"reference": row["reference"]}),
                 "answers": [],
                 "remark": "",
             },
         )
         one["answers"].append({"label": row["label"], "answer": row["answer"], **said})
     body = {
-        "schema": "viva.panel.ballot/1",
+        "schema": "viva.panel.ballot/1" if "rank" in row else "viva.panel.ratings/1",
         "panel": row["panel"],
         "rater": row["rater"],
         "items": list(items.values()),

@@ -12,8 +12,9 @@ from tests.studies.making import made, score
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.core.spreadsheets import FORMULA
-from vivavoce.people.blinding_key import plain, read_keys
+from vivavoce.people.blinding_key import plain
 from vivavoce.people.packets import write_packets
+from vivavoce.people.stored_keys import read_keys
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -122,6 +123,88 @@ def test_the_page_can_be_filled_by_keyboard_and_read_by_everyone(
         assert looking.BUILT | {"landmarks": []} == built
         weak = [one for one in looking.contrasts(page) if one["ratio"] < 4.5]
         assert [] == weak
+
+
+@pytest.fixture
+def rates(tmp_path: Path) -> Run:
+    """The same answers, to be rated by five criteria; one is very long."""
+    answers = {"Hostile": {"q01": HOSTILE + "\r\n  <pre>", "q02": "=1+1 " + "and so on " * 900}}
+    run = examined(tmp_path, N, answers=answers)
+    write_packets(run.file, ["anna"], tmp_path / "out", task="rate", rubric="medgpt")
+    return run
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_ratings_filled_in_and_downloaded_are_read_back(
+    browser: Browser, rates: Run, tmp_path: Path, viewport: Any
+) -> None:
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=viewport) as page:
+        assert 0 == page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert "0 of 11 answers rated." in page.locator("#told").inner_text()
+        scales = page.locator("fieldset[data-scale]")
+        assert 11 * 5 == scales.count()
+        for n in range(scales.count()):
+            scales.nth(n).get_by_role("radio").nth(n % 7).check()
+            if n == 4:
+                assert "1 of 11 answers rated. Not downloaded yet." in page.locator("#told").inner_text()
+        page.locator("#q2 textarea").first.fill("Unsure, <b>both</b> fit.")
+        told = page.locator("#told").inner_text()
+        assert "11 of 11 answers rated. Not downloaded yet. The ballot is complete" in told
+        with page.expect_download() as coming:
+            page.locator("#save").click()
+        saved = tmp_path / "ballot.json"
+        coming.value.save_as(saved)
+        assert page.evaluate("typeof pwned") == "undefined"
+        assert 0 == page.locator("main :is(script, img, pre)").count()
+        page.reload()  # what was filled in is still there
+        assert "11 of 11" in page.locator("#told").inner_text()
+    (done,) = store_ballots(rates.file, [saved])
+    assert (N, 0, 1) == (done.new, done.skipped, done.remarks)
+    # The radio buttons of a scale are 0 to 5, and cannot tell: every seventh of 55 is none.
+    assert (55 - 7, 7) == (done.labels, done.cannot_tell)
+    assert {0, 1, 2, 3, 4, 5, None} == set(rates.scores["value"])
+
+
+def test_ratings_can_be_given_by_keyboard_and_read_by_everyone(
+    browser: Browser, rates: Run, tmp_path: Path
+) -> None:
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#next").focus()
+        page.keyboard.press("Enter")
+        first = page.locator("#q1 fieldset[data-scale]").first
+        assert page.evaluate("document.activeElement.dataset.field") == "rating"
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowDown")
+        assert "1" == first.locator(":checked").get_attribute("value")
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowUp")  # from the first button round to the last
+        second = page.locator("#q1 fieldset[data-scale]").nth(1)
+        assert "cannot tell" == second.locator(":checked").get_attribute("value")
+        anchor = first.get_by_role("radio").nth(3)
+        assert "small misreading" in anchor.evaluate("one => one.labels[0].textContent")
+        built = looking.structure(page) | {"landmarks": []}
+        assert looking.BUILT | {"landmarks": []} == built
+        assert [] == [one for one in looking.contrasts(page) if one["ratio"] < 4.5]
+
+
+def test_a_ballot_of_ratings_can_be_loaded_again(browser: Browser, rates: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "half.json"
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#q1 fieldset").first.get_by_role("radio").nth(6).check()
+        page.locator("#q1 fieldset").nth(1).get_by_role("radio").nth(0).check()
+        with page.expect_download() as coming:
+            page.locator("#save").click()
+        coming.value.save_as(saved)
+    first = json.loads(saved.read_text(encoding="utf-8"))["items"][0]["answers"][0]
+    assert ("cannot tell", 0, None) == tuple(first[name] for name in ("comprehension", "reasoning", "harm"))
+    with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
+        page.locator("#load").set_input_files(saved)
+        page.wait_for_function("document.querySelectorAll('#q1 :checked').length === 2")
+        assert ["cannot tell", "0"] == page.locator("#q1 :checked").evaluate_all(
+            "all => all.map((o) => o.value)"
+        )
 
 
 def test_the_policy_runs_nothing_but_the_page_itself(browser: Browser, run: Run, tmp_path: Path) -> None:

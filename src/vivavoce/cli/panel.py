@@ -1,4 +1,4 @@
-"""`viva panel`: packets for people who rank answers, and the ballots that come back."""
+"""`viva panel`: packets for people who rank or rate answers, and the ballots that come back."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,13 +34,22 @@ def panel(
     candidates: Annotated[
         list[str], typer.Option(help="make: a candidate to show; repeatable; by default all.")
     ] = [],
-    n: Annotated[int | None, typer.Option("--n", help="make: number of sampled questions (30).")] = None,
+    task: Annotated[
+        Literal["rank", "rate"] | None,
+        typer.Option(help="make: rank answers beside each other, or rate each by a rubric (rank)."),
+    ] = None,
+    rubric: Annotated[
+        str | None, typer.Option(help="make: the rubric to rate by, shipped or a .md file.")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="make: number of sampled questions (30; 60 to rate).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="make: seed of questions and orders (1).")] = None,
     criterion: Annotated[
         str | None, typer.Option(help="make: a sentence that says how answers are to be ranked.")
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="read: accept ballots in which some questions are not ranked.")
+        bool, typer.Option("--partial", help="read: accept ballots in which something is not filled in.")
     ] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="read: let a later ballot replace the earlier one.")
@@ -49,14 +58,18 @@ def panel(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Blinded human evaluation: write packets in which people rank answers, and read their ballots.
+    """Blinded human evaluation: write packets in which people rank or rate answers, and read their ballots.
 
     `make` writes for each rater a page that works offline, and a sheet as an alternative. Both hold the
     candidates' answers and the reference answer, in an order of their own for each rater and question. The
-    key that names the candidates stays in the run. `read` checks the ballots and stores them; `viva study RUN
-    panel` sums them up. Not for clinical use.
+    key that names the candidates stays in the run. With `--task rate` each answer is rated by the criteria of
+    a rubric, as a judge marks it: such ratings are labels that a judge is examined and corrected by. `read`
+    checks the ballots and stores them; `viva study RUN panel` sums ranks up, and `viva study RUN examiners
+    --labels rating` holds a judge against ratings. Not for clinical use.
 
     Example: `viva panel exam.viva make --raters anna,ben,carla --to packets --n 30`
+
+    Example: `viva panel exam.viva make --task rate --rubric medgpt --raters anna,ben --to packets --n 60`
 
     Example: `viva panel exam.viva read ballot-anna.json packets/ben.csv`
     """
@@ -65,6 +78,8 @@ def panel(
         "--to": to,
         "--items": items,
         "--candidates": candidates,
+        "--task": task,
+        "--rubric": rubric,
         "--n": n,
         "--seed": seed,
         "--criterion": criterion,
@@ -88,9 +103,11 @@ def panel(
         to,
         items=items,
         candidates=candidates,
-        n=30 if n is None else n,
+        n=n,
         seed=1 if seed is None else seed,
         criterion=criterion,
+        task=task or "rank",
+        rubric=rubric,
     )
     _show_packets(run, packets, quiet=quiet, json=json)
 
@@ -118,19 +135,29 @@ def _refuse_options(options: Mapping[str, object], place: str) -> None:
             raise InputError(f"{option} goes with {place}.")
 
 
+_WORDS = {
+    "rank": ("rank", "last", "two different answers"),
+    "rate": ("rating", "scored by the rule of each criterion", "an answer to show"),
+}
+"""By task what equal answers share, what becomes of silent ones, and what a question needs."""
+
+
 def _print_packets(packets: "PacketsWritten") -> None:
     answers = counted(packets.n_answers, "answer")
-    print(
-        f"panel {packets.panel}: {counted(packets.n_questions, 'question')} with {answers}, reference "
-        "included."
-    )
+    questions = counted(packets.n_questions, "question")
+    if packets.task == "rate":
+        cases = f"{packets.n_cases} of {counted(packets.n_cases_possible or 0, 'case')}"
+        print(f"panel {packets.panel}: {questions} in {cases} with {answers} to rate.")
+    else:
+        print(f"panel {packets.panel}: {questions} with {answers}, reference included.")
     for path in packets.files:
         print(printable(str(path)))
+    label, silent, least = _WORDS[packets.task]
     notes = (
-        (packets.n_alike, "answer", "shown once with an equal one; they share its rank."),
-        (packets.n_silent, "answer", "not shown, as there is nothing to read: last."),
+        (packets.n_alike, "answer", f"shown once with an equal one; they share its {label}."),
+        (packets.n_silent, "answer", f"not shown, as there is nothing to read: {silent}."),
         (packets.n_lost, "answer", "not shown, as it never arrived."),
-        (packets.n_too_few, "question", "without two different answers left out."),
+        (packets.n_too_few, "question", f"without {least} left out."),
         (packets.n_without_reference, "question", "without a reference."),
     )
     for n, thing, note in notes:
@@ -148,10 +175,17 @@ def _print_packets(packets: "PacketsWritten") -> None:
 def _print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
     for ballot in ballots:
         skipped = f", {counted(ballot.skipped, 'question')} not filled in" if ballot.skipped else ""
+        entries = f"{counted(ballot.clearly_wrong, 'answer')} clearly wrong"
+        if ballot.task == "rate":
+            entries = (
+                f"{counted(ballot.labels, 'label')} of {ballot.metric}, {ballot.cannot_tell} cannot tell"
+            )
         sentence = (
             f"{ballot.file}: {counted(ballot.new, 'new ballot')} of {ballot.rater}, {ballot.unchanged} "
-            f"unchanged, {ballot.replaced} replaced{skipped}; "
-            f"{counted(ballot.clearly_wrong, 'answer')} clearly wrong, {counted(ballot.remarks, 'remark')}."
+            f"unchanged, {ballot.replaced} replaced{skipped}; {entries}, {counted(ballot.remarks, 'remark')}."
         )
         print(printable(sentence))
-    print(f"`viva study {run} panel` sums them up.")
+    if any(ballot.task == "rank" for ballot in ballots):
+        print(f"`viva study {run} panel` sums them up.")
+    for metric in sorted({ballot.metric for ballot in ballots if ballot.task == "rate"}):
+        print(f'`viva study {run} examiners --labels "{metric}"` holds a judge against them.')

@@ -269,8 +269,8 @@ class Signed(NamedTuple):
 
     @property
     def recorded(self) -> bool:
-        """True if the marks were given elsewhere and came in with `viva import --scores`."""
-        return self.version == RECORDED
+        """True if the marks were given elsewhere: with `viva import --scores`, or by people in a packet."""
+        return self.version.partition("#")[0] == RECORDED
 
 
 RECORDED = "recorded"

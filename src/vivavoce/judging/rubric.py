@@ -127,12 +127,7 @@ class Rubric:
             values = {criterion.name: read_tag(text, criterion)}
         else:
             values = read_marks(text, tuple(criteria.values()))
-        derived = {
-            c.name: _rescaled(values[c.of], criteria[c.of].criterion, c.criterion)
-            for c in self.criteria
-            if c.of in values
-        }
-        return values | derived
+        return values | derived_values(self.criteria, values)
 
     def again(self, ask: Ask, reply: str, why: str) -> tuple[Message, ...]:
         """The conversation of the one re-ask: what was asked, the reply, what was wrong, the form wanted.
@@ -245,6 +240,16 @@ def _described(criteria: Sequence[RubricCriterion]) -> str:
         levels = [f"{value:g}: {text}" for value, text in sorted(c.levels.items())]
         blocks.append("\n".join([f"### {c.key}{scale}", c.ask, *levels]))
     return "\n\n".join(blocks)
+
+
+def derived_values(criteria: Sequence[RubricCriterion], values: Mapping[str, float]) -> dict[str, float]:
+    """The values of the criteria that are rescaled from one of these."""
+    ranges = {c.name: c.criterion for c in criteria}
+    return {
+        c.name: _rescaled(values[c.of], ranges[c.of], c.criterion)
+        for c in criteria
+        if c.of is not None and c.of in values
+    }
 
 
 def _rescaled(value: float, of: Criterion, to: Criterion) -> float:

@@ -1,29 +1,30 @@
 """Store ballots in the run as scores of each candidate, all of them or none.
 
-Candidates with the same answer share its rating. A blank answer is not shown and loses to every other; an
-answer that we failed to collect gets a failed score.
+Candidates with the same answer share what is said of it. What the scores are is the task's.
 """
 
-import hashlib
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.core.records import Criterion, Item, Measure, Response, Value
+from vivavoce.core.records import Item, Measure, Response
 from vivavoce.core.registry import file_hash
-from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label
-from vivavoce.people.blinding_key import REFERENCE, BlindingKey, PanelItem, read_keys
-from vivavoce.people.read_ballots import Ballot, FilledItem, Rating, open_ballot
+from vivavoce.people.blinding_key import REFERENCE, BlindingKey, PacketItem, PanelItem
+from vivavoce.people.read_ballots import Ballot, open_ballot
+from vivavoce.people.stored_keys import read_keys
+from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.schema import STATUSES
 from vivavoce.store.write import (
     ScoreRow,
-    drop_ballots,
+    drop_scores,
     put_candidates,
     put_event,
     put_measures,
@@ -32,27 +33,12 @@ from vivavoce.store.write import (
     put_scores,
 )
 
-CRITERIA = (
-    Criterion(
-        criterion="rank", low=1.0, high=None, direction="lower", if_unanswered="set_aside", pool="rank"
-    ),
-    Criterion(criterion="ahead"),
-    Criterion(criterion="clearly_wrong", direction="lower", if_unanswered="set_aside"),
-    Criterion(criterion="good"),
-    Criterion(criterion="bad", direction="lower"),
-)
-"""The scores of a ballot for each candidate: the mid-rank; the share of the others it is ahead of, ties half;
-and whether it is clearly wrong, good, bad. Okay is neither good nor bad. A non-response has no score of its
-own; where scores are counted it is 0 in `ahead`, also beside another non-response: no half of a tie.
-"""
-NO_TAG = "the rater gave no tag"
-NO_RANK = "the rater took the ranks back"
-
 
 class BallotsStored(NamedTuple):
     """The effect of reading one file, counted in ballots: items by one rater.
 
-    `skipped` are not filled in; those of them that were once are among the `replaced`.
+    `skipped` are not filled in; those of them that were once are among the `replaced`. Of what was entered,
+    `labels` counts ratings, each answer and criterion, and `cannot_tell` those that the rater could not give.
     """
 
     file: str
@@ -64,18 +50,23 @@ class BallotsStored(NamedTuple):
     skipped: int
     clearly_wrong: int
     remarks: int
+    task: str = "rank"
+    metric: str = ""
+    labels: int = 0
+    cannot_tell: int = 0
 
 
 def store_ballots(
     run: RunFile, files: Sequence[Path], *, partial: bool = False, replace: bool = False
 ) -> tuple[BallotsStored, ...]:
-    """Store the ballots of these files as scores by `panel(id=…)`; all of them or none.
+    """Store the ballots of these files as scores, ranks by `panel(id=…)`, ratings by `rating(rubric=…)`.
 
-    `partial` leaves out questions that lack a rank, and stores no tag where none was given, instead of
-    refusing the file. A ballot that says what is stored already changes nothing; one that says otherwise is
-    refused unless `replace`, which puts it in its place and notes both in the run's events. That holds for
-    what was taken back too: a tag that is gone, or the ranks of a question, which then leaves the run.
-    Raises `InputError` as `open_ballot`, and for what is not filled in.
+    All of them or none. `partial` leaves out questions that are not ranked or rated, and stores no value
+    where none was given, instead of refusing the file. A ballot that says what is stored already changes
+    nothing; one that says otherwise is refused unless `replace`, which puts it in its place and notes both in
+    the run's events. That holds for what was taken back too: a tag or a rating that is gone, or all that was
+    said of a question, which then leaves the run. Raises `InputError` as `open_ballot`, and for what is not
+    filled in.
     """
     if not files:
         raise SelectionError(
@@ -111,47 +102,59 @@ def _refuse_gaps(ballot: Ballot) -> None:
         more = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
         raise InputError(
             f"{ballot.file} is half filled, {len(ballot.filled) - len(gaps)} of {len(ballot.filled)} "
-            f"questions are complete: {'; '.join(gaps[:5])}{more}. Send it back, or take what is ranked with "
+            f"questions are complete: {'; '.join(gaps[:5])}{more}. Send it back, or take what is there with "
             "--partial; nothing was stored."
         )
 
 
+class _Stored(NamedTuple):
+    """A score that the run holds."""
+
+    value: float | None
+    status: int
+    note: str | None
+
+
+_StoredScores = Mapping[tuple[int, int], _Stored]
+
+
 def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored:
-    key = ballot.key
-    signature = f"{key.metric}@{RECORDED}"
+    key, task = ballot.key, ballot.key.task
+    signature = task.signature(key.panel)
     measures = put_measures(
         db,
-        [Measure(metric=key.metric, signature=signature, rater=ballot.rater, criterion=c) for c in CRITERIA],
+        [
+            Measure(metric=key.metric, signature=signature, rater=ballot.rater, criterion=c)
+            for c in task.criteria
+        ],
     )
-    ranked = [filled for filled in ballot.filled if not filled.unranked]
-    taken_back = [
-        filled
-        for filled in ballot.filled
-        if filled.unranked and _stored_scores(db, measures, _ballot_id(ballot, filled))
-    ]
-    responses = _response_keys(db, key, [filled.packet_item.item for filled in (*ranked, *taken_back)])
+    answered = [filled for filled in ballot.filled if not filled.open]
+    every = (*ballot.filled, *(_unshown_items(key) if answered else ()))
+    stored = _stored_by_item(db, ballot, every, measures)
+    to_store = [filled for filled in every if not filled.open or stored[filled.packet_item.item.name]]
+    responses = _responses(db, key, [filled.packet_item.item for filled in to_store])
     before = db.total_changes
     outcomes: Counter[str] = Counter()
     changes: list[dict[str, Any]] = []
-    for filled in (*ranked, *taken_back):
-        ballot_id = _ballot_id(ballot, filled)
-        scores = _scores(filled, responses[filled.packet_item.item.name], ballot_id)
-        stored = _stored_scores(db, measures, ballot_id)
-        contradictions = _contradictions(filled, scores, stored, measures)
+    for filled in to_store:
+        item = filled.packet_item.item
+        ballot_id = task.ballot(key.panel, ballot.rater, item)
+        scores = task.scores(filled, responses[item.name], ballot_id)
+        contradictions = _contradictions(task, filled, scores, stored[item.name], measures)
         if contradictions and not replace:
             raise _contradicts(ballot, contradictions[0])
         if contradictions:
-            drop_ballots(db, measures, 1, [ballot_id])
+            drop_scores(db, measures, 1, list(responses[item.name].values()))
             changes += contradictions
             outcomes["replaced"] += 1
-        elif stored and not _added(scores, stored, measures):
-            outcomes["unchanged"] += 1
-        else:
-            outcomes["new"] += 1
-        if not filled.unranked:
-            for c, measure in zip(CRITERIA, measures, strict=True):
+        elif item.answers:
+            added = not stored[item.name] or _added(task, scores, stored[item.name], measures)
+            outcomes["new" if added else "unchanged"] += 1
+        if not filled.open:
+            for c, measure in zip(task.criteria, measures, strict=True):
                 put_scores(db, measure, scores[c.criterion])
-    _note(db, ballot, changes, len(ranked), before)
+    _note(db, ballot, changes, len(answered), before)
+    tally = task.tally(answered)
     return BallotsStored(
         file=str(ballot.file),
         panel=key.panel,
@@ -159,14 +162,24 @@ def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored
         new=outcomes["new"],
         unchanged=outcomes["unchanged"],
         replaced=outcomes["replaced"],
-        skipped=len(ballot.filled) - len(ranked),
-        clearly_wrong=sum(rating.wrong for filled in ranked for rating in filled.ratings),
-        remarks=sum(bool(filled.remark) for filled in ranked),
+        skipped=len(ballot.filled) - len(answered),
+        task=task.name,
+        metric=key.metric,
+        **tally._asdict(),
     )
 
 
+def _unshown_items(key: BlindingKey) -> list[FilledItem]:
+    """The items of a panel to which every answer was silent: they were sent to nobody."""
+    return [
+        key.task.read_rows(PacketItem(question, (), ""), ())
+        for question in key.questions
+        if not question.answers
+    ]
+
+
 def _note(
-    db: sqlite3.Connection, ballot: Ballot, changes: Sequence[Mapping[str, Any]], n_ranked: int, before: int
+    db: sqlite3.Connection, ballot: Ballot, changes: Sequence[Mapping[str, Any]], n_answered: int, before: int
 ) -> None:
     """Put replaced ballots into the run's events, and a reading that changed anything into its provenance."""
     if changes:
@@ -178,7 +191,7 @@ def _note(
         }
         put_event(db, "panel ballots replaced", body)
     settings = {"file": ballot.file.name, "file_hash": file_hash(ballot.file), "metric": ballot.key.metric,
-                "rater": ballot.rater, "ballots": n_ranked}  # fmt: skip
+                "rater": ballot.rater, "ballots": n_answered}  # fmt: skip
     if db.total_changes > before:
         put_provenance(db, "panel read", settings, changed=db.total_changes - before)
 
@@ -192,10 +205,13 @@ def _contradicts(ballot: Ballot, change: Mapping[str, Any]) -> InputError:
     )
 
 
-def _response_keys(
+def _responses(
     db: sqlite3.Connection, key: BlindingKey, panel_items: Sequence[PanelItem]
 ) -> dict[str, dict[str, int]]:
-    """Response keys by item and candidate; the reference answers are stored where they are not yet."""
+    """Response keys by item and candidate; the reference answers are stored where they are not yet.
+
+    Raises `InputError` for an item that is worded otherwise since the panel was made.
+    """
     in_run = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
     for q in panel_items:
         if q.place not in in_run or in_run[q.place][1].hash != q.hash:
@@ -203,14 +219,23 @@ def _response_keys(
                 f"{q.name} is worded otherwise in this run since panel {key.panel} was made: what raters saw "
                 "is no longer what is asked here. Read the ballots into a copy of the run from before."
             )
-    with_reference = [q for q in panel_items if q.reference]
+    with_reference = [q for q in panel_items if q.reference and key.task.rates_reference]
     if with_reference:
         _store_references(db, key, [(q, *in_run[q.place]) for q in with_reference])
+    return _response_keys(db, key, panel_items)
+
+
+def _response_keys(
+    db: sqlite3.Connection, key: BlindingKey, panel_items: Sequence[PanelItem]
+) -> dict[str, dict[str, int]]:
+    """The keys of the responses that the run holds, by item and candidate."""
     answers = read.stored_responses(db)
+    reference = {REFERENCE: 1} if key.task.rates_reference else {}
     return {
         q.name: {
-            who: answers[(*q.place, who, repeat, "")].key
-            for who, repeat in {**q.repeats, **({REFERENCE: 1} if q.reference else {})}.items()
+            who: stored.key
+            for who, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
+            if (stored := answers.get((*q.place, who, repeat, "")))
         }
         for q in panel_items
     }
@@ -236,95 +261,53 @@ def _store_references(
         put_responses(db, [response], items={(q.item, q.variant): number}, candidates=people)
 
 
-def _ballot_id(ballot: Ballot, filled: FilledItem) -> str:
-    text = "\n".join((ballot.key.panel, ballot.rater, *filled.packet_item.item.place))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _scores(filled: FilledItem, responses: Mapping[str, int], ballot_id: str) -> dict[str, list[ScoreRow]]:
-    """The scores of a ballot by criterion; without ranks all of them have failed."""
-    item = filled.packet_item.item
-    if filled.unranked:
-        failed = [
-            ScoreRow(responses[who], Value(None, note=NO_RANK, status="failed"), 1, ballot_id, position)
-            for position, answer in enumerate(filled.packet_item.answers, 1)
-            for who in answer.candidates
-        ]
-        return {c.criterion: failed for c in CRITERIA}
-    scores: dict[str, list[ScoreRow]] = {c.criterion: [] for c in CRITERIA}
-
-    def put(who: str, position: int | None, values: Mapping[str, Value]) -> None:
-        for criterion, value in values.items():
-            scores[criterion].append(ScoreRow(responses[who], value, 1, ballot_id, position))
-
-    ranked = [
-        (rating, position, who)
-        for position, (answer, rating) in enumerate(
-            zip(filled.packet_item.answers, filled.ratings, strict=True), 1
-        )
-        for who in answer.candidates
-    ]
-    ranks = [_rank(rating) for rating, *_ in ranked]
-    for rating, position, who in ranked:
-        put(who, position, _values(rating, ranks, len(item.silent), filled.remark))
-    for who, status in item.silent.items():
-        note = "not shown to raters: there was nothing to read"
-        silent = Value(None, note=note, status="unreadable" if status == "unreadable" else "unanswered")
-        put(who, None, dict.fromkeys(scores, silent))
-    for who in item.lost:
-        lost = Value(None, note="not shown to raters: its answer did not arrive", status="failed")
-        put(who, None, dict.fromkeys(scores, lost))
-    return scores
-
-
-def _rank(rating: Rating) -> float:
-    """All that is clearly wrong shares the last place among what was shown."""
-    return float("inf") if rating.rank is None else rating.rank
-
-
-def _values(rating: Rating, ranks: Sequence[float], n_silent: int, remark: str) -> dict[str, Value]:
-    """What one candidate's answer gets, among the ranks of all that were shown."""
-    rank = _rank(rating)
-    better, equal = sum(r < rank for r in ranks), sum(r == rank for r in ranks)
-    # Half of each tie counts as beaten, and every silent candidate does.
-    beaten = len(ranks) - better - equal + n_silent + (equal - 1) / 2
-    tags = {
-        tag: Value(None, note=NO_TAG, status="failed")
-        if rating.tag is None
-        else Value(float(rating.tag == tag))
-        for tag in ("good", "bad")
-    }
+def _stored_by_item(
+    db: sqlite3.Connection, ballot: Ballot, filled: Sequence[FilledItem], measures: Sequence[int]
+) -> dict[str, _StoredScores]:
+    """By item what the run holds of this rater's scores."""
+    items = [filled_item.packet_item.item for filled_item in filled]
+    responses = _response_keys(db, ballot.key, items)
     return {
-        "rank": Value(better + (equal + 1) / 2, note=remark or None),
-        "ahead": Value(beaten / (len(ranks) + n_silent - 1)),
-        "clearly_wrong": Value(float(rating.wrong)),
-        **tags,
+        item.name: _stored_scores(
+            db,
+            measures,
+            responses[item.name].values(),
+            ballot.key.task.ballot(ballot.key.panel, ballot.rater, item),
+        )
+        for item in items
     }
 
 
-_StoredScores = Mapping[tuple[int, int], tuple[float | None, int, str | None]]
-
-
-def _stored_scores(db: sqlite3.Connection, measures: Sequence[int], name: str) -> _StoredScores:
-    """The stored scores of a ballot that did not fail, by measure and response."""
-    stored = db.execute(
+def _stored_scores(
+    db: sqlite3.Connection, measures: Sequence[int], responses: Iterable[int], ballot: str
+) -> _StoredScores:
+    """The stored scores of responses on a ballot that did not fail, by measure and response."""
+    rows = db.execute(
         "SELECT measure_id, response_id, value, status_id, note FROM scores JOIN ballots USING (ballot_id) "
-        "WHERE ballot = ? AND status_id != 3",
-        (name,),
+        "WHERE ballot = ? AND status_id != ? AND pass_no = 1 "
+        "AND response_id IN (SELECT value FROM json_each(?))",
+        (ballot, STATUSES.index("failed"), json.dumps(list(responses))),
     )
-    return {(measure, response): rest for measure, response, *rest in stored if measure in measures}
+    return {
+        (measure, response): _Stored(value, status, note)
+        for measure, response, value, status, note in rows
+        if measure in measures
+    }
 
 
-def _added(scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]) -> bool:
+def _added(
+    task: Task, scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]
+) -> bool:
     """Whether a ballot adds something the stored one lacks, such as a tag."""
     return any(
         mark.value.status != "failed" and (measure, mark.response) not in stored
-        for c, measure in zip(CRITERIA, measures, strict=True)
+        for c, measure in zip(task.criteria, measures, strict=True)
         for mark in scores[c.criterion]
     )
 
 
 def _contradictions(
+    task: Task,
     filled: FilledItem,
     scores: Mapping[str, Sequence[ScoreRow]],
     stored: _StoredScores,
@@ -332,21 +315,25 @@ def _contradictions(
 ) -> list[dict[str, Any]]:
     """Differences between a ballot and the stored one, in the rater's terms: labels, not candidates."""
     moved = []
-    for c, measure in zip(CRITERIA, measures, strict=True):
+    for c, measure in zip(task.criteria, measures, strict=True):
         for mark in scores[c.criterion]:
             before = stored.get((measure, mark.response))
             # A lost answer failed before as well and is not stored: a stored score was given, and taken back.
             if before is None:
                 continue
-            now = (mark.value.value, mark.value.note)
-            if (before[0], before[2]) != now:
-                only = before[0] == mark.value.value
-                where = "none" if mark.position is None else label(mark.position - 1)
+            now = _Stored(mark.value.value, STATUSES.index(mark.value.status), mark.value.note)
+            if before != now:
+                only = before[:2] == now[:2]
                 moved.append({
                     "item": filled.packet_item.item.name,
-                    "answer": where,
+                    "answer": "none" if mark.position is None else label(mark.position - 1),
                     "criterion": "the remark" if only else c.criterion,
-                    "before": before[2] if only else before[0],
-                    "after": mark.value.note if only else mark.value.value,
+                    "before": before.note if only else _entry(before),
+                    "after": now.note if only else _entry(now),
                 })  # fmt: skip
     return moved
+
+
+def _entry(score: _Stored) -> float | str | None:
+    """What a rater entered: a value, or the words that stand for none."""
+    return score.note if score.status == STATUSES.index("set_aside") else score.value

@@ -326,12 +326,15 @@ class Run:
 
     def make_panel(
         self, raters: Sequence[str], to: str | Path, *, items: str | None = None,
-        candidates: Sequence[str] = (), n: int = 30, seed: int = 1, criterion: str | None = None,
+        candidates: Sequence[str] = (), n: int | None = None, seed: int = 1, criterion: str | None = None,
+        task: Literal["rank", "rate"] = "rank", rubric: str | None = None,
     ) -> PacketsWritten:  # fmt: skip
         """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
 
-        `n` questions are drawn by `seed`, of those that `items` selects, with the answers of `candidates` (by
-        default all) and the reference answer. `criterion` says by what they are to be ranked.
+        About `n` questions (30 to rank, 60 to rate) are drawn by `seed`, of those that `items` selects, with
+        the answers of `candidates` (by default all). To `rank`, `criterion` says by what; the reference
+        answer stands among the answers. To `rate`, each answer gets a value by every criterion of a
+        `rubric`; whole cases are drawn, and their chance is kept.
         """
         require_separate("candidates", candidates)
         return write_packets(
@@ -343,15 +346,18 @@ class Run:
             n=n,
             seed=seed,
             criterion=criterion,
+            task=task,
+            rubric=rubric,
         )
 
     def read_panel(
         self, *files: str | Path, partial: bool = False, replace: bool = False
     ) -> tuple[BallotsStored, ...]:
-        """Store the ballots that raters sent back, as the measure `panel(id=…)`; all of them or none.
+        """Store the ballots that raters sent back; all of them or none.
 
-        `partial` leaves out questions that are not ranked, instead of refusing the file. `replace` lets a
-        ballot take the place of an earlier one that said otherwise; both are noted.
+        Ranks are of the measure `panel(id=…)`, ratings of `rating(rubric=…)`. `partial` leaves out what is
+        not filled in, instead of refusing the file. `replace` lets a ballot take the place of an earlier one
+        that said otherwise; both are noted.
         """
         return store_ballots(self.file, [Path(file) for file in files], partial=partial, replace=replace)
 

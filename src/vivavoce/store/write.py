@@ -347,7 +347,7 @@ def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, 
 def drop_scores(
     db: sqlite3.Connection, measures: Sequence[int], pass_no: int, responses: Sequence[int]
 ) -> None:
-    """Take away the scores of these responses by these measures: they are scored again beside new repeats."""
+    """Take away the scores of these responses by these measures: they are given anew."""
     if responses:
         db.execute(
             "DELETE FROM scores WHERE pass_no = ? AND response_id IN (SELECT value FROM json_each(?)) "

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const SCHEMA = "viva.panel.ballot/1";
+  const SCHEMA = "{{ schema }}";
   const { panel, rater } = document.body.dataset;
   const kept = `vivavoce:${panel}:${rater}`;
   const sections = [...document.querySelectorAll("section[data-item]")];
@@ -8,14 +8,12 @@
   let unsaved = false;
 
   const field = (part, name) => part.querySelector(`[data-field="${name}"]`);
-  const tagOf = (article) => article.querySelector("[data-field=tag]:checked")?.value ?? null;
+{% block tools %}
+{% endblock %}
   const articles = (section) => [...section.querySelectorAll("article")];
 
-  function marks(article) {
-    const wrong = field(article, "clearly_wrong").checked;
-    const rank = field(article, "rank").value;
-    return { rank: wrong || rank === "" ? null : Number(rank), clearly_wrong: wrong, tag: tagOf(article) };
-  }
+{% block marks %}
+{% endblock %}
 
   // The texts go back as they stood here: so the one who reads the ballot knows what was judged.
   function ballot() {
@@ -24,40 +22,24 @@
       items: sections.map((section) => ({
         item: section.dataset.item, seal: section.dataset.seal,
         question: section.querySelector(".asked").textContent,
+{% block beside %}
+{% endblock %}
         answers: articles(section).map((article) => ({
           label: article.dataset.label, answer: article.querySelector(".answer").textContent, ...marks(article),
         })),
-        remark: field(section, "remark").value,
+{% block remark %}
+{% endblock %}
       })),
     };
   }
 
-  function lacking(section) {
-    return articles(section).flatMap((article) => {
-      const { rank, clearly_wrong, tag } = marks(article);
-      const lacks = [...(rank === null && !clearly_wrong ? ["a rank"] : []), ...(tag === null ? ["a tag"] : [])];
-      return lacks.length ? [`${article.dataset.label} lacks ${lacks.join(" and ")}`] : [];
-    });
-  }
-
-  function begun(section) {
-    return articles(section).some((a) => { const m = marks(a); return m.rank !== null || m.clearly_wrong || m.tag; });
-  }
-
-  // Nobody has to say twice that an answer is bad, nor where it ranks.
-  function settle(article) {
-    const wrong = field(article, "clearly_wrong").checked;
-    field(article, "rank").disabled = wrong;
-    for (const tag of article.querySelectorAll("[data-field=tag]")) {
-      if (wrong) tag.checked = tag.value === "bad";
-      tag.disabled = wrong && tag.value !== "bad";
-    }
-  }
-
+{% block gaps %}
+{% endblock %}
   function show() {
     let done = 0;
     for (const section of sections) {
-      articles(section).forEach(settle);
+{% block settled %}
+{% endblock %}
       const lacks = lacking(section);
       const link = document.querySelector(`a[data-of="${section.id}"]`);
       const line = section.querySelector(".lacks");
@@ -68,7 +50,8 @@
       line.textContent = `Still to do: ${lacks.join("; ")}.`;
     }
     const whole = done === sections.length;
-    told.textContent = `${done} of ${sections.length} questions filled in.`
+{% block progress %}
+{% endblock %}
       + (unsaved ? " Not downloaded yet." : "") + (whole ? " The ballot is complete: download it." : "");
   }
 
@@ -80,13 +63,13 @@
     for (const section of sections) {
       const one = by.get(section.dataset.item);
       if (!one || one.seal !== section.dataset.seal) continue;
-      field(section, "remark").value = String(one.remark ?? "");
+{% block filled_remark %}
+{% endblock %}
       const answers = new Map((one.answers ?? []).map((answer) => [answer.label, answer]));
       for (const article of articles(section)) {
         const mark = answers.get(article.dataset.label) ?? {};
-        field(article, "rank").value = mark.rank == null ? "" : String(mark.rank);
-        field(article, "clearly_wrong").checked = mark.clearly_wrong === true;
-        for (const tag of article.querySelectorAll("[data-field=tag]")) tag.checked = tag.value === mark.tag;
+{% block filled %}
+{% endblock %}
       }
     }
   }
@@ -114,11 +97,8 @@
   });
 
   document.getElementById("next").addEventListener("click", () => {
-    const gap = sections.find((section) => lacking(section).length);
-    const article = gap && articles(gap).find((a) => { const m = marks(a); return m.tag === null || (m.rank === null && !m.clearly_wrong); });
-    if (!article) { told.textContent = "Nothing is left to fill in: download the ballot."; return; }
-    const rank = field(article, "rank");
-    (rank.value === "" && !rank.disabled ? rank : field(article, "tag")).focus();
+{% block next %}
+{% endblock %}
   });
 
   document.getElementById("load").addEventListener("change", async (event) => {

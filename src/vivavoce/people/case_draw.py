@@ -1,0 +1,154 @@
+"""Which questions raters get: single ones, or whole cases with a chance that is known.
+
+Labels correct a judge only if it is known how they were drawn (statistics 11.6): a simple random sample of
+cases, in the order of a hash of seed and ids. A larger sample of the same seed holds the smaller one.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import ItemKey
+from vivavoce.people.blinding_key import BlindingKey, PanelItem
+from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
+
+
+class CaseDraw(NamedTuple):
+    """A simple random draw of `n` of so many cases: those of `candidates` with an answer to show.
+
+    `frame` is a digest of these cases with their questions.
+    """
+
+    n: int
+    of: int
+    frame: str
+    candidates: tuple[str, ...]
+
+    @property
+    def probability(self) -> float:
+        """The chance of every case to be drawn."""
+        return self.n / self.of
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any] | None) -> "CaseDraw | None":
+        """The draw that a key holds, null for none."""
+        return None if body is None else cls(body["n"], body["of"], body["frame"], tuple(body["candidates"]))
+
+
+class DrawnItems(NamedTuple):
+    """The items of a panel; and where cases were drawn, how, and the chance of every item that could be."""
+
+    items: tuple[PanelItem, ...]
+    draw: CaseDraw | None = None
+    probabilities: Mapping[ItemKey, float] = {}
+
+
+def draw_questions(ready: Sequence[PanelItem], n: int, seed: int) -> DrawnItems:
+    """`n` questions, all alike in chance."""
+    sample = sorted(ready, key=lambda item: _order_of(seed, "questions", *item.place))[:n]
+    return DrawnItems(_by_place(sample))
+
+
+def draw_cases(
+    ready: Sequence[PanelItem],
+    unshown: Sequence[PanelItem],
+    cases: Mapping[ItemKey, str],
+    n: int,
+    seed: int,
+    candidates: Sequence[str],
+) -> DrawnItems:
+    """Whole cases with about `n` questions: k = max(1, round(n * K / N)) of K cases with N `ready` questions.
+
+    Every case has the probability k / K. `unshown` are questions to which all answers are silent: they follow
+    their case. Where nothing in a case can be read it is taken for certain, as its scores follow by rule.
+    """
+    by_case: dict[str, list[PanelItem]] = {}
+    for item in ready:
+        by_case.setdefault(cases[item.place], []).append(item)
+    # By the first question and not by the label, which may change as benchmarks join the run.
+    first = {case: min(item.place for item in items) for case, items in by_case.items()}
+    order = sorted(by_case, key=lambda case: _order_of(seed, "cases", *first[case]))
+    k = min(max(1, round(n * len(by_case) / len(ready))), len(by_case))
+    chosen = set(order[:k])
+    everything = (*ready, *unshown)
+    probabilities = {
+        item.place: k / len(by_case) if cases[item.place] in by_case else 1.0 for item in everything
+    }
+    sample = [item for item in everything if cases[item.place] in chosen or probabilities[item.place] == 1]
+    draw = CaseDraw(k, len(by_case), _digest(everything, cases), tuple(candidates))
+    return DrawnItems(_by_place(sample), draw, probabilities)
+
+
+def _by_place(items: Iterable[PanelItem]) -> tuple[PanelItem, ...]:
+    return tuple(sorted(items, key=lambda item: item.place))
+
+
+def _digest(items: Iterable[PanelItem], cases: Mapping[ItemKey, str]) -> str:
+    """A digest of the cases with their questions, whatever the labels of the cases are."""
+    members: dict[str, list[str]] = {}
+    for item in items:
+        members.setdefault(cases[item.place], []).append("\t".join(item.place))
+    text = "\n\n".join(sorted("\n".join(sorted(places)) for places in members.values()))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _order_of(seed: int, *ids: str) -> str:
+    """A place in an order that follows from the seed and the ids, whatever else the run holds."""
+    text = "\n".join((str(seed), *ids))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def record_draw(
+    db: sqlite3.Connection,
+    key: BlindingKey,
+    probabilities: Mapping[ItemKey, float],
+    earlier: Iterable[BlindingKey],
+) -> None:
+    """Store with what chance the case of each item has been drawn, by this panel and the `earlier` ones.
+
+    Draws with one seed from the same cases are nested: the larger one counts. Those with several seeds are
+    independent: a case is labelled if any of them drew it. Raises `InputError` where the chance would not be
+    known: one seed over other cases, or another draw of other candidates.
+    """
+    draw = key.draw
+    if draw is None:
+        return
+    others = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
+    for seed, old in others:
+        _refuse_unlike(key, draw, seed, old)
+    same = max((old.probability for seed, old in others if seed == key.seed), default=0.0)
+    if draw.probability <= same:  # drawn before, by this panel or a larger one
+        return
+    before = read_label_draws(db).get(key.metric)
+    earlier_totals = before.probabilities if before else {}
+    totals = {
+        place: _total(earlier_totals.get(place, 0.0), same, probability)
+        for place, probability in probabilities.items()
+    }
+    sample = frozenset(question.place for question in key.questions)
+    put_label_draw(db, LabelDraw(key.metric, totals, sample, "panel"))
+
+
+def _total(before: float, same: float, probability: float) -> float:
+    """The chance of a case in all draws: of those `before`, `same` is of a smaller draw with this seed."""
+    independent = max(0.0, 1 - (1 - before) / (1 - same))
+    return independent + probability - independent * probability
+
+
+def _refuse_unlike(key: BlindingKey, draw: CaseDraw, seed: int, old: CaseDraw) -> None:
+    """Raise `InputError` where two draws do not go together."""
+    if seed == key.seed and old.frame != draw.frame:
+        raise InputError(
+            f"--seed {seed} has drawn questions for {key.metric} before, from another choice of --items or "
+            "--candidates: take another --seed, so that the chance of every question stays known."
+        )
+    small, large = sorted((old, draw), key=lambda draw: draw.n)
+    nested = seed == key.seed and (small.n == large.n or set(small.candidates) <= set(large.candidates))
+    if set(old.candidates) != set(draw.candidates) and not nested:
+        raise InputError(
+            f"{key.metric} has labels drawn for {', '.join(old.candidates)}: other --candidates get the same "
+            f"questions, with --seed {seed} and the --n of that panel, or their chance would differ between "
+            "candidates."
+        )

@@ -1,0 +1,192 @@
+"""What a panel shows: its candidates, its items, and of each item the different answers.
+
+Raters see what arrived and could be read. Texts that differ in blanks alone are one answer.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from vivavoce import formats
+from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.text import printable
+from vivavoce.people.blinding_key import REFERENCE, BlindedAnswer, PanelItem
+from vivavoce.people.case_draw import DrawnItems
+from vivavoce.people.tasks import Task
+from vivavoce.store import read
+from vivavoce.store.cases import run_cases
+from vivavoce.store.read import candidate_labels, match_candidate
+from vivavoce.store.runfile import RunFile
+
+MOST_ANSWERS = 26  # one letter each; nobody ranks more
+
+
+class Choice(NamedTuple):
+    """The candidates and items of a panel, and how many items were eligible."""
+
+    candidates: tuple[str, ...]
+    sample: DrawnItems
+    n_ready: int
+    n_possible: int
+    registered: tuple[str, ...]
+
+    @property
+    def questions(self) -> tuple[PanelItem, ...]:
+        """The drawn items."""
+        return self.sample.items
+
+
+def choose(
+    run: RunFile, task: Task, items: "set[ItemKey] | None", candidates: Sequence[str], n: int, seed: int
+) -> Choice:
+    """The candidates, and the items that are drawn from those the task can show.
+
+    Raises `InputError` for a candidate called as the reference answer is, `SelectionError` where nothing can
+    be shown, or too much.
+    """
+    with run.reading() as db:
+        all_items = [item for item in read.items_by_id(db).values() if item.origin is None]
+        responses = read.responses(db).filter(probe="")
+        roles = {c.candidate: c.role for c in read.candidates(db)}
+        registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
+        joined = run_cases(db)
+    chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
+    askable = [item for item in _askable(all_items, items) if task.applies_to(item)]
+    possible = _panel_items(task, askable, responses, chosen)
+    ready = [item for item in possible if len(item.answers) >= task.least_answers]
+    if not ready:
+        raise SelectionError(f"{task.nothing_to_show(chosen)}.")
+    unshown = [item for item in possible if not item.answers and item.silent]
+    cases = {place[:3]: case for place, case in zip(joined.places, joined.labels, strict=True)}
+    sample = task.draw(ready, unshown, cases, n, seed, chosen)
+    _refuse_crowded(sample.items)
+    terms = tuple(sorted(registered & {item.benchmark for item in sample.items if item.answers}))
+    return Choice(chosen, sample, len(ready), len(possible), terms)
+
+
+def _candidates(roles: Mapping[str, str], named: Sequence[str]) -> tuple[str, ...]:
+    """The named candidates, by default all but floors and ceilings."""
+    if roles.get(REFERENCE, "ceiling") != "ceiling":
+        raise InputError(
+            f"a candidate of this run is called {REFERENCE!r}, which is what a panel calls the reference "
+            "answer: import its answers under another name."
+        )
+    named = named or [name for name, role in roles.items() if role == "candidate"]
+    return tuple(sorted({name for name in named if name != REFERENCE}))
+
+
+def _refuse_crowded(items: Sequence[PanelItem]) -> None:
+    if crowded := [item for item in items if len(item.answers) > MOST_ANSWERS]:
+        raise SelectionError(
+            f"{crowded[0].name} has {len(crowded[0].answers)} answers: name at most {MOST_ANSWERS - 1} "
+            "--candidates, and better five or six."
+        )
+
+
+def _askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
+    """The chosen items, by default the open ones: a closed item has one right option and nothing to judge."""
+    if chosen is None:
+        return [item for item in items if not (item.answer or item.options)]
+    return [item for item in items if (item.benchmark, item.item, item.variant) in chosen]
+
+
+def _panel_items(
+    task: Task, items: Sequence[Item], responses: pl.DataFrame, candidates: Sequence[str]
+) -> list[PanelItem]:
+    """The items with their answers, as far as anything was answered."""
+    shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
+    by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
+    for row in responses.filter(shown_to_raters).sort("candidate", "repeat").iter_rows(named=True):
+        by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
+    names = Counter(item.name for item in items)
+    return [
+        _panel_item(task, item, item.name if names[item.name] == 1 else _full_name(item), rows)
+        for item in items
+        if (rows := by_item.get((item.benchmark, item.item, item.variant)))
+    ]
+
+
+def _full_name(item: Item) -> str:
+    return (
+        f"{item.benchmark} {item.item} [{item.variant}]" if item.variant else f"{item.benchmark} {item.item}"
+    )
+
+
+def _panel_item(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> PanelItem:
+    """The item with what was answered, equal texts together; `rows` are by candidate and repeat."""
+    first = _first_arrived(rows)
+    answers = _Answers({}, {})
+    silent: dict[str, str] = {}
+    lost = []
+    for who, row in first.items():
+        if row["status"] == "failed":
+            lost.append(who)
+            continue
+        text = str(row["text"])
+        status = formats.read_response(item, text).status if row["status"] == "ok" else "unanswered"
+        if status == "ok":
+            answers.add(who, task.visible_part(text))
+        else:
+            silent[who] = "unreadable" if status == "unreadable" else "unanswered"
+    reference = task.reference(item)
+    if reference.strip() and task.rates_reference:
+        answers.add(REFERENCE, reference)
+    return PanelItem(
+        name=_cleaned(name),
+        benchmark=item.benchmark,
+        item=item.item,
+        variant=item.variant,
+        hash=item.hash,
+        prompt=_cleaned(formats.ask(item)),
+        answers=answers.blinded(),
+        repeats={who: int(str(row["repeat"])) for who, row in first.items()},
+        silent=silent,
+        lost=tuple(lost),
+        reference=bool(reference.strip()),
+        reference_text="" if task.rates_reference else _cleaned(reference),
+    )
+
+
+def _first_arrived(rows: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """The first repeat of each candidate that arrived, else its first: what was lost is our doing."""
+    first: dict[str, Mapping[str, object]] = {}
+    for row in rows:
+        who = str(row["candidate"])
+        if who not in first or (first[who]["status"] == "failed" and row["status"] != "failed"):
+            first[who] = row
+    return first
+
+
+class _Answers(NamedTuple):
+    """Different texts and who gave each; texts that differ in blanks alone are one."""
+
+    texts: dict[str, str]
+    candidates: dict[str, list[str]]
+
+    def add(self, candidate: str, text: str) -> None:
+        cleaned = _cleaned(text)
+        flat = " ".join(cleaned.split())
+        self.texts.setdefault(flat, cleaned)
+        self.candidates.setdefault(flat, []).append(candidate)
+
+    def blinded(self) -> tuple[BlindedAnswer, ...]:
+        return tuple(
+            BlindedAnswer(self.texts[flat], tuple(sorted(who)))
+            for flat, who in sorted(self.candidates.items())
+        )
+
+
+def _cleaned(text: str) -> str:
+    """A text as a page shows it: uniform line ends, no terminal or bidirectional control characters."""
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def naming(questions: Sequence[PanelItem], candidates: Sequence[str]) -> tuple[str, ...]:
+    """Questions with an answer in which a candidate's label stands."""
+    labels = [name.casefold() for name in candidates if len(name) > 2]
+    return tuple(
+        q.name for q in questions if any(label in a.text.casefold() for a in q.answers for label in labels)
+    )

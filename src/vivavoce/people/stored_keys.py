@@ -1,0 +1,117 @@
+"""Blinding keys in the run: events of its journal, without any text of a question or an answer."""
+
+import hashlib
+import hmac
+import json
+import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vivavoce.people.blinding_key import BlindedAnswer, BlindingKey, PacketItem, PanelItem
+from vivavoce.people.case_draw import CaseDraw
+from vivavoce.people.tasks import Task, read_task
+from vivavoce.store.write import put_event
+
+KEY_EVENT = "panel made"
+SECRET_EVENT = "panel secret drawn"
+
+
+def panel_identity(
+    db: sqlite3.Connection, seed: int, task: Task, questions: Sequence[PanelItem]
+) -> tuple[str, str]:
+    """The id of a panel and its secret; both follow from its content and the secret of the run.
+
+    The run's secret is drawn, and kept, when its first panel is made. A run that others were merged into may
+    hold several: the one under which this panel is known counts, else the first.
+    """
+    rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (SECRET_EVENT,))
+    secrets_of_run = [json.loads(body)["secret"] for (body,) in rows]
+    if not secrets_of_run:
+        secrets_of_run = [secrets.token_hex(32)]
+        put_event(db, SECRET_EVENT, {"secret": secrets_of_run[0]})
+    texts = [[_body(q), *task.texts_beside(q), [answer.text for answer in q.answers]] for q in questions]
+    content = json.dumps([seed, task.identity, texts], ensure_ascii=False, sort_keys=True)
+    identities = [
+        _identity(identity, content.encode("utf-8", "surrogatepass")) for identity in secrets_of_run
+    ]
+    panels = read_keys(db)
+    return next((identity for identity in identities if identity[0] in panels), identities[0])
+
+
+def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
+    identity, secret = (
+        hmac.new(run_secret.encode(), what + text, hashlib.sha256).hexdigest() for what in (b"id", b"secret")
+    )
+    # A letter first: ten digits, or 1e10, would be read as a number in a spec.
+    return f"p{identity[:9]}", secret
+
+
+def put_key(db: sqlite3.Connection, key: BlindingKey) -> bool:
+    """Store the packets of raters that are new to the run; false if there are none."""
+    stored = read_keys(db).get(key.panel)
+    new = {who: packet for who, packet in key.packets.items() if stored is None or who not in stored.packets}
+    if not new:
+        return False
+    packets = _packet_orders(key.questions, new)
+    draw = {"draw": key.draw._asdict()} if key.draw else {}
+    body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret, **draw,
+            "questions": [_body(q) for q in key.questions], "packets": packets}  # fmt: skip
+    put_event(db, KEY_EVENT, body)
+    return True
+
+
+def _packet_orders(
+    questions: Sequence[PanelItem], packets: Mapping[str, Sequence[PacketItem]]
+) -> dict[str, list[dict[str, Any]]]:
+    """By rater the questions in their order, as numbers, and that of their answers."""
+    numbers = {question.name: n for n, question in enumerate(questions)}
+    return {
+        who: [
+            {"question": numbers[entry.item.name], "seal": entry.seal,
+             "order": [entry.item.answers.index(answer) for answer in entry.answers]}
+            for entry in packet
+        ]
+        for who, packet in packets.items()
+    }  # fmt: skip
+
+
+def _body(question: PanelItem) -> dict[str, Any]:
+    """All of an item but its texts."""
+    body = question._asdict() | {"answers": [answer.candidates for answer in question.answers]}
+    return {name: value for name, value in body.items() if name not in ("prompt", "reference_text")}
+
+
+def read_keys(db: sqlite3.Connection) -> dict[str, BlindingKey]:
+    """The panels that were made from this run, by id."""
+    keys: dict[str, BlindingKey] = {}
+    for (text,) in db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (KEY_EVENT,)):
+        body = json.loads(text)
+        questions = tuple(_question(entry) for entry in body["questions"])
+        packets = {
+            who: tuple(
+                PacketItem(
+                    questions[entry["question"]],
+                    tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
+                    entry["seal"],
+                )
+                for entry in packet
+            )
+            for who, packet in body["packets"].items()
+        }
+        before = keys[body["panel"]].packets if body["panel"] in keys else {}
+        keys[body["panel"]] = BlindingKey(
+            body["panel"],
+            body["seed"],
+            read_task(body),
+            body["secret"],
+            questions,
+            {**before, **packets},
+            CaseDraw.from_body(body.get("draw")),
+        )
+    return keys
+
+
+def _question(body: Mapping[str, Any]) -> PanelItem:
+    answers = tuple(BlindedAnswer("", tuple(candidates)) for candidates in body["answers"])
+    return PanelItem(**{**body, "prompt": "", "answers": answers, "lost": tuple(body["lost"])})
