@@ -7,6 +7,7 @@ Usage: python tools/golden.py [FOLDER]    FOLDER holds data/hivmedqa; by default
 
 import csv
 import json
+import math
 import os
 import sys
 import tempfile
@@ -609,11 +610,18 @@ def judges(data: Data) -> list[Row]:
     judged = np.array([np.mean([without[n, turn] for turn in "12345"]) for n in people.names])
     third = np.flatnonzero(people.categories == "c3")
     p = stats.prediction_powered(judged, people.values[third], labelled=third)
-    return out + each("Claude, labels on the 21 questions of category 3",
-                      "mean of the judge 4.73968; correction -.77143; value 3.96825; SE .17859; "
-                      "labels alone 3.97143; their SE .17904",
-                      (p.judge_mean, p.correction, p.value, p.se, p.labels_mean, p.labels_se),
-                      "prediction_powered")
+    # The estimator of 2023, which trusts the judge wholly: mean of the judge + mean of person less judge.
+    step = people.values[third] - judged[third]
+    share = len(third) / len(judged)
+    variance = share * people.values[third].var(ddof=1) + (1 - share) * step.var(ddof=1)
+    whole = (judged.mean() + step.mean(), math.sqrt(variance / len(third)))
+    out += each("Claude, labels on the 21 questions of category 3",
+                "mean of the judge 4.73968; correction -.77143; judge trusted wholly, value 3.96825; "
+                "judge trusted wholly, SE .17859; labels alone 3.97143; their SE .17904",
+                (p.judge_mean, step.mean(), *whole, p.labels_mean, p.labels_se),
+                "prediction_powered; by hand; by hand; by hand; prediction_powered; prediction_powered")
+    return out + each("Claude, the same as PPI++, printed by ppi-python 0.2.3",
+                      "lambda .32399; value 3.96989", (p.lambda_, p.value), "prediction_powered")
 
 
 def correlations(data: Data) -> list[Row]:

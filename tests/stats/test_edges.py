@@ -165,7 +165,7 @@ ARRAYS = dict(
         case(stats.pearson, SIX, OTHER),
         case(stats.percent_agreement, RATED),
         case(stats.permute_systems, SIX, OTHER, rng=rng),
-        case(powered, SIX, OTHER, [True, False, True, True, False, True], GROUPS, numbers=("judged",)),
+        case(powered, SIX, OTHER, [True, True, True, False, False, True], GROUPS, numbers=("judged",)),
         case(stats.pooled, COUNTED, GROUPS, statistic=stats.micro_f1, low=0, high=1),
         case(stats.pooled_paired, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1),
         case(stats.pooled_swaps, COUNTED, COUNTED[::-1], GROUPS, statistic=stats.micro_f1, rng=rng),

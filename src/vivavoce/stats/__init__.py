@@ -112,7 +112,7 @@ from vivavoce.stats.power import (
     sampling_weights,
     variance_of_difference,
 )
-from vivavoce.stats.ppi import Powered, RoganGladen, prediction_powered, rogan_gladen
+from vivavoce.stats.ppi import PredictionPowered, prediction_powered
 from vivavoce.stats.ranking import (
     RankInterval,
     RankIntervals,
@@ -121,6 +121,7 @@ from vivavoce.stats.ranking import (
     ranks_under_fillings,
 )
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
+from vivavoce.stats.rogan_gladen import RoganGladen, rogan_gladen
 from vivavoce.stats.sequential import (
     InterimAnalysis,
     critical_values,
@@ -192,7 +193,7 @@ __all__ = [
     "Points",
     "Pooled",
     "PooledStatistic",
-    "Powered",
+    "PredictionPowered",
     "RankInterval",
     "RankIntervals",
     "Ratio",

@@ -199,7 +199,9 @@ def scaled_weights(weights: ArrayLike | None, *, length: int) -> Floats | None:
     return np.asarray(w / w.mean(), dtype=np.float64)
 
 
-def within_limits(values: ArrayLike, low: float | None, high: float | None) -> Floats:
+def within_limits(
+    values: ArrayLike, low: float | None, high: float | None, *, name: str = "values"
+) -> Floats:
     """Finite values that lie within the limits given; what rounding put outside is put back.
 
     Raises
@@ -207,12 +209,12 @@ def within_limits(values: ArrayLike, low: float | None, high: float | None) -> F
     ValueError
         As `finite`, or if a value lies outside by more than 1e-9, with its position.
     """
-    y = finite("values", values)
+    y = finite(name, values)
     floor, ceiling = -math.inf if low is None else low, math.inf if high is None else high
     outside = (y < floor - ROUNDING) | (y > ceiling + ROUNDING)
     if outside.any():
         at = int(np.argmax(outside))
-        raise ValueError(f"values holds {y[at]} at position {at}, outside the limits {low} to {high}")
+        raise ValueError(f"{name} holds {y[at]} at position {at}, outside the limits {low} to {high}")
     return np.clip(y, floor, ceiling)
 
 

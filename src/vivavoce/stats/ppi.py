@@ -1,37 +1,69 @@
-"""A judge on everything, people on a part: the judge's mean, corrected by what people found.
+"""A judge on everything, people on a part: the mean that people would have given, judge and people together.
 
-Prediction-powered inference: Angelopoulos et al. (2023), Science 382, 669-674, the difference estimator of
-Cochran (1977), ch. 7. Judged yes/no facts: Rogan & Gladen (1978), Am. J. Epidemiol. 107, 71-76.
+Prediction-powered inference with a weight for the judge, PPI++: Angelopoulos, Duchi & Zrnic (2023),
+arXiv:2311.01453, sec. 2 and 6; drawn with unequal probabilities, the difference estimator of Särndal,
+Swensson & Wretman (1992), ch. 6.
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy
+from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import amount, finite, group_codes, proportion
-from vivavoce.stats.estimate import Mean, cluster_mean, t_interval
-from vivavoce.stats.group_error import GroupDesign
+from vivavoce.stats._arrays import (
+    ROUNDING,
+    Codes,
+    Floats,
+    finite,
+    group_codes,
+    item_weights,
+    rounded,
+    within_limits,
+)
+from vivavoce.stats.estimate import ONE_GROUP, estimate_mean, spread, t_interval, wilson
+from vivavoce.stats.group_error import LEAST_GROUPS, RHO, GroupDesign, enough_groups
+from vivavoce.stats.paired import group_sums
+
+WIDER = 1.05
+"""A judge that would widen the interval of the labels by more than this is left aside."""
+T_95 = 0.975
+FEW = (
+    f"fewer than {LEAST_GROUPS} effective labelled cases differ: these are the labels alone, and no interval "
+    "by t holds"
+)
 
 
-class Powered(NamedTuple):
-    """The mean that people would have given, and what it is made of.
+class PredictionPowered(NamedTuple):
+    """The mean that people would have given, and what it is made of; all in the units of the labels.
 
     Attributes
     ----------
     value : float
-        `judge_mean` + `correction`.
-    low, high, se : float or None
-        Null together, with one labelled item, or groups but one of them labelled.
+        Kept inside the limits, where there are two.
+    low, high : float or None
+        Null together, and `reason` then says why.
+    se : float or None
+        Null where all labels lie in one case. 0 if they do not vary.
     df : float
-        Labelled items minus 1; with groups Satterthwaite's, 0 where `se` is null.
-    judge_mean, correction : float
-        Mean of the judge over all items; mean of person - judge over the labelled.
-    labels_mean : float
-    labels_se : float or None
+        Welch-Satterthwaite's of the two parts of the error; 0 where `se` is null.
+    lambda_ : float
+        0 to 1: how far the judge is trusted. 0: `value`, `se` and `df` are those of the labels alone.
+    labels_mean, labels_se, labels_df
         The labels alone: what the judge adds is the step from `labels_se` to `se`.
-    n, n_labelled, n_groups : int
+    judge_mean : float
+        Mean of the judge over all items, labelled or not.
+    n, n_labelled, n_groups, n_groups_labelled : int
+        Items and cases.
+    effective_labelled : float
+        How many cases of equal size and probability would tell as much as those labelled: `labels_df` + 1.
+    effective_different : float
+        The same of those labelled cases whose sum of labels is not 0; with two limits, of those with a label
+        that is not the most frequent one.
+    reason : str or None
+        Why there is no interval.
     """
 
     value: float
@@ -39,27 +71,89 @@ class Powered(NamedTuple):
     high: float | None
     se: float | None
     df: float
-    judge_mean: float
-    correction: float
+    lambda_: float
     labels_mean: float
     labels_se: float | None
+    labels_df: float
+    judge_mean: float
     n: int
     n_labelled: int
     n_groups: int
+    n_groups_labelled: int
+    effective_labelled: float
+    effective_different: float
+    reason: str | None
+
+    @property
+    def few_differ(self) -> bool:
+        """Whether too few labelled cases differ for normal theory: `value` is then the labels alone.
+
+        A comparison takes its p from `paired` on the labels then, whose sign flips hold.
+        """
+        return not (self.se and enough_groups(self.effective_different))
+
+    @property
+    def p(self) -> float | None:
+        """Two-sided p of a value of 0, by the same t as the interval; null where `few_differ`."""
+        if self.few_differ or not self.se:
+            return None
+        return 2 * float(scipy.special.stdtr(self.df, -abs(self.value) / self.se))
 
 
-class RoganGladen(NamedTuple):
-    """A share corrected for a judge's mistakes; `raw` is the same before it was put inside 0 to 1.
+class _Sample(NamedTuple):
+    """What the judge and people said, ready to be put together.
 
-    All null if sensitivity + specificity is not above 1: such a judge knows nothing. `se`, `low` and `high`
-    also if one of the three has no error.
+    `d` (N,) of the judge, `w` (N,) item weights, `g` (N,) codes of `n_groups` cases; `at` (n,) the labelled
+    items, `unlabelled` (N,) flags the rest, `y` (n,) people's; `labels` is the design of the labelled items,
+    weights divided by the probability of being drawn.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    se: float | None
-    raw: float | None
+    d: Floats
+    w: Floats
+    g: Codes
+    n_groups: int
+    at: NDArray[np.intp]
+    unlabelled: NDArray[np.bool_]
+    y: Floats
+    labels: GroupDesign
+
+    @property
+    def judge_mean(self) -> float:
+        """Of all items."""
+        return float(np.average(self.d, weights=self.w))
+
+    def mean(self, values: Floats) -> float:
+        """Hájek mean of values of the labelled items."""
+        return float(np.average(values, weights=self.labels.weights))
+
+    def sums(self, values: Floats) -> Floats:
+        """What each labelled case adds to the deviation of that mean; shape (G_L,)."""
+        w = self.labels.weights
+        sums = np.bincount(self.labels.groups, weights=w * (values - self.mean(values)))
+        return np.asarray(sums / w.sum(), dtype=np.float64)
+
+    def residuals(self, factors: Floats) -> Floats:
+        """Each labelled item's weight times the deviation of D - factor * d, the factor being its case's."""
+        d = self.d[self.at]
+        deviations = self.y - self.mean(self.y) - factors[self.labels.groups] * (d - self.mean(d))
+        return np.asarray(self.labels.weights * deviations, dtype=np.float64)
+
+    def residual_se(self, factors: Floats) -> float:
+        return self.labels.se(self.residuals(factors)) or 0.0
+
+
+class _Together(NamedTuple):
+    """An estimate with its error."""
+
+    value: float
+    se: float
+    df: float
+    lambda_: float
+
+    @property
+    def half_width(self) -> float:
+        """Of the 95 % interval by t."""
+        return float(scipy.special.stdtrit(self.df, T_95)) * self.se
 
 
 def prediction_powered(
@@ -68,154 +162,278 @@ def prediction_powered(
     *,
     labelled: ArrayLike,
     groups: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    low: float | None = None,
+    high: float | None = None,
     level: float = 0.95,
-) -> Powered:
-    """Mean over all N items of what people would have said, from n labels and the judge's word on all.
+) -> PredictionPowered:
+    """Mean over all items of what people would have said, from their labels on a part and a judge on all.
 
-    theta = mean_N(judge) + mean_n(r), r = person - judge. Items independent:
-    SE^2 = s_h^2 / N + (1/n - 1/N) s_r^2, both variances (n - 1) on the labelled items, df n - 1. With groups,
-    N_g items and n_g labels in group g:
-    u_g = sum_{i in g} (judge_i - mean_N) / N / sqrt(1 - N_g / N)
-    + sum_{labelled i in g} (r_i - mean_n) / n / sqrt(1 - n_g / n), SE^2 = sum_g u_g^2, df Satterthwaite's
-    of the labelled groups.
+    L are the labelled items, U those judged only, d the judge's value, D people's:
+    theta = lambda mean_U(d) + mean_L(D - lambda d), SE^2 = lambda^2 CR2_U(d) + CR2_L(D - lambda_g d), df of
+    Welch-Satterthwaite, lambda = clip(C / (V_L + V_U), 0, 1). C = sum over labelled cases of the product of
+    their sums of deviations of D and of d, over W_L^2. V_L + V_U is the variance of mean_L(d) - mean_U(d):
+    the sum over all cases of squared sums of deviations of d, times G / (G - 1), shared out by size.
+    With independent items of equal weight lambda is cov_L(D, d) / ((1 + |L| / |U|) var(d)), cov with 1/n and
+    var with n - 1: PPI++'s.
+
+    Values may be scores of one candidate or paired differences of two.
 
     Parameters
     ----------
     judged : array of shape (N,)
-        The judge's score of each item.
+        The judge's value of each item.
     labels : array of shape (n,)
-        People's score of the labelled items, on the same scale.
+        People's value of the labelled items, on the same scale.
     labelled : array of shape (n,)
         Positions of those items in `judged`, counted from 0, each once.
     groups : array of shape (N,), optional
-        What is drawn together. None: every item by itself; with one item to each group the two formulas
-        differ by what s_h^2 is estimated from, little if n is not small.
-    level : float
-        Of the t interval with `df`, 0.95 by default.
-
-    Returns
-    -------
-    Powered
-        Only if the labelled items are a random part: labels for the doubtful cases bias it without limit.
-        Not kept inside the metric's limits. A judge that agrees poorly adds nothing, and may add noise.
-
-    Raises
-    ------
-    ValueError
-        If an array is empty, holds NaN or does not fit; if a position is out of range or occurs twice.
-    """
-    j = finite("judged", judged)
-    h = finite("labels", labels)
-    at = _positions(labelled, len(h), len(j))
-    # The correction: how far a person's label lies from the judge's score, where both exist.
-    r = h - j[at]
-    n, total = len(h), len(j)
-    judge_mean, correction = float(j.mean()), float(r.mean())
-    se = labels_se = None
-    df: float
-    if groups is None:
-        n_groups, df = total, n - 1
-        if df:
-            labels_se = math.sqrt(float(h.var(ddof=1)) / n)
-            se = math.sqrt(float(h.var(ddof=1)) / total + (1 / n - 1 / total) * float(r.var(ddof=1)))
-    else:
-        codes, n_groups = group_codes(groups, length=total)
-        # A group adds to both terms, so its two parts are summed before squaring: they covary.
-        design = GroupDesign(
-            groups=np.concatenate([codes, codes[at]]),
-            n_groups=n_groups,
-            weights=np.ones(total + n),
-            cells=np.repeat(np.arange(2), (total, n)),
-            shares=np.ones(2),
-        )
-        se = design.se(np.concatenate([j - judge_mean, r - correction]))
-        # What people alone would give, to show what the judge's scores bring. The labels are the fewer, so
-        # their degrees of freedom are those of the sum.
-        people = cluster_mean(h, codes[at])
-        labels_se, df = people.se, people.df
-        if not df:
-            se = None
-    value = judge_mean + correction
-    # Without spread an interval would have no width.
-    ends = t_interval(value, se, df, level=level) if se else None
-    return Powered(
-        value=value,
-        low=ends.low if ends else None,
-        high=ends.high if ends else None,
-        se=se,
-        df=df,
-        judge_mean=judge_mean,
-        correction=correction,
-        labels_mean=float(h.mean()),
-        labels_se=labels_se,
-        n=total,
-        n_labelled=n,
-        n_groups=n_groups,
-    )
-
-
-def rogan_gladen(judged: Mean, *, sensitivity: Mean, specificity: Mean, level: float = 0.95) -> RoganGladen:
-    """Share of true facts behind a judge's share of "true": (p + sp - 1) / (se + sp - 1).
-
-    SE^2 = (V_p + theta^2 V_se + (1 - theta)^2 V_sp) / (se + sp - 1)^2 (delta method), t with
-    Welch-Satterthwaite df from those of the three.
-
-    Parameters
-    ----------
-    judged : Mean
-        Share the judge called true, of `cluster_mean` over answers.
-    sensitivity, specificity : Mean
-        Share called true of what people found true; called false of what they found false: `cluster_mean`
-        of labelled facts, groups being answers. Taken as independent of each other and of `judged`.
+        The cases: what is drawn together, so labelled wholly or not at all. None: every item by itself.
+    weights : array of shape (N,), optional
+        How many items of a larger set each stands for; above 0, on any scale. Equal by default.
+    probabilities : array of shape (n,), optional
+        With which each labelled item's case was drawn to be labelled; above 0, at most 1, one for all items
+        of a case. Equal by default.
+    low, high : float, optional
+        The two limits of the scale, both or none. Not for a difference, which `paired` gives none either.
     level : float
         0.95 by default.
 
     Returns
     -------
-    RoganGladen
-        Value and ends kept inside 0 to 1. Distrust it if se + sp - 1 is below about five times its own
-        error, where a ratio is no longer normal, or if se or sp is 1 with an SE of 0: few labels look so.
-        No interval if all of it lies outside 0 to 1: the three shares then contradict each other.
+    PredictionPowered
+        Only if the labelled cases are a random part: labels for the doubtful cases bias it without limit.
+
+        The judge is left aside (`lambda_` 0, the labels alone) where U is empty or one case has all its
+        weight; where it would widen the t interval by more than 5 %; and where fewer than 10 effective
+        labelled cases differ (`few_differ`), for normal theory fails there. Then there is no interval by t,
+        and a comparison takes its p from `paired` on the labels.
+
+        With limits the interval is Wilson's with effective size, of the labels alone where fewer than 10
+        effective cases have a label that is not the most frequent one.
 
     Raises
     ------
     ValueError
-        If a share lies outside 0 to 1, or an SE is negative, NaN or infinite, or of one group.
+        If an array is empty, holds NaN or does not fit; if a position is out of range or occurs twice; if a
+        case is labelled in part, or its items have different probabilities; if a probability is not above 0
+        and at most 1; if one limit is given without the other, or a label lies outside them.
+
+    lambda is estimated on the labels it is used on. So the variance takes for each labelled case the lambda
+    without that case, lambda_(g): in 4,000 to 12,000 simulated benchmarks with 10 to 50 labelled cases,
+    single and uneven, judges good to wrong, equal candidates were told apart in 3.9 to 5.8 % (in up to 8 %
+    with one lambda, in up to 7 % with n - 2), and the interval was at most 0.2 % wider than the labels' on
+    average.
+
+    Unequal probabilities: U is no random part then. With W the sums of weights,
+    lA = lambda W_A / W_U, theta = lA mean_A(d) + mean_L(D - lA d), A = L + U, mean_L Hájek's (weights w / p),
+    which is the same number where probabilities are equal. lA is the least squares of its error, linearised;
+    what a case adds to both means is summed before squaring.
     """
-    proportion("level", level)
-    parts = {"judged": judged, "sensitivity": sensitivity, "specificity": specificity}
-    for name, mean in parts.items():
-        if not 0 <= mean.value <= 1:
-            raise ValueError(f"{name} must be a share from 0 to 1, but is {mean.value}")
-        if mean.se is None:
-            continue
-        amount(f"the SE of {name}", mean.se)
-        if mean.df < 1:
-            raise ValueError(f"{name} has an SE but {mean.df:g} degrees of freedom: an SE takes at least 1")
-    # At or below 0 the judge does not tell right from wrong, and the formula divides by nothing.
-    span = sensitivity.value + specificity.value - 1
-    if span <= 0:
-        return RoganGladen(None, None, None, None, None)
-    theta = (judged.value + specificity.value - 1) / span
-    value = min(max(theta, 0.0), 1.0)
-    # Delta method: the derivative of theta by each of the three shares, times the span.
-    pulls = {"judged": 1.0, "sensitivity": theta, "specificity": 1 - theta}
-    variances = []
-    for name, mean in parts.items():
-        if mean.se is None:
-            return RoganGladen(value, None, None, None, theta)
-        variances.append(((pulls[name] * mean.se / span) ** 2, mean.df))
-    variance = sum(v for v, _ in variances)
-    if variance == 0:
-        return RoganGladen(value, None, None, 0.0, theta)
-    # Satterthwaite's degrees of freedom: three errors from three samples of different sizes.
-    df = variance**2 / sum(v**2 / df for v, df in variances)
-    ends = t_interval(theta, math.sqrt(variance), df, level=level)
-    if ends.low > 1 or ends.high < 0:
-        # Share, sensitivity and specificity contradict each other: cut to 0 to 1 it would look certain.
-        return RoganGladen(value, None, None, math.sqrt(variance), theta)
-    low, high = (min(max(end, 0.0), 1.0) for end in ends)
-    return RoganGladen(value, low, high, math.sqrt(variance), theta)
+    if (low is None) != (high is None):
+        raise ValueError(f"give both limits or none, not {low} and {high}")
+    d = finite("judged", judged)
+    y = rounded(within_limits(labels, low, high, name="labels"))
+    sample = _as_sample(d, y, _positions(labelled, len(y), len(d)), groups, weights)
+    together = _by_cells
+    p = np.ones(len(y)) if probabilities is None else _probabilities(probabilities, sample)
+    if np.ptp(p) > ROUNDING:
+        sample = sample._replace(labels=replace(sample.labels, weights=sample.labels.weights / p))
+        together = _linearised
+    design = sample.labels
+    people = sample.mean(y)
+    labels_se = spread(design.se(design.weights * (y - people)), y)
+    different = _different(sample, bounded=low is not None)
+    best = alone = _Together(people, labels_se or 0.0, design.df, 0.0)
+    if labels_se and enough_groups(different):
+        best = _narrower(together(sample), alone)
+    result = PredictionPowered(
+        value=best.value,
+        low=None,
+        high=None,
+        se=None if labels_se is None else best.se,
+        df=best.df,
+        lambda_=best.lambda_,
+        labels_mean=people,
+        labels_se=labels_se,
+        labels_df=design.df,
+        judge_mean=float(np.average(d, weights=sample.w)),
+        n=len(d),
+        n_labelled=len(y),
+        n_groups=sample.n_groups,
+        n_groups_labelled=design.n_groups,
+        effective_labelled=design.df + 1,
+        effective_different=different,
+        reason=None,
+    )
+    return _with_interval(result, sample, low, high, level)
+
+
+def _with_interval(
+    result: PredictionPowered, sample: _Sample, low: float | None, high: float | None, level: float
+) -> PredictionPowered:
+    """The same with its interval, or with the reason why it has none."""
+    if low is None or high is None:
+        return _by_t(result, level)
+    if not result.lambda_:
+        cases, w = sample.labels.groups, sample.labels.weights
+        alone = estimate_mean(sample.y, cases, weights=w, low=low, high=high, level=level)
+        return result._replace(low=alone.low, high=alone.high, reason=alone.reason)
+    value = min(max(result.value, low), high)
+    ends = wilson(value, result.se or 0.0, result.df, low=low, high=high, level=level)
+    return result._replace(value=value, low=ends.low, high=ends.high)
+
+
+def _by_t(result: PredictionPowered, level: float) -> PredictionPowered:
+    """The same with an interval by t, which few cases that differ do not carry."""
+    if result.se is None:
+        return result._replace(reason=ONE_GROUP)
+    if result.few_differ:
+        return result._replace(reason=FEW)
+    ends = t_interval(result.value, result.se, result.df, level=level)
+    return result._replace(low=ends.low, high=ends.high)
+
+
+def _by_cells(sample: _Sample) -> _Together | None:
+    """Labelled and unlabelled cases as two samples; null where the judge adds nothing.
+
+    The sums of squares of both make one variance of d, shared out by the cases' working variances
+    (1 - rho) sum w^2 + rho (sum w)^2: one with n - 1 where cases are single items.
+    """
+    labels, rest = sample.labels, sample.unlabelled
+    if not rest.any():
+        return None
+    codes, n_rest = group_codes(sample.g[rest], length=int(rest.sum()))
+    unlabelled = GroupDesign.of(codes, n_rest, sample.w[rest])
+    w_l, w_u = float(sample.w[sample.at].sum()), float(sample.w[rest].sum())
+    sizes, squares, deviations = (
+        np.bincount(sample.g, weights=values, minlength=sample.n_groups)
+        for values in (sample.w, sample.w**2, sample.w * (sample.d - sample.judge_mean))
+    )
+    working = (1 - RHO) * squares + RHO * sizes**2
+    q_l, q_u = (float(working[np.unique(sample.g[part])].sum()) for part in (sample.at, rest))
+    per_working = float(deviations @ deviations) * sample.n_groups / (sample.n_groups - 1) / (q_l + q_u)
+    people, judge = sample.sums(sample.y), sample.sums(sample.d[sample.at])
+    lambda_, without = _least_squares(people * judge, per_working * (q_l / w_l**2 + q_u / w_u**2), most=1.0)
+    d_u = sample.d[rest]
+    mean_u = float(np.average(d_u, weights=sample.w[rest]))
+    se_u = unlabelled.se(sample.w[rest] * (d_u - mean_u))
+    if not lambda_ or se_u is None:
+        return None
+    of_u, of_l = (lambda_ * se_u) ** 2, sample.residual_se(without) ** 2
+    value = lambda_ * mean_u + sample.mean(sample.y - lambda_ * sample.d[sample.at])
+    return _Together(value, math.sqrt(of_u + of_l), _welch((of_u, unlabelled.df), (of_l, labels.df)), lambda_)
+
+
+def _linearised(sample: _Sample) -> _Together | None:
+    """All cases as one sample of which a part was labelled with unequal probabilities; null as above."""
+    w_u = float(sample.w[sample.unlabelled].sum())
+    if not w_u:
+        return None
+    labels, d_l = sample.labels, sample.d[sample.at]
+    every = GroupDesign.of(sample.g, sample.n_groups, sample.w)
+    deviations = sample.w * (sample.d - sample.judge_mean)
+    total = float(sample.w.sum())
+    # What a case adds to mean_L(d) - mean_A(d), and to mean_L(D): theta subtracts lA times the one.
+    gap = -np.bincount(sample.g, weights=deviations, minlength=sample.n_groups) / total
+    which = np.unique(sample.g[sample.at])
+    gap[which] += sample.sums(d_l)
+    most = total / w_u
+    factor, without = _least_squares(sample.sums(sample.y) * gap[which], float(gap @ gap), most=most)
+    if not factor:
+        return None
+    both = GroupDesign(
+        groups=np.concatenate([sample.g, sample.g[sample.at]]),
+        n_groups=sample.n_groups,
+        weights=np.concatenate([sample.w, labels.weights]),
+        cells=np.repeat(np.arange(2), (len(sample.d), len(sample.y))),
+        shares=np.ones(2),
+    )
+    se = both.se(np.concatenate([factor * deviations, sample.residuals(without)]))
+    of_judge, of_labels = every.se(factor * deviations), sample.residual_se(without)
+    if se is None or of_judge is None:
+        return None
+    value = factor * sample.judge_mean + sample.mean(sample.y - factor * d_l)
+    return _Together(value, se, _welch((of_judge**2, every.df), (of_labels**2, labels.df)), factor / most)
+
+
+def _narrower(both: _Together | None, alone: _Together) -> _Together:
+    """Judge and labels together, unless there is no judge or its interval is much the wider one."""
+    return both if both and both.half_width <= WIDER * alone.half_width else alone
+
+
+def _least_squares(products: Floats, variance: float, *, most: float) -> tuple[float, Floats]:
+    """The factor of the judge, 0 to `most`, and for each labelled case the one without that case."""
+    if not variance > 0:
+        return 0.0, np.zeros(len(products))
+    more = len(products) / (len(products) - 1)
+    total = products.sum()
+    without = np.clip((total - products * more) * more / variance, 0.0, most)
+    return float(np.clip(total / variance, 0.0, most)), without
+
+
+def _welch(*parts: tuple[float, float]) -> float:
+    """Degrees of freedom of a sum of variances, each with its own."""
+    total = sum(variance for variance, _ in parts)
+    if not total:
+        return parts[-1][1]
+    return float(total**2 / sum(variance**2 / df for variance, df in parts))
+
+
+def _different(sample: _Sample, *, bounded: bool) -> float:
+    """Effective cases of those labelled that differ: by a label off the most frequent, or in sum from 0."""
+    labels, y = sample.labels, sample.y
+    if bounded:
+        values, counts = np.unique(y, return_counts=True)
+        off = np.bincount(labels.groups, weights=y != values[np.argmax(counts)]) > 0
+    else:
+        off = group_sums(y, labels.groups, weights=sample.w[sample.at]) != 0
+    return labels.only(off).df + 1 if off.any() else 0.0
+
+
+def _as_sample(
+    d: Floats,
+    y: Floats,
+    at: NDArray[np.intp],
+    groups: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> _Sample:
+    codes, n_groups = group_codes(np.arange(len(d)) if groups is None else groups, length=len(d))
+    w = item_weights(weights, length=len(d))
+    rest = np.ones(len(d), dtype=bool)
+    rest[at] = False
+    in_rest = np.zeros(n_groups, dtype=bool)
+    in_rest[codes[rest]] = True
+    parted = in_rest[codes[at]]
+    if parted.any():
+        first = int(np.argmax(parted))
+        raise ValueError(
+            f"labelled holds {at[first]} at position {first}, an item of a case that is not labelled wholly: "
+            "cases are drawn whole, so leave out labels of a part of one"
+        )
+    of_labelled, n_labelled = group_codes(codes[at], length=len(at))
+    return _Sample(d, w, codes, n_groups, at, rest, y, GroupDesign.of(of_labelled, n_labelled, w[at]))
+
+
+def _probabilities(probabilities: ArrayLike, sample: _Sample) -> Floats:
+    """One for each labelled item."""
+    p = finite("probabilities", probabilities, length=len(sample.y))
+    wrong = (p <= 0) | (p > 1)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"probabilities holds {p[first]} at position {first}: one must be above 0 and at most 1"
+        )
+    of_case = np.empty(sample.labels.n_groups)
+    of_case[sample.labels.groups] = p
+    astray = np.abs(of_case[sample.labels.groups] - p) > ROUNDING
+    if astray.any():
+        first = int(np.argmax(astray))
+        raise ValueError(
+            f"probabilities differ inside a case, at position {first}: a case is drawn whole, with one"
+        )
+    return p
 
 
 def _positions(labelled: ArrayLike, n: int, total: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -242,12 +242,16 @@ def _labels_for_percent(equal: Estimate, n_judged: int) -> tuple[int | None, str
 
 
 def _corrected(scores: ScoreTable, key: int, benchmark: str) -> Iterator[RaterRow]:
-    """By candidate the judge's mean, its correction, the corrected mean, and the labels by themselves.
+    """By candidate the judge's mean, the step from it, the corrected mean, and the labels by themselves.
 
     Means are over items and count silence by the criterion's rule, as a leaderboard does. `se` is by group;
-    `corrected_alone` takes items for independent, as figures elsewhere often do.
+    `corrected_alone` takes items for independent, as figures elsewhere often do. Cases are drawn whole:
+    labels of a part of one are left out.
     """
     measure = scores.measures[key]
+    low, high = measure.criterion.low, measure.criterion.high
+    if low is None or high is None:
+        low = high = None
     for (candidate,), items in _label_steps(scores, key, benchmark).group_by(
         "candidate", maintain_order=True
     ):
@@ -262,24 +266,31 @@ def _corrected(scores: ScoreTable, key: int, benchmark: str) -> Iterator[RaterRo
             n_ratings=items.height,
         )
         if few := too_few(groups[at].tolist()):
-            yield replace(row, figure="corrected", reason=few)
+            parted = items["parted"].sum()
+            also = f"; {parted} labels lie in cases that people did not label wholly" if parted else ""
+            yield replace(row, figure="corrected", reason=few + also)
             continue
         judged = items["observed"].to_numpy()
         people = judged[at] + items["step"].to_numpy()[at]
         places = np.flatnonzero(at)
-        grouped = stats.prediction_powered(judged, people, labelled=places, groups=groups)
+        grouped = stats.prediction_powered(judged, people, labelled=places, groups=groups, low=low, high=high)
         # Published figures often take items for independent; beside the interval by group it shows the price.
-        alone = stats.prediction_powered(judged, people, labelled=places)
+        alone = stats.prediction_powered(judged, people, labelled=places, low=low, high=high)
         yield replace(row, figure="judge_mean", value=grouped.judge_mean)
-        yield replace(row, figure="step", value=grouped.correction)
+        yield replace(row, figure="step", value=grouped.value - grouped.judge_mean)
         for figure, mean in (("corrected", grouped), ("corrected_alone", alone)):
-            yield replace(row, figure=figure, value=mean.value, low=mean.low, high=mean.high, se=mean.se)
+            row = replace(row, figure=figure, value=mean.value, se=mean.se)
+            yield replace(row, low=mean.low, high=mean.high, reason=mean.reason)
+        row = replace(row, low=None, high=None, reason=None)
         yield replace(row, figure="labels_only", value=grouped.labels_mean, se=grouped.labels_se)
         yield replace(row, figure="labels_only_alone", value=alone.labels_mean, se=alone.labels_se)
 
 
 def _label_steps(scores: ScoreTable, key: int, benchmark: str) -> pl.DataFrame:
-    """The judge's value of each item, with `step` from it to people's where the item was labelled."""
+    """The judge's value of each item, with `step` from it to people's where its case was labelled wholly.
+
+    `parted` says that the item was labelled and another one of its case was not.
+    """
     criterion = scores.measures[key].criterion.criterion
     rows = whole_responses(scores.scores).filter(pl.col("benchmark") == benchmark)
 
@@ -301,6 +312,10 @@ def _label_steps(scores: ScoreTable, key: int, benchmark: str) -> pl.DataFrame:
         over_repeats(judged)
         .filter(pl.col("observed").is_not_null())
         .join(steps, on=["item", "variant", "candidate"], how="left", validate="1:1", maintain_order="left")
+        .with_columns(whole=pl.col("step").is_not_null().all().over("candidate", "group"))
+        .with_columns(
+            step=pl.when("whole").then("step"), parted=pl.col("step").is_not_null() & ~pl.col("whole")
+        )
     )
 
 
