@@ -203,6 +203,27 @@ def test_a_repeat_that_comes_later_moves_the_confidence_of_those_before(tmp_path
     assert [0.0, 0.0] == run.scores.filter(candidate="B")["value"].to_list()
 
 
+def test_merged_repeats_are_scored_again_and_no_older_share_stays(tmp_path: Path) -> None:
+    """Alone each repeat was set aside; one run knows a repeat that the other scored without; q2 stays."""
+    items = [
+        {"item": q, "format": "mcq", "question": f"{q}?", "options": OPTIONS, "answer": "Heparin"}
+        for q in ("q1", "q2")
+    ]
+    runs = []
+    for name, answers in (("one", ["A", None]), ("two", ["A", "A", "B"])):
+        (folder := tmp_path / name).mkdir()
+        runs.append(made(folder, {"A": {"q1": answers, "q2": ["A", "B"]}}, items=items))
+        runs[-1].score("confidence(of=repeats)")
+    run = open_run(tmp_path / "both.viva")
+    run.merge(*(other.file.path for other in runs))
+    assert {"q2"} == set(run.scores["item"])
+    run.score("confidence(of=repeats)")
+    rows = run.scores.sort("item", "repeat")
+    assert [0.5, 0.5, 0.0, 0.0, 0.0] == rows["value"].to_list()
+    assert 0 == run.merge(runs[1].file.path)[0].scores
+    assert rows.equals(run.scores.sort("item", "repeat"))
+
+
 def test_repeats_stay_together_however_small_the_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,8 @@ from vivavoce.testing.metric import _items, _responses
         ("Confianza: 85 por ciento", 0.85),
         ("Konfidenz: 85 Prozent", 0.85),
         ("置信度：85%", 0.85),
+        ("置信度：约85%", 0.85),
+        (r"Confidence: $85\%$", 0.85),
     ],
 )
 def test_a_probability_is_read_in_every_usual_way_of_saying_it(line, probability):

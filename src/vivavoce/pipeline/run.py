@@ -30,6 +30,7 @@ from vivavoce.pipeline.findings import (
     write_report,
 )
 from vivavoce.pipeline.load import scores_by, select_items
+from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
 from vivavoce.pipeline.vary import store_benchmark, vary
 from vivavoce.store import read
@@ -371,7 +372,9 @@ class Run:
 
     def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
         """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
-        return tuple(merge(self.file, RunFile(Path(path))) for path in runs)
+        sources = [RunFile(Path(path)) for path in runs]
+        by_repeats = measured_by_repeats([self.file, *sources])
+        return tuple(merge(self.file, source, by_repeats=by_repeats) for source in sources)
 
     def status(self) -> Finding:
         """What is here, by `about`: questions and cases, marks with what is missing, and calls to models."""

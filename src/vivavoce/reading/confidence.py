@@ -71,7 +71,7 @@ _BOUND = (
 )
 _HEDGE = (
     r"(?:(?:very|fairly|quite|rather|i(?:\sam|['’]m|\swould\ssay|['’]d\ssay)|about|approximately|approx\.?"
-    r"|around|roughly|nearly|almost|circa|ca\.?|etwa|environ|unos|high|low|medium|moderate|at|is"
+    r"|around|roughly|nearly|almost|circa|ca\.?|etwa|environ|unos|大?约|大約|high|low|medium|moderate|at|is"
     r"|[~≈∼(\[:=,]|[-–—](?=\s))\s*)*"
 )
 _PERCENT = r"%|per\s?cent\b|prozent\b|por\s?cien(?:to)?\b|p[oe]r\s?cento\b|pour\s?cent\b|процент\w*"
@@ -200,12 +200,13 @@ def _plain(words: str) -> str:
     """The words in plain digits and signs, without marks of bold type around them."""
     plain = (
         unicodedata.normalize("NFKC", words[:_TAIL_LENGTH])
+        .replace("\\%", "%")
         .replace("٪", "%")
         .replace("−", "-")
         .replace("٫", ".")
     )
     plain = "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in plain)
-    return plain.strip(" \t\r\n*_`\"'“”")
+    return plain.strip(" \t\r\n*_`\"'“”$")
 
 
 def _probability(words: str, scale: str) -> StatedConfidence:

@@ -5,6 +5,7 @@ two hold under one key is compared, then what is new is copied.
 """
 
 import sqlite3
+from collections.abc import Collection
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
@@ -24,13 +25,16 @@ class Merged(NamedTuple):
     calls: int
 
 
-def merge(target: RunFile, source: RunFile) -> Merged:
+def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ()) -> Merged:
     """Bring the current items of `source`, their answers, marks, findings and calls into `target`.
 
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
     as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
     differ: in the wording of an item, in the sample that was asked, the text of an answer, the declaration of
     a measure, a mark, or what is kept under the name of an edit.
+
+    `by_repeats` are signatures of measures that score an answer beside its other repeats: their marks of
+    answers that get further repeats here are dropped, so that `viva score` makes them again.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
@@ -40,6 +44,9 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         _refuse(db, source, *_OTHER_FORM)
         for query in _OTHER_SAMPLE:
             _refuse(db, source, *query)
+        db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
+        db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
+        db.execute(f"CREATE TEMP TABLE repeats_before AS {_REPEATS}")
         for statement in _DIMENSIONS:
             db.execute(statement)
         for conflict in _OTHER_CONTENT:
@@ -48,12 +55,28 @@ def merge(target: RunFile, source: RunFile) -> Merged:
         replaced = db.execute(_MENDED).rowcount
         for statement in _FACTS:
             db.execute(statement)
+        db.execute(_OUTDATED)
         items, responses, scores, findings, calls = (
             after - before_count for after, before_count in zip(_counts(db), before, strict=True)
         )
+        scores = max(scores, 0)  # further repeats may take more marks away than come
         done = Merged(str(source.path), items, responses, scores, replaced, findings, calls)
         put_provenance(db, "merge", done._asdict(), changed=responses + scores + replaced)
     return done
+
+
+_REPEATS = (
+    "SELECT item_id, candidate_id, edit_id, count(*) AS n FROM main.responses WHERE status != 'failed' "
+    "GROUP BY item_id, candidate_id, edit_id"
+)
+"""How many repeats of an answer have arrived here."""
+_OUTDATED = f"""
+    DELETE FROM main.scores
+    WHERE measure_id IN (SELECT measure_id FROM main.measures JOIN temp.by_repeats USING (signature))
+      AND response_id IN (
+        SELECT response_id FROM main.responses JOIN ({_REPEATS}) a USING (item_id, candidate_id, edit_id)
+        JOIN temp.repeats_before b USING (item_id, candidate_id, edit_id) WHERE a.n != b.n)
+"""
 
 
 def _counts(db: sqlite3.Connection) -> list[int]:
@@ -156,7 +179,8 @@ _OTHER_CONTENT = (
         "JOIN main.responses r ON r.response_id = s.response_id JOIN main.items i ON i.item_id = r.item_id "
         "JOIN main.candidates c ON c.candidate_id = r.candidate_id "
         "WHERE s.status_id != 3 AND ts.status_id != 3 "
-        "AND (s.status_id, s.value) IS NOT (ts.status_id, ts.value)",
+        "AND (s.status_id, s.value) IS NOT (ts.status_id, ts.value) "
+        "AND m.signature NOT IN (SELECT signature FROM temp.by_repeats)",
         "{0} has another mark for {1} of {2} there.",
     ),
 )

@@ -1,10 +1,14 @@
 """Repeats for metrics that score a response beside the candidate's other answers to the item."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Reading, Row, Value
+from vivavoce.store import read
 from vivavoce.store.pending import Pending
+from vivavoce.store.runfile import RunFile
 
 
 def batches(todo: Iterator[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
@@ -42,3 +46,24 @@ def with_other_repeats(batch: Sequence[Pending], read_as: Sequence[Row | Value])
         else row
         for number, (place, row) in enumerate(zip(places, read_as, strict=True))
     ]
+
+
+def measured_by_repeats(runs: Iterable[RunFile]) -> set[str]:
+    """The signatures of the measures in these runs whose metric needs repeats, if it is registered here."""
+    signatures = set()
+    for run in runs:
+        if not run.exists:
+            continue
+        with run.reading() as db:
+            signatures |= {keyed.measure.signature for keyed in read.measures(db)}
+    return {signature for signature in signatures if _needs_repeats(signature)}
+
+
+def _needs_repeats(signature: str) -> bool:
+    signed = specs.signed(signature)
+    if signed.recorded:
+        return False
+    try:
+        return bool(registry.build("metric", signed.spec).needs_repeats)
+    except VivaError:  # of a plugin that is not loaded, or a file that is gone
+        return False
