@@ -98,6 +98,41 @@ def test_new_answers_alone_are_marked(tmp_path: Path) -> None:
     assert ["A", "B"] == calls
 
 
+def test_a_metric_that_needs_repeats_sees_every_other_answer_that_arrived(tmp_path: Path) -> None:
+    """Silent and unreadable ones too, failed ones not; and of nobody else, and no other item."""
+    seen: dict[tuple[str, int], list[object]] = {}
+
+    class Beside(Metric):
+        """A metric of a test."""
+
+        criteria = (Criterion(criterion="worth"),)
+        formats = ("short",)
+        needs_repeats = True
+
+        def values(self, rows: Sequence[Row], context: ScoringContext) -> Any:
+            for r in rows:
+                place = (r.response.candidate + r.item.item, r.response.repeat)
+                seen[place] = [reading.parsed or reading.status for reading in r.other_repeats]
+            return ones(rows)
+
+    metric("beside")(Beside)
+    answers = {"A": {"q1": ["x", "y", SILENT, UNREADABLE, None], "q2": "z"}, "B": {"q1": ["v", "w"]}}
+    run = made(tmp_path, answers)
+    run.score("beside")
+    assert {
+        ("Aq1", 1): ["y", "unanswered", "unreadable"],
+        ("Aq1", 2): ["x", "unanswered", "unreadable"],
+        ("Aq2", 1): [],
+        ("Bq1", 1): ["w"],
+        ("Bq1", 2): ["v"],
+    } == seen
+    seen.clear()
+    made(tmp_path, {"B": {"q1": ["v", "w", "u"]}}, items=["q1", "q2"], run=run)
+    run.score("beside")
+    # A's failed repeat is tried again, and with it those beside it
+    assert {("Aq1", 1), ("Aq1", 2), ("Bq1", 1), ("Bq1", 2), ("Bq1", 3)} == seen.keys()
+
+
 def test_failed_marks_are_tried_again_and_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mark that failed gets its value, the bounds close, and the verdict no longer depends."""
     answers = {"A": twins([0.6, 0.7] * 6 + ["fail 0.65"] * 8), "B": twins([0.4] * 20)}

@@ -88,7 +88,9 @@ def test_a_probability_is_read_in_every_usual_way_of_saying_it(line, probability
         ("Confidence: at least 90%", "a limit or a range"),
         ("Confidence: 95%+", "a limit or a range"),
         ("Confidence: 1,000%", "thousands or decimals"),
-        ("Confidence: 60% for B, 40% for A", "more than one percentage"),
+        ("Confidence: 60% for B, 40% for A", "more than one number"),
+        ("Confidence: 85, 90", "more than one number"),
+        ("Confidence: 85 or 90", "more than one number"),
         ("Confidence: 90% of patients", "cannot be read"),
         ("Confidence: 85.5.5%", "cannot be read"),
         ("Confidence: NN%", "repeats the request"),
@@ -125,6 +127,24 @@ def test_a_line_in_thinking_never_counts():
     text = "<think>I guess.\nConfidence: 20%\n</think>B\nConfidence: 70%"
     assert 0.7 == stated_confidence(text).value
     assert ("<think>I guess.\nConfidence: 20%\n</think>B") == without_confidence(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "probability"),
+    [
+        ('{"answer": "B", "confidence": "85%"}', 0.85),
+        ('```json\n{"answer": "B",\n "Confidence": 85}\n```', 0.85),
+        ('<think>{"confidence": 20}</think>{"answer": "B", "confidence": 85}', 0.85),
+        ('{"answer": "B", "confidence": 0.85}', None),
+        ('{"answer": "B", "confidence": "high"}', None),
+        ('{"answer": "B", "confidence": null}', None),
+        ('{"answer": "B", "confidence": [85, 90]}', None),
+    ],
+)
+def test_an_object_of_json_states_it_under_its_key_and_stays_whole(text, probability):
+    found = stated_confidence(text)
+    assert (probability, False) == (found.value, found.silent)
+    assert (text, ()) == without_confidence(text)
 
 
 def test_equal_lines_are_one_and_of_different_ones_the_last_counts_at_the_end_alone():

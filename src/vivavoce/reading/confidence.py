@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vivavoce.core.text import hide_thinking, is_blank, lazy_pattern
+from vivavoce.core.text import hide_thinking, is_blank, lazy_pattern, spoken
+from vivavoce.reading.fields import json_object
 
 
 class Cut(NamedTuple):
@@ -91,6 +92,7 @@ _PERCENT_SCALE = lazy_pattern(
     r"^\s*(?:in\s)?(?:%|percent|per\scent)\s*$|(?<!\d)[01]\s*%?\s*(?:[-–—]|to|and)\s*100\b", re.I
 )
 _SCALE = lazy_pattern(r"\d+(?:[.,]\d+)?\s*%?\s*(?:[-–—]|to|and)\s*\d+(?:[.,]\d+)?\s*%?", re.IGNORECASE)
+_LISTED = lazy_pattern(r"\s*(?:[,;/|]|or\b|and\b)\s*\d", re.IGNORECASE)
 _ANY_PERCENT = lazy_pattern(rf"\d\s*(?:{_PERCENT})", re.IGNORECASE)
 _SHARE = lazy_pattern(r"\s*(?:of|der|des|de|dei|degli)\b", re.IGNORECASE)
 _LEAST_BARE = 10
@@ -135,7 +137,7 @@ def stated_confidence(text: str) -> StatedConfidence:
 
     Lines that state the same count as one. Of different ones the last counts if it stands where it was asked
     for, at the end of the response; otherwise nothing says which is meant. A repeated placeholder states
-    nothing.
+    nothing. A response that is an object of JSON may hold it under the key `confidence`.
     """
     visible = hide_thinking(text)
     statements = _statements(visible)
@@ -143,7 +145,7 @@ def stated_confidence(text: str) -> StatedConfidence:
     if not serious:
         if statements:
             return _unreadable("repeats the request, and is no number")
-        return StatedConfidence(None, "no line states a confidence", silent=True)
+        return _in_json(spoken(text).text)
     readings = list(dict.fromkeys(_probability(s.words, s.scale) for s in serious))
     if len(readings) == 1:
         return readings[0]
@@ -151,6 +153,16 @@ def stated_confidence(text: str) -> StatedConfidence:
     if last.end >= _words_end(visible):
         return _probability(last.words, last.scale)
     return StatedConfidence(None, f"it states {len(readings)} different confidences, and none at its end")
+
+
+def _in_json(text: str) -> StatedConfidence:
+    """The confidence under a key of that name, where the whole response is an object of JSON."""
+    values = [
+        value for key, value in (json_object(text) or {}).items() if str(key).casefold() == "confidence"
+    ]
+    if not values:
+        return StatedConfidence(None, "no line states a confidence", silent=True)
+    return _probability(str(values[-1]), "")
 
 
 def read_confidence(words: str) -> StatedConfidence:
@@ -238,8 +250,8 @@ def _two_meanings(match: re.Match[str]) -> str | None:
         return "cannot be read as a confidence"
     if len(match["number"].partition(",")[2]) == 3:
         return "has a comma that may part thousands or decimals"
-    if _ANY_PERCENT.search(_SCALE.sub(" ", rest)):
-        return "holds more than one percentage"
+    if _ANY_PERCENT.search(_SCALE.sub(" ", rest)) or _LISTED.match(rest):
+        return "holds more than one number"
     return None
 
 
