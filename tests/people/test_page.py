@@ -182,6 +182,8 @@ def test_ratings_can_be_given_by_keyboard_and_read_by_everyone(
         page.keyboard.press("ArrowUp")  # from the first button round to the last
         second = page.locator("#q1 fieldset[data-scale]").nth(1)
         assert "cannot tell" == second.locator(":checked").get_attribute("value")
+        long = page.locator("article > .answer[tabindex]")
+        assert ["and so on"] == [text.strip()[5:14] for text in long.all_text_contents()]
         anchor = first.get_by_role("radio").nth(3)
         assert "small misreading" in anchor.evaluate("one => one.labels[0].textContent")
         built = looking.structure(page) | {"landmarks": []}

@@ -375,6 +375,39 @@ def test_a_question_taken_back_leaves_the_run(run: Run, tmp_path: Path) -> None:
     assert {"ben"} == set(run.scores.filter(pl.col("item") == "q01")["rater"])
 
 
+def test_a_gap_takes_nothing_back_that_another_panel_asked(tmp_path: Path) -> None:
+    """Drawn again with another seed, a question may be left open: its label stands."""
+    run = examined(tmp_path, 3)
+    rated(run, tmp_path / "one")
+    make(run, tmp_path / "two", seed=2)
+    rows = lines(filled(tmp_path / "two" / "anna.csv", worth))
+    for row in rows:
+        if row["item"] == "q01" or (row["item"] == "q02" and "five" in row["answer"]):
+            row["correct"] = ""
+        elif row["item"] == "q02" and "some" in row["answer"]:
+            row["correct"] = "1"
+    file = write(tmp_path / "b.csv", rows)
+    with pytest.raises(InputError, match=r"of q02 \(correct of answer .: 0\.5, now 1\.0\)"):
+        store_ballots(run.file, [file], partial=True)
+    (done,) = store_ballots(run.file, [file], partial=True, replace=True)
+    assert (0, 1, 1, 1) == (done.new, done.unchanged, done.replaced, done.skipped)
+    assert {"Able": 1, "Fair": 0.5, "Poor": 0} == labels(run) == labels(run, item="q01")
+    assert {"Able": 1, "Fair": 1, "Poor": 0} == labels(run, item="q02")
+
+
+def test_a_rubrics_name_may_be_any_words(tmp_path: Path) -> None:
+    text = "  - {name: tone, ask: 'How?', scale: [0, 1]}\n"
+    path = Path(rubric_file(tmp_path, text))
+    path.write_text(path.read_text().replace("name: own", "name: 'Tone (for us)@2, v=1'"))
+    run = examined(tmp_path, 1)
+    rated(run, tmp_path / "out", lambda *_: {"tone": 1}, rubric=str(path))
+    (metric,) = set(run.scores["metric"])
+    assert "rating(rubric='Tone (for us)@2, v=1')" == metric == draw_of(run).metric
+    with run.file.reading() as db:
+        (measure,) = (keyed.measure for keyed in read.measures(db))
+    assert signed(measure.signature).recorded
+
+
 # The packet.
 
 

@@ -141,8 +141,8 @@ def _refuse_unlike(key: BlindingKey, draw: CaseDraw, seed: int, old: CaseDraw) -
     """Raise `InputError` where two draws do not go together."""
     if seed == key.seed and old.frame != draw.frame:
         raise InputError(
-            f"--seed {seed} has drawn questions for {key.metric} before, from another choice of --items or "
-            "--candidates: take another --seed, so that the chance of every question stays known."
+            f"--seed {seed} has drawn questions for {key.metric} before, when others could be drawn (by "
+            "--items, --candidates or what the run held): another --seed keeps the chance of each known."
         )
     small, large = sorted((old, draw), key=lambda draw: draw.n)
     nested = seed == key.seed and (small.n == large.n or set(small.candidates) <= set(large.candidates))

@@ -6,13 +6,13 @@ Candidates with the same answer share what is said of it. What the scores are is
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
-from vivavoce.core.records import Item, Measure, Response
+from vivavoce.core.records import Item, ItemKey, Measure, Response
 from vivavoce.core.registry import file_hash
 from vivavoce.core.text import label
 from vivavoce.people.blinding_key import REFERENCE, BlindingKey, PacketItem, PanelItem
@@ -131,7 +131,8 @@ def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored
     answered = [filled for filled in ballot.filled if not filled.open]
     every = (*ballot.filled, *(_unshown_items(key) if answered else ()))
     stored = _stored_by_item(db, ballot, every, measures)
-    to_store = [filled for filled in every if not filled.open or stored[filled.packet_item.item.name]]
+    elsewhere = _places_elsewhere(db, ballot)
+    to_store = [filled for filled in every if not filled.open or _taken_back(filled, stored, elsewhere)]
     responses = _responses(db, key, [filled.packet_item.item for filled in to_store])
     before = db.total_changes
     outcomes: Counter[str] = Counter()
@@ -140,11 +141,14 @@ def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored
         item = filled.packet_item.item
         ballot_id = task.ballot(key.panel, ballot.rater, item)
         scores = task.scores(filled, responses[item.name], ballot_id)
+        if item.place in elsewhere:
+            scores = _without_gaps(task, scores, stored[item.name], measures)
         contradictions = _contradictions(task, filled, scores, stored[item.name], measures)
         if contradictions and not replace:
             raise _contradicts(ballot, contradictions[0])
         if contradictions:
-            drop_scores(db, measures, 1, list(responses[item.name].values()))
+            for c, measure in zip(task.criteria, measures, strict=True):
+                drop_scores(db, [measure], 1, [row.response for row in scores[c.criterion]])
             changes += contradictions
             outcomes["replaced"] += 1
         elif item.answers:
@@ -167,6 +171,39 @@ def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored
         metric=key.metric,
         **tally._asdict(),
     )
+
+
+def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
+    """The items that another panel of the measure put to this rater: there a gap takes nothing back."""
+    key = ballot.key
+    return {
+        packet_item.item.place
+        for panel, panel_key in read_keys(db).items()
+        if panel != key.panel and panel_key.metric == key.metric
+        for packet_item in panel_key.packets.get(ballot.rater, ())
+    }
+
+
+def _taken_back(
+    filled: FilledItem, stored: Mapping[str, _StoredScores], elsewhere: Collection[ItemKey]
+) -> bool:
+    """Whether an item that is not filled in was filled in before, by this rater in this panel."""
+    item = filled.packet_item.item
+    return bool(stored[item.name]) and item.place not in elsewhere
+
+
+def _without_gaps(
+    task: Task, scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]
+) -> dict[str, list[ScoreRow]]:
+    """The scores without those that are not filled in here and stand in the run."""
+    return {
+        c.criterion: [
+            row
+            for row in scores[c.criterion]
+            if row.value.status != "failed" or (measure, row.response) not in stored
+        ]
+        for c, measure in zip(task.criteria, measures, strict=True)
+    }
 
 
 def _unshown_items(key: BlindingKey) -> list[FilledItem]:

@@ -3,6 +3,13 @@
   const scales = (article) => [...article.querySelectorAll("fieldset[data-scale]")];
   const chosen = (scale) => scale.querySelector(":checked")?.value ?? null;
   const open = (article) => scales(article).filter((scale) => chosen(scale) === null);
+  // A long answer scrolls beside its scales, by keyboard too.
+  for (const text of document.querySelectorAll("article > .answer")) {
+    if (text.scrollHeight <= text.clientHeight) continue;
+    text.tabIndex = 0;
+    text.setAttribute("role", "group");
+    text.setAttribute("aria-labelledby", text.parentElement.getAttribute("aria-labelledby"));
+  }
 {% endblock %}
 {% block marks %}
   // Values go back as numbers; "cannot tell" is none.

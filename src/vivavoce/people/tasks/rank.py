@@ -182,16 +182,16 @@ class RankTask(Task):
             )
             for who in answer.candidates
         ]
+        unshown = self.unshown_scores(item, responses, ballot)
         if filled.open:
             failed = Value(None, note=NO_RANK, status="failed")
             rows = [ScoreRow(responses[who], failed, 1, ballot, position) for _, position, who in ranked]
-            return {c.criterion: rows for c in CRITERIA}
+            return {c.criterion: rows + unshown for c in CRITERIA}
         scores: dict[str, list[ScoreRow]] = {c.criterion: [] for c in CRITERIA}
         ranks = [_placed(rating) for rating, *_ in ranked]
         for rating, position, who in ranked:
             for criterion, value in _values(rating, ranks, len(item.silent), filled.remark).items():
                 scores[criterion].append(ScoreRow(responses[who], value, 1, ballot, position))
-        unshown = self.unshown_scores(item, responses, ballot)
         return {criterion: rows + unshown for criterion, rows in scores.items()}
 
 
