@@ -26,6 +26,7 @@ from vivavoce.stats.bradley_terry import (
     components,
     davidson,
 )
+from vivavoce.stats.calibration import Calibration, CalibrationBin, CalibrationFigure, calibration
 from vivavoce.stats.clustering import Clusters, average_linkage, cluster_measures
 from vivavoce.stats.correlation import (
     Coefficient,
@@ -122,6 +123,7 @@ from vivavoce.stats.ranking import (
 )
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
 from vivavoce.stats.rogan_gladen import RoganGladen, rogan_gladen
+from vivavoce.stats.selective import AnswerThreshold, RiskCoverage, answer_threshold, risk_coverage
 from vivavoce.stats.sequential import (
     InterimAnalysis,
     critical_values,
@@ -152,8 +154,12 @@ __all__ = [
     "LEAST_GROUPS",
     "Agreement",
     "AgreementCoefficient",
+    "AnswerThreshold",
     "Bootstrap",
     "Bounds",
+    "Calibration",
+    "CalibrationBin",
+    "CalibrationFigure",
     "Carried",
     "CaseProbabilities",
     "CategoryAgreement",
@@ -197,6 +203,7 @@ __all__ = [
     "RankInterval",
     "RankIntervals",
     "Ratio",
+    "RiskCoverage",
     "RoganGladen",
     "Scale",
     "SignFlips",
@@ -208,6 +215,7 @@ __all__ = [
     "agreement_without_groups",
     "agresti_min",
     "allocation",
+    "answer_threshold",
     "at_level",
     "average_linkage",
     "benjamini_hochberg",
@@ -220,6 +228,7 @@ __all__ = [
     "bradley_terry",
     "by_group_jackknife",
     "case_probabilities",
+    "calibration",
     "category_test",
     "category_weights",
     "cluster_mean",
@@ -292,6 +301,7 @@ __all__ = [
     "ranks_under_fillings",
     "ratio",
     "repeats_worth",
+    "risk_coverage",
     "rogan_gladen",
     "sample_se",
     "sampling_weights",

@@ -282,13 +282,17 @@ def wilson(
     n = df + 1
     if m not in (0.0, 1.0) and s > NO_SPREAD:
         n = max(n, m * (1 - m) / s**2)
-    t2 = float(scipy.special.stdtrit(df, 0.5 + level / 2)) ** 2
-    centre = (m + t2 / (2 * n)) / (1 + t2 / n)
-    half = math.sqrt(t2) / (1 + t2 / n) * math.sqrt(m * (1 - m) / n + t2 / (4 * n**2))
-    # At m = 0 or 1 centre and half-width meet the limit up to rounding only.
-    start = low if m == 0 else max(low, low + span * (centre - half))
-    end = high if m == 1 else min(high, low + span * (centre + half))
-    return Wilson(start, end, n)
+    start, end = score_interval(m, n, float(scipy.special.stdtrit(df, 0.5 + level / 2)))
+    return Wilson(max(low, low + span * start), min(high, low + span * end), n)
+
+
+def score_interval(share: float, n: float, quantile: float) -> Interval:
+    """Wilson's interval of a share of `n` independent answers; its width is never 0."""
+    t2 = quantile**2
+    centre = (share + t2 / (2 * n)) / (1 + t2 / n)
+    half = quantile / (1 + t2 / n) * math.sqrt(share * (1 - share) / n + t2 / (4 * n**2))
+    # At 0 and 1 centre and half-width meet the limit up to rounding only.
+    return Interval(0.0 if share == 0 else centre - half, 1.0 if share == 1 else centre + half)
 
 
 ONE_GROUP = "one group only: no interval"

@@ -1,5 +1,6 @@
 """Charts: rows in, SVG out."""
 
+from vivavoce.report.charts.confidence import reliability_diagram, risk_coverage_curve
 from vivavoce.report.charts.correlation import correlation_map
 from vivavoce.report.charts.estimate_plots import (
     critical_difference,
@@ -18,6 +19,8 @@ __all__ = [
     "forest",
     "rank_ranges",
     "rank_text",
+    "reliability_diagram",
+    "risk_coverage_curve",
     "svg",
     "variance_bars",
 ]

@@ -8,6 +8,12 @@ from vivavoce.report import charts
 from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Rows, by_board
 from vivavoce.report.section import Section
+from vivavoce.studies.text import count
+
+MOST_CURVES = 12
+"""Candidates of one benchmark and kind of confidence that are drawn."""
+POINTS = ("confidence", "coverage")
+"""Columns of the rows that a chart is drawn of."""
 
 
 def _benchmarks(rows: Rows) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
@@ -74,6 +80,48 @@ class Consistency(Section):
             if len(same) > 1:
                 title = f"Candidates whose repeats are the same text, on {benchmark}"
                 yield figure(title, charts.variance_bars(same), "variance-same-text", benchmark)
+
+
+@section("calibration")
+class Calibration(Section):
+    """Confidence against right and wrong."""
+
+    methods = (
+        "Confidence was held against right and wrong by the debiased calibration error over bins of equal "
+        "mass, Brier's score with its split, and risk against coverage, with cases as unit; thresholds keep "
+        "errors among the answered below the stated rate with the stated confidence (Learn then Test)."
+    )
+    order = 45
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """A reliability diagram and a curve of risk for each candidate, per kind of confidence."""
+        groups: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+        for row in rows:
+            if not row["category"]:
+                of_kind = groups.setdefault((row["of"], row["benchmark"]), {})
+                of_kind.setdefault(row["candidate"], []).append(row)
+        for (kind, benchmark), by_candidate in groups.items():
+            title = f"{kind.capitalize()} confidence on {benchmark}"
+            for candidate, of_candidate in list(by_candidate.items())[:MOST_CURVES]:
+                yield from _confidence_figures(title, candidate, of_candidate)
+            n = len(by_candidate) - MOST_CURVES
+            if n > 0:
+                words = f"{count(n, 'further candidate')} {'is' if n == 1 else 'are'} in the table alone."
+                yield figure(title, words, "reliability", title)
+
+    def table(self, rows: Rows) -> Rows:
+        """The figures without the points of the charts."""
+        figures = [row for row in rows if row["figure"] not in ("bin", "curve")]
+        return super().table([{k: v for k, v in r.items() if k not in POINTS} for r in figures])
+
+
+def _confidence_figures(title: str, candidate: str, rows: Rows) -> Iterator[Figure]:
+    """Both charts of one candidate, or the sentence why there are none."""
+    if not any(row["figure"] == "bin" for row in rows):
+        yield figure(title, f"{candidate}: no chart, {rows[0]['reason']}.", "reliability", title, candidate)
+        return
+    yield figure(title, charts.reliability_diagram(rows), "reliability", title, candidate)
+    yield figure(title, charts.risk_coverage_curve(rows), "risk-coverage", title, candidate)
 
 
 @section("agreement")

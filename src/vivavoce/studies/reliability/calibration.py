@@ -1,0 +1,413 @@
+"""Calibration: whether confidence is what it claims, and from where on an answer may stand by itself.
+
+The unit of every figure is the response, weighted so that each question counts alike; errors are by case.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.intervals import in_cases, too_few
+from vivavoce.studies.reliability.confidence_pairs import confidences, correctness, pairs
+from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.study import MeasureRow, Study, measure_columns
+from vivavoce.studies.text import cases, count, few_cases, plain
+
+NOTHING = (
+    "No answer has a confidence here: `viva collect RUN BENCH --confidence`, then `viva score RUN accuracy "
+    '"confidence(of=stated)"`.'
+)
+PROMISE = (
+    "The promise holds with this probability over benchmarks drawn as this one was: for further cases like "
+    "these, for one candidate and kind of confidence at a time, and not for other questions or other models."
+)
+APART = (
+    "Answers without a confidence are in no figure of calibration and count as left to people; silence "
+    "counts by the rule of the measure that says what is right; scores that failed are in nothing."
+)
+CHOSEN = "no interval: the threshold was chosen on these answers; the promise is the risk that was stated"
+SAYS = {
+    "stated": "states {} on average",
+    "repeats": "repeats its answer in {} of its other tries",
+    "likelihood": "gives its option a probability of {} on average",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationRow(MeasureRow):
+    """One figure of one candidate by one kind of confidence; in a category, or with '' over all.
+
+    The measure is that of correctness. Rows of `bin` have the share right as their value beside the mean
+    `confidence`; rows of `curve` the risk beside the least `confidence` that is answered and the `coverage`.
+    """
+
+    candidate: str
+    of: str
+    category: str
+    figure: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    coverage: float | None = None
+    n: int | None = None
+    n_items: int | None = None
+    n_groups: int | None = None
+    effective_cases: float | None = None
+    n_without_confidence: int | None = None
+    n_failed: int | None = None
+    risk: float | None = None
+    level: float | None = None
+    n_needed: int | None = None
+    reason: str | None = None
+
+
+class _Part(NamedTuple):
+    """The responses of one candidate that a set of figures rests on."""
+
+    answers: pl.DataFrame
+    """Those that can be right or wrong, none of them failed."""
+    row: CalibrationRow
+
+    @property
+    def with_confidence(self) -> pl.DataFrame:
+        return self.answers.filter(pl.col("confidence").is_not_null())
+
+
+@study("calibration")
+class Calibration(Study):
+    """Confidence against correctness: calibration, and when an answer may stand by itself."""
+
+    about = (
+        "Whether confidence is what it claims (calibration error, Brier score), what answering less gains "
+        "(risk against coverage), and the threshold that keeps errors below a stated rate."
+    )
+    row = CalibrationRow
+    special = True
+    correct: str | None = None
+    risk: float = 0.1
+    level: float = 0.95
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """Rows by kind of confidence, benchmark, candidate, category and figure.
+
+        `correct` names what says that an answer is right (METRIC, METRIC[CRITERION], or either with a limit
+        such as `>= 4`); by default the one measure of the same answers that has 0 and 1 alone, of several
+        `accuracy`. Figures: `accuracy`, `confidence`, `overconfidence`, `ece`, `ece_debiased`, `brier` with
+        `reliability`, `resolution`, `uncertainty` and `skill`, `aurc` and `excess_aurc`, `with_confidence`
+        (the share of answers that have one), `threshold` with `answered` and `errors_answered` at it, and
+        over all categories `bin` and `curve`. `threshold` keeps errors among the answered below `risk` with
+        probability `level`; without one `n_needed` effective cases answered would do. `n` are responses with
+        a confidence; `n_without_confidence` and `n_failed` are not among them. Fewer than 10 effective cases
+        have counts alone.
+
+        Raises `SelectionError` if `correct` fits nothing, or `risk` or `level` is no share.
+        """
+        for name, value in (("risk", self.risk), ("level", self.level)):
+            if not 0 < value < 1:
+                raise SelectionError(
+                    f"{name} of calibration is a share between 0 and 1, such as 0.1, not {value}."
+                )
+        rows: list[CalibrationRow] = []
+        problems: list[str] = []
+        rules: list[str] = []
+        for key, kind in confidences(scores).items():
+            chosen = correctness(scores, kind, self.correct)
+            if isinstance(chosen, str):
+                problems.append(f"{scores.measures[key].metric}: {chosen}.")
+                continue
+            table = pairs(scores, key, chosen)
+            if outside := _outside(table["confidence"]):
+                problems.append(f"{scores.measures[key].metric}: {outside}.")
+                continue
+            rules.append(f"Right means {chosen.rule}.")
+            rows += self._kind_rows(table, kind, chosen.measure)
+        if not rows:
+            return self.finding((), "\n".join(problems) or NOTHING)
+        sentences = [*_sentences(rows), *problems]
+        notes = [*dict.fromkeys(rules), APART, *([PROMISE] if _promises(rows) else [])]
+        notes += _always_sure(rows, scores)
+        return self.finding(rows, "\n".join(sentences), notes)
+
+    def _kind_rows(self, table: pl.DataFrame, kind: str, measure: Measure) -> Iterator[CalibrationRow]:
+        for (benchmark, candidate), answers in table.sort("benchmark", "candidate").group_by(
+            "benchmark", "candidate", maintain_order=True
+        ):
+            row = CalibrationRow(
+                benchmark=str(benchmark),
+                **measure_columns(measure),
+                candidate=str(candidate),
+                of=kind,
+                category="",
+                figure="",
+            )
+            yield from self._rows(answers, row, curves=True)
+            in_category = answers.filter(pl.col("category").fill_null("") != "")
+            if in_category["category"].n_unique() > 1:
+                for (category,), part in in_category.sort("category").group_by(
+                    "category", maintain_order=True
+                ):
+                    yield from self._rows(part, replace(row, category=str(category)), curves=False)
+
+    def _rows(self, answers: pl.DataFrame, row: CalibrationRow, *, curves: bool) -> Iterator[CalibrationRow]:
+        """The rows of one candidate in one category, or over all."""
+        counted = answers.filter(~pl.col("failed"))
+        part = _Part(counted, row)
+        rows = part.with_confidence
+        groups = rows["group"].to_list()
+        row = replace(
+            row,
+            n=rows.height,
+            n_items=rows.select("item", "variant").n_unique() if rows.height else 0,
+            n_groups=len(set(groups)),
+            effective_cases=stats.effective_groups(groups, weights=rows["weight"]) if groups else None,
+            n_without_confidence=counted.height - rows.height,
+            n_failed=answers.height - counted.height,
+        )
+        part = part._replace(row=row)
+        if not rows.height:
+            yield replace(row, figure="overconfidence", reason="no answer has a confidence")
+        elif few := _few(row, groups):
+            yield replace(row, figure="overconfidence", reason=few)
+        else:
+            yield from _figures(part)
+            yield from self._answered(part)
+            if curves:
+                yield from _curves(part)
+
+    def _answered(self, part: _Part) -> Iterator[CalibrationRow]:
+        """The threshold, and what is answered and wrong at it."""
+        rows, row = part.with_confidence, replace(part.row, risk=self.risk, level=self.level)
+        promise = stats.answer_threshold(
+            *_arrays(rows), risk=self.risk, weights=rows["weight"], level=self.level
+        )
+        if promise.threshold is None:
+            reason = f"{promise.reason}: {_why_none(promise, self.risk)}"
+            yield replace(row, figure="threshold", n_needed=promise.needed, reason=reason)
+            return
+        yield replace(row, figure="threshold", value=promise.threshold)
+        above = part.answers["confidence"].fill_null(-1.0) >= promise.threshold - 1e-9
+        yield _mean_row(row, "answered", part.answers, above.cast(pl.Float64))
+        yield replace(row, figure="errors_answered", value=promise.risk, reason=CHOSEN)
+
+
+def _outside(values: pl.Series) -> str | None:
+    """Why values that are no probabilities have no calibration; imported scores may be percentages."""
+    outside = values.filter((values < 0) | (values > 1)).sort()
+    if not len(outside):
+        return None
+    worst = plain(outside[-1] if outside[-1] > 1 else outside[0])
+    return f"a confidence of {worst} is no probability from 0 to 1: import percentages divided by 100"
+
+
+def _few(row: CalibrationRow, groups: Sequence[str]) -> str | None:
+    """Why so few cases have no figure; by weight too, where a sample weighs its questions unevenly."""
+    return too_few(groups) or (
+        None
+        if stats.enough_groups(row.effective_cases or 0.0)
+        else f"{row.effective_cases:.3g} effective cases: too few to tell"
+    )
+
+
+def _arrays(rows: pl.DataFrame) -> tuple[Any, Any, Any]:
+    return rows["confidence"].to_numpy(), rows["correct"].to_numpy(), rows["group"].to_numpy()
+
+
+def _mean_row(row: CalibrationRow, figure: str, answers: pl.DataFrame, values: pl.Series) -> CalibrationRow:
+    mean = stats.estimate_mean(
+        values.to_numpy(),
+        answers["group"].to_numpy(),
+        weights=answers["weight"].to_numpy(),
+        low=0.0,
+        high=1.0,
+    )
+    return replace(
+        row, figure=figure, value=mean.value, low=mean.low, high=mean.high, reason=in_cases(mean.reason)
+    )
+
+
+def _figures(part: _Part) -> Iterator[CalibrationRow]:
+    """Calibration, Brier's score in parts and the areas, with the means that they are made of."""
+    rows, row = part.with_confidence, part.row
+    yield _mean_row(row, "accuracy", rows, rows["correct"])
+    yield _mean_row(row, "confidence", rows, rows["confidence"])
+    result = stats.calibration(*_arrays(rows), weights=rows["weight"])
+    curve = stats.risk_coverage(*_arrays(rows), weights=rows["weight"], most=2)
+    names = (
+        "overconfidence",
+        "ece",
+        "ece_debiased",
+        "brier",
+        "reliability",
+        "resolution",
+        "uncertainty",
+        "skill",
+    )
+    figures = {name: getattr(result, name) for name in names} | {
+        "aurc": curve.aurc,
+        "excess_aurc": curve.excess,
+    }
+    for name, figure in figures.items():
+        value, low, high, reason = figure
+        yield replace(row, figure=name, value=value, low=low, high=high, reason=in_cases(reason))
+    present = part.answers["confidence"].is_not_null().cast(pl.Float64)
+    yield _mean_row(row, "with_confidence", part.answers, present)
+
+
+def _curves(part: _Part) -> Iterator[CalibrationRow]:
+    """The bins of the reliability diagram and the points of the risk-coverage curve."""
+    rows, row = part.with_confidence, part.row
+    for answers in stats.calibration(*_arrays(rows), weights=rows["weight"]).bins:
+        yield replace(
+            row,
+            figure="bin",
+            confidence=answers.confidence,
+            value=answers.correct,
+            low=answers.low,
+            high=answers.high,
+            coverage=answers.share,
+            n=answers.n,
+            n_groups=answers.n_groups,
+            n_items=None,
+            effective_cases=None,
+            n_without_confidence=None,
+            n_failed=None,
+        )
+    # Of all questions, not only of those with a confidence: these alone can be answered.
+    share = float(rows["weight"].sum()) / float(part.answers["weight"].sum())
+    curve = stats.risk_coverage(*_arrays(rows), weights=rows["weight"])
+    point = replace(
+        row,
+        n=None,
+        n_items=None,
+        n_groups=None,
+        effective_cases=None,
+        n_without_confidence=None,
+        n_failed=None,
+    )
+    for threshold, coverage, risk, low, high in zip(*curve[:5], strict=True):
+        yield replace(
+            point,
+            figure="curve",
+            confidence=float(threshold),
+            coverage=float(coverage) * share,
+            value=float(risk),
+            low=None if np.isnan(low) else float(low),
+            high=None if np.isnan(high) else float(high),
+        )
+
+
+def _why_none(promise: stats.AnswerThreshold, risk: float) -> str:
+    """What was nearest, and what it would take."""
+    answers = f"{count(promise.n, 'answer')} in {cases(promise.n_groups, promise.effective_groups)}"
+    if promise.needed is None:
+        return (
+            f"at the nearest one {answers} would stand, and of these {plain(100 * risk)} % or more are wrong"
+        )
+    return (
+        f"at the nearest one {answers} would stand, and with errors as there it takes about "
+        f"{promise.needed:,} cases"
+    )
+
+
+def _promises(rows: Iterable[CalibrationRow]) -> bool:
+    return any(row.figure == "threshold" and row.value is not None for row in rows)
+
+
+def _always_sure(rows: Sequence[CalibrationRow], scores: ScoreTable) -> list[str]:
+    """The line on candidates whose repeats are one text, which are sure of everything by construction."""
+    names = sorted({row.candidate for row in rows if row.of == "repeats"} & scores.identical)
+    if not names:
+        return []
+    return [
+        f"All repeats of {', '.join(names)} are the same text: the share of equal repeats is 1 whatever the "
+        "candidate knows. Ask at a temperature above 0."
+    ]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _sentences(rows: Sequence[CalibrationRow]) -> Iterator[str]:
+    """Two or three per candidate and kind, over all categories."""
+    by: dict[tuple[str, str, str], dict[str, CalibrationRow]] = {}
+    for row in rows:
+        if not row.category and row.figure not in ("bin", "curve"):
+            by.setdefault((row.benchmark, row.candidate, row.of), {})[row.figure] = row
+    for figures in by.values():
+        yield from _candidate_sentences(figures)
+
+
+def _candidate_sentences(figures: dict[str, CalibrationRow]) -> Iterator[str]:
+    gap = figures["overconfidence"]
+    name = f"{gap.candidate} on {gap.benchmark}, {gap.of}"
+    if "accuracy" not in figures:
+        yield f"{name}: no figure, {gap.reason}.{_missing(gap)}"
+        return
+    confidence, accuracy = figures["confidence"].value or 0.0, figures["accuracy"].value or 0.0
+    says = SAYS.get(gap.of, "has a confidence of {} on average").format(_percent(confidence))
+    yield (
+        f"{name}: it {says} and is right in {_percent(accuracy)}: {_direction(gap)}; "
+        f"{_error(figures['ece_debiased'])}.{_missing(gap)}"
+    )
+    yield _promise(figures)
+
+
+def _error(row: CalibrationRow) -> str:
+    """The debiased calibration error; where noise alone could make it, in these words."""
+    if row.low is None or row.high is None:
+        return f"calibration error {_decimals(row.value or 0.0)}, without an interval"
+    if row.low == 0:
+        return f"a calibration error is not shown (at most {_decimals(row.high)})"
+    return f"calibration error {_decimals(row.value or 0.0)} ({_decimals(row.low)} to {_decimals(row.high)})"
+
+
+def _direction(row: CalibrationRow) -> str:
+    """Over- or underconfident where the interval shows it."""
+    value = row.value or 0.0
+    if row.low is None or row.high is None:
+        return f"a difference of {value:.2f} without an interval ({row.reason})"
+    if row.low <= 0 <= row.high:
+        span = f"{_decimals(row.low)} to {_decimals(row.high)}{few_cases(row.effective_cases)}"
+        return f"neither over- nor underconfidence is shown ({_decimals(value)}, {span})"
+    word, sign = ("overconfident", 1) if value > 0 else ("underconfident", -1)
+    low, high = sorted((sign * row.low, sign * row.high))
+    few = few_cases(row.effective_cases)
+    return f"{word} by {_decimals(abs(value))} ({_decimals(low)} to {_decimals(high)}{few})"
+
+
+def _decimals(value: float) -> str:
+    """Two decimals, and no sign before 0."""
+    text = f"{value:.2f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def _missing(row: CalibrationRow) -> str:
+    missing = []
+    if row.n_without_confidence:
+        missing.append(f"{count(row.n_without_confidence, 'answer')} without a confidence")
+    if row.n_failed:
+        missing.append(f"{count(row.n_failed, 'answer')} with a score that failed")
+    return f" Beside these: {', '.join(missing)}." if missing else ""
+
+
+def _promise(figures: dict[str, CalibrationRow]) -> str:
+    row = figures["threshold"]
+    risk, level = plain(100 * (row.risk or 0.0)), plain(100 * (row.level or 0.0))
+    if row.value is None:
+        reason = (row.reason or "").partition(": ")[2]
+        return f"No threshold keeps its errors below {risk} % (with {level} % confidence): {reason}."
+    answered = figures["answered"]
+    span = "" if answered.low is None else f" ({100 * answered.low:.0f} to {_percent(answered.high or 0.0)})"
+    return (
+        f"Answering only when confidence is at least {plain(row.value)} keeps errors below {risk} % (with "
+        f"{level} % confidence) and answers {_percent(answered.value or 0.0)} of the questions{span}."
+    )
