@@ -20,7 +20,7 @@ class LabelDraw(NamedTuple):
 
     `metric` is the canonical spec of the labels. `probabilities` gives by item the probability, above 0 and
     at most 1, that its whole case is labelled: in total over all draws so far. `drawn` are the items whose
-    case was drawn. `source` names what drew them: the id of a panel, or "import".
+    case was drawn. `source` names what drew them: "panel" or "import".
     """
 
     metric: str
