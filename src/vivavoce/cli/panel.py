@@ -10,6 +10,7 @@ from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, 
 from vivavoce.cli.output import counted, print_json
 from vivavoce.cli.run_files import check_output_path
 from vivavoce.core.errors import InputError
+from vivavoce.core.records import Finding
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
@@ -48,6 +49,21 @@ def panel(
     criterion: Annotated[
         str | None, typer.Option(help="make: a sentence that says how answers are to be ranked.")
     ] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for", help='make: what labels are for, "compare A B" or "score A": draw where they tell most.'
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="make --for: the judge whose scores people are to correct.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="make --for --dry-run: the least difference that matters.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="make --for: only say how many labels it takes.")
+    ] = False,
     partial: Annotated[
         bool, typer.Option("--partial", help="read: accept ballots in which something is not filled in.")
     ] = False,
@@ -71,6 +87,11 @@ def panel(
 
     Example: `viva panel exam.viva make --task rate --rubric medgpt --raters anna,ben --to packets --n 60`
 
+    `--for` draws cases for such labels where each tells most by a judge's scores, with chances that are kept;
+    later draws take further cases. `--dry-run` says how many labels it takes and writes nothing.
+
+    Example: `viva panel exam.viva make --task rate --rubric medgpt --for "compare A B" --margin .2 --dry-run`
+
     Example: `viva panel exam.viva read ballot-anna.json packets/ben.csv`
     """
     options_of_make = {
@@ -83,6 +104,10 @@ def panel(
         "--n": n,
         "--seed": seed,
         "--criterion": criterion,
+        "--for": for_,
+        "--metric": metric,
+        "--margin": margin,
+        "--dry-run": dry_run,
     }
     if what == "read":
         _refuse_options(options_of_make, f"`viva panel {run} make`, not with read")
@@ -91,15 +116,10 @@ def panel(
         return
     options_of_read = {"FILE": files, "--partial": partial, "--replace": replace}
     _refuse_options(options_of_read, f"`viva panel {run} read`, not with make")
-    if raters is None:
-        raise InputError(
-            "panel make needs both --raters and --to: --raters says who will rate, as in --raters anna,ben."
-        )
-    if to is None:
-        raise InputError("panel make needs both --raters and --to: --to names a folder.")
-    check_output_path(to)
-    packets = open_run(run, plugin).make_panel(
-        [name for name in raters.split(",") if name.strip()],
+    if not dry_run:
+        _check_destination(raters, to)
+    result = open_run(run, plugin).make_panel(
+        [name for name in (raters or "").split(",") if name.strip()],
         to,
         items=items,
         candidates=candidates,
@@ -108,8 +128,23 @@ def panel(
         criterion=criterion,
         task=task or "rank",
         rubric=rubric,
+        for_=for_,
+        metric=metric,
+        margin=margin,
+        dry_run=dry_run,
     )
-    _show_packets(run, packets, quiet=quiet, json=json)
+    _show_panel(run, result, quiet=quiet, json=json)
+
+
+def _check_destination(raters: str | None, to: Path | None) -> None:
+    """Raise `InputError` unless it is said for whom packets are, and where they can be written."""
+    if raters is None:
+        raise InputError(
+            "panel make needs both --raters and --to: --raters says who will rate, as in --raters anna,ben."
+        )
+    if to is None:
+        raise InputError("panel make needs both --raters and --to: --to names a folder.")
+    check_output_path(to)
 
 
 def _show_ballots(run: Path, ballots: "tuple[BallotsStored, ...]", *, quiet: bool, json: bool) -> None:
@@ -120,12 +155,17 @@ def _show_ballots(run: Path, ballots: "tuple[BallotsStored, ...]", *, quiet: boo
         _print_ballots(run, ballots)
 
 
-def _show_packets(run: Path, packets: "PacketsWritten", *, quiet: bool, json: bool) -> None:
-    """The packets that were written, as JSON or as sentences."""
-    if json:
-        print_json("panel", run, [packets._asdict() | {"files": [str(path) for path in packets.files]}])
+def _show_panel(run: Path, result: "PacketsWritten | Finding", *, quiet: bool, json: bool) -> None:
+    """The packets that were written, or how many labels a dry run found are needed."""
+    if isinstance(result, Finding):
+        if json:
+            print_json("panel", run, result.rows)
+        elif not quiet:
+            print(printable(str(result)))
+    elif json:
+        print_json("panel", run, [result._asdict() | {"files": [str(path) for path in result.files]}])
     elif not quiet:
-        _print_packets(packets)
+        _print_packets(result)
 
 
 def _refuse_options(options: Mapping[str, object], place: str) -> None:

@@ -16,25 +16,28 @@ from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_dra
 
 
 class CaseDraw(NamedTuple):
-    """A simple random draw of `n` of so many cases: those of `candidates` with an answer to show.
+    """A draw of `n` of so many cases: those of `candidates` with an answer to show.
 
-    `frame` is a digest of these cases with their questions.
+    `frame` is a digest of these cases with their questions. Without a `goal` it is a simple random draw; with
+    one every case has a chance of its own, and `n_asked` is the number of questions that were asked for.
     """
 
     n: int
     of: int
     frame: str
     candidates: tuple[str, ...]
+    goal: str = ""
+    n_asked: int = 0
 
     @property
     def probability(self) -> float:
-        """The chance of every case to be drawn."""
+        """The chance of every case to be drawn, without a goal."""
         return self.n / self.of
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any] | None) -> "CaseDraw | None":
         """The draw that a key holds, null for none."""
-        return None if body is None else cls(body["n"], body["of"], body["frame"], tuple(body["candidates"]))
+        return None if body is None else cls(**{**body, "candidates": tuple(body["candidates"])})
 
 
 class DrawnItems(NamedTuple):
@@ -48,7 +51,7 @@ class DrawnItems(NamedTuple):
 def draw_questions(ready: Sequence[PanelItem], n: int, seed: int) -> DrawnItems:
     """`n` questions, all alike in chance."""
     sample = sorted(ready, key=lambda item: _order_of(seed, "questions", *item.place))[:n]
-    return DrawnItems(_by_place(sample))
+    return DrawnItems(by_place(sample))
 
 
 def draw_cases(
@@ -77,15 +80,16 @@ def draw_cases(
         item.place: k / len(by_case) if cases[item.place] in by_case else 1.0 for item in everything
     }
     sample = [item for item in everything if cases[item.place] in chosen or probabilities[item.place] == 1]
-    draw = CaseDraw(k, len(by_case), _digest(everything, cases), tuple(candidates))
-    return DrawnItems(_by_place(sample), draw, probabilities)
+    draw = CaseDraw(k, len(by_case), frame_digest(everything, cases), tuple(candidates))
+    return DrawnItems(by_place(sample), draw, probabilities)
 
 
-def _by_place(items: Iterable[PanelItem]) -> tuple[PanelItem, ...]:
+def by_place(items: Iterable[PanelItem]) -> tuple[PanelItem, ...]:
+    """The items in the order of their benchmarks and ids."""
     return tuple(sorted(items, key=lambda item: item.place))
 
 
-def _digest(items: Iterable[PanelItem], cases: Mapping[ItemKey, str]) -> str:
+def frame_digest(items: Iterable[PanelItem], cases: Mapping[ItemKey, str]) -> str:
     """A digest of the cases with their questions, whatever the labels of the cases are."""
     members: dict[str, list[str]] = {}
     for item in items:
@@ -118,7 +122,13 @@ def record_draw(
     others = [(old.seed, old.draw) for old in earlier if old.metric == key.metric and old.draw]
     for seed, old in others:
         _refuse_unlike(key, draw, seed, old)
-    same = max((old.probability for seed, old in others if seed == key.seed), default=0.0)
+    sample = frozenset(question.place for question in key.questions)
+    if draw.goal:
+        # Totals already; there are none where an earlier draw is given to more raters.
+        if probabilities:
+            put_label_draw(db, LabelDraw(key.metric, probabilities, sample, "panel"))
+        return
+    same = max((old.probability for seed, old in others if seed == key.seed and not old.goal), default=0.0)
     if draw.probability <= same:  # drawn before, by this panel or a larger one
         return
     before = read_label_draws(db).get(key.metric)
@@ -127,7 +137,6 @@ def record_draw(
         place: _total(earlier_totals.get(place, 0.0), same, probability)
         for place, probability in probabilities.items()
     }
-    sample = frozenset(question.place for question in key.questions)
     put_label_draw(db, LabelDraw(key.metric, totals, sample, "panel"))
 
 
@@ -139,13 +148,14 @@ def _total(before: float, same: float, probability: float) -> float:
 
 def _refuse_unlike(key: BlindingKey, draw: CaseDraw, seed: int, old: CaseDraw) -> None:
     """Raise `InputError` where two draws do not go together."""
-    if seed == key.seed and old.frame != draw.frame:
+    same_seed = seed == key.seed and not (draw.goal or old.goal)
+    if same_seed and old.frame != draw.frame:
         raise InputError(
             f"--seed {seed} has drawn questions for {key.metric} before, when others could be drawn (by "
             "--items, --candidates or what the run held): another --seed keeps the chance of each known."
         )
     small, large = sorted((old, draw), key=lambda draw: draw.n)
-    nested = seed == key.seed and (small.n == large.n or set(small.candidates) <= set(large.candidates))
+    nested = same_seed and (small.n == large.n or set(small.candidates) <= set(large.candidates))
     if set(old.candidates) != set(draw.candidates) and not nested:
         raise InputError(
             f"{key.metric} has labels drawn for {', '.join(old.candidates)}: other --candidates get the same "

@@ -15,6 +15,7 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.text import printable
 from vivavoce.people.blinding_key import REFERENCE, BlindedAnswer, PanelItem
 from vivavoce.people.case_draw import DrawnItems
+from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
@@ -40,9 +41,15 @@ class Choice(NamedTuple):
 
 
 def choose(
-    run: RunFile, task: Task, items: "set[ItemKey] | None", candidates: Sequence[str], n: int, seed: int
+    run: RunFile,
+    task: Task,
+    items: "set[ItemKey] | None",
+    candidates: Sequence[str],
+    n: int,
+    seed: int,
+    goal_draw: GoalDraw | None = None,
 ) -> Choice:
-    """The candidates, and the items that are drawn from those the task can show.
+    """The candidates, and the items that are drawn, for a goal if there is one, of those the task can show.
 
     Raises `InputError` for a candidate called as the reference answer is, `SelectionError` where nothing can
     be shown, or too much.
@@ -54,14 +61,14 @@ def choose(
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)
     chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
-    askable = [item for item in _askable(all_items, items) if task.applies_to(item)]
-    possible = _panel_items(task, askable, responses, chosen)
+    eligible = [item for item in askable(all_items, items) if task.applies_to(item)]
+    possible = _panel_items(task, eligible, responses, chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]
     if not ready:
         raise SelectionError(f"{task.nothing_to_show(chosen)}.")
     unshown = [item for item in possible if not item.answers and item.silent]
     cases = {place[:3]: case for place, case in zip(joined.places, joined.labels, strict=True)}
-    sample = task.draw(ready, unshown, cases, n, seed, chosen)
+    sample = (goal_draw or task).draw(ready, unshown, cases, n, seed, chosen)
     _refuse_crowded(sample.items)
     terms = tuple(sorted(registered & {item.benchmark for item in sample.items if item.answers}))
     return Choice(chosen, sample, len(ready), len(possible), terms)
@@ -86,7 +93,7 @@ def _refuse_crowded(items: Sequence[PanelItem]) -> None:
         )
 
 
-def _askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
+def askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
     """The chosen items, by default the open ones: a closed item has one right option and nothing to judge."""
     if chosen is None:
         return [item for item in items if not (item.answer or item.options)]

@@ -16,6 +16,7 @@ from vivavoce.people.blinding_key import BlindingKey
 from vivavoce.people.case_draw import record_draw
 from vivavoce.people.choosing import Choice, choose, naming
 from vivavoce.people.csv_sheet import csv_packet
+from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.html_page import html_packet
 from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import RankTask, RateTask, Task
@@ -66,23 +67,24 @@ def write_packets(
     criterion: str | None = None,
     task: Literal["rank", "rate"] = "rank",
     rubric: str | None = None,
+    goal_draw: GoalDraw | None = None,
 ) -> PacketsWritten:
     """Write a packet for each rater, a page and a sheet, to the folder `to`; the key stays in the run.
 
     To `rank`, `n` questions (30) are drawn by `seed` and their ids, all alike in chance, from those with two
     different answers or more to show; `criterion` is what raters are asked. To `rate` by a `rubric`, whole
     cases of about `n` questions (60) are drawn from those with an answer to show, and the run keeps every
-    case's chance. `candidates` are by default all but floors and ceilings; of each the first repeat that
-    arrived is taken. The same run, settings and rater give the same packet, byte for byte. Raises
-    `InputError` for names that cannot be files', `SelectionError` where nothing can be asked, `StoreError`
-    where something else lies at a packet's path.
+    case's chance; with a `goal_draw` they are drawn where a label tells most. `candidates` are by default all
+    but floors and ceilings; of each the first repeat that arrived is taken. The same run, settings and rater
+    give the same packet, byte for byte. Raises `InputError` for names that cannot be files', `SelectionError`
+    where nothing can be asked, `StoreError` where something else lies at a packet's path.
     """
     names = _raters(raters)
     chosen_task = _task(task, criterion, rubric)
     n = chosen_task.default_n if n is None else n
     if n < 1:
         raise InputError(f"a panel of {n} questions asks nothing: --n takes 1 or more.")
-    choice = choose(run, chosen_task, items, candidates, n, seed)
+    choice = choose(run, chosen_task, items, candidates, n, seed, goal_draw)
     key, files = _write(run, to, names, seed, chosen_task, choice)
     return _summary(key, names, files, choice)
 

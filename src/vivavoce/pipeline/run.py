@@ -12,7 +12,7 @@ from vivavoce.core.records import Finding, Measure, Role
 from vivavoce.core.specs import Setting
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
-from vivavoce.people.packets import PacketsWritten, write_packets
+from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.store_ballots import BallotsStored, store_ballots
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
@@ -29,6 +29,7 @@ from vivavoce.pipeline.findings import (
     run_studies,
     write_report,
 )
+from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import scores_by, select_items
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
@@ -326,29 +327,33 @@ class Run:
         return run_studies(self.file, studies, items, options)
 
     def make_panel(
-        self, raters: Sequence[str], to: str | Path, *, items: str | None = None,
+        self, raters: Sequence[str] = (), to: str | Path | None = None, *, items: str | None = None,
         candidates: Sequence[str] = (), n: int | None = None, seed: int = 1, criterion: str | None = None,
-        task: Literal["rank", "rate"] = "rank", rubric: str | None = None,
-    ) -> PacketsWritten:  # fmt: skip
+        task: Literal["rank", "rate"] = "rank", rubric: str | None = None, for_: str | None = None,
+        metric: str | None = None, margin: float | None = None, dry_run: bool = False,
+    ) -> PacketsWritten | Finding:  # fmt: skip
         """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
 
         About `n` questions (30 to rank, 60 to rate) are drawn by `seed`, of those that `items` selects, with
         the answers of `candidates` (by default all). To `rank`, `criterion` says by what; the reference
         answer stands among the answers. To `rate`, each answer gets a value by every criterion of a
-        `rubric`; whole cases are drawn, and their chance is kept.
+        `rubric`; whole cases are drawn, and their chance is kept. `for_`, such as "compare A B" or "score A",
+        draws cases not drawn before, where a label tells most by the scores of the judge `metric`. Its
+        `dry_run` writes nothing and finds how many labels it takes, to tell `margin` where one is given.
         """
         require_separate("candidates", candidates)
-        return write_packets(
+        return make_panel(
             self.file,
             raters,
-            Path(to),
-            items=select_items(self.file, items),
+            to,
+            items=items,
             candidates=candidates,
             n=n,
             seed=seed,
             criterion=criterion,
             task=task,
             rubric=rubric,
+            labelling=Labelling(for_, metric, margin, dry_run),
         )
 
     def read_panel(

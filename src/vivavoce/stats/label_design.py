@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 
 from vivavoce.stats._arrays import Floats, finite
 
-PRICE = 1.04
+PRICE = 1.03
 """How many times the labels a draw without earlier labels may take if the judge predicts nothing. A little
 below the 5 % that are promised: unequal weights cost degrees of freedom too.
 """
