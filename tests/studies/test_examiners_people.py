@@ -61,20 +61,47 @@ def test_a_judge_beside_two_people_worked_by_hand(tmp_path: Path) -> None:
 
 def test_a_judge_who_knows_the_truth_is_shown(tmp_path: Path) -> None:
     found = held(tmp_path, TRUTH, near("Ann"), near("Bob"), margin=0.05)
-    assert ("shown within 0.05 on 60 labels", None) == stamp(found)
+    shown = "shown within 0.05 on 60 labels (people's alpha 0.93, 0.90 to 0.95, above 0.667)"
+    assert (shown, None) == stamp(found)
     apart = against(found, "difference")
     assert apart["low"] > -0.05
     assert apart["value"] > 0
     assert (
         f"{JUDGE.replace('rubric=r, model=m1', 'model=m1, rubric=r')}" not in found.text
     )  # one judge: short
-    assert "judge on exam: shown within 0.05 on 60 labels (worth)." in found.text
+    assert f"judge on exam: {shown} (worth)." in found.text
 
 
 def test_a_judge_who_guesses_is_checked_and_not_shown(tmp_path: Path) -> None:
     found = held(tmp_path, draw("guess", N, 6), near("Ann"), near("Bob"), margin=0.05)
     assert ("checked, not shown", "the interval reaches below the margin") == stamp(found)
     assert against(found, "difference")["high"] < 0
+
+
+def test_a_judge_who_guesses_as_people_do_is_not_shown(tmp_path: Path) -> None:
+    """Nobody here agrees with anybody beyond chance, so the judge is as good as any person: at nothing."""
+    found = held(tmp_path, *(draw(who, 80, 6) for who in ("judge", "Ann", "Bob", "Cay")), margin=0.5)
+    assert against(found, "difference")["low"] > -0.5
+    status, reason = stamp(found)
+    assert "checked, not shown" == status
+    assert reason is not None
+    assert reason.startswith("people agree too little with each other: people's alpha ")
+    assert reason.endswith(", not above 0.667")
+    (r,) = some(found, part="stamp")
+    assert r["people_low"] < r["people"] < r["people_high"]
+
+
+def examined(run: Run, people_alpha: float) -> Finding:
+    (found,) = run.study(f"examiners(people_alpha={people_alpha})", labels=EXPERT, margin=0.05).values()
+    return found
+
+
+def test_how_well_people_must_agree_is_a_setting_and_is_printed(tmp_path: Path) -> None:
+    labels = [line for who in ("Ann", "Bob") for line in each(near(who), rater=who)]
+    marks = {JUDGE: each(TRUTH), EXPERT: labels}
+    strict, lenient = (stamp(examined(judged(tmp_path / str(least), marks), least)) for least in (0.95, 0.4))
+    assert "checked, not shown" == strict[0]
+    assert lenient[0].endswith("above 0.4)")
 
 
 def test_the_margin_decides_against_the_lower_end(tmp_path: Path) -> None:
@@ -121,7 +148,7 @@ def test_each_answer_may_have_other_people(tmp_path: Path) -> None:
     found = held(tmp_path, TRUTH, *people, margin=0.1)
     apart = against(found, "difference")
     assert (N - 6, 3, 2 * (N - 6)) == tuple(apart[k] for k in ("n_units", "n_raters", "n_ratings"))
-    assert f"shown within 0.1 on {N - 6} labels" == stamp(found)[0]
+    assert stamp(found)[0].startswith(f"shown within 0.1 on {N - 6} labels (people's alpha 0.93")
     assert N == row(found, part="people", contrast="judge less people")["n_units"]
 
 
@@ -257,7 +284,8 @@ def test_silence_counts_in_a_corrected_mean_as_it_does_on_a_leaderboard(tmp_path
     mean = row(found, part="people", figure="judge_mean")
     assert pytest.approx(4 * 11 / 12) == mean["value"]
     estimate = next(r for r in run.estimates(JUDGE).rows if r["candidate"] == "A")
-    assert pytest.approx(estimate["estimate"]) == mean["value"]
+    assert pytest.approx(estimate["estimate_judge"]) == mean["value"]
+    assert pytest.approx(estimate["estimate"]) == row(found, part="people", figure="corrected")["value"]
 
 
 def test_labels_on_another_scale_are_not_compared(tmp_path: Path) -> None:
@@ -279,7 +307,7 @@ def test_a_stamp_is_of_one_judge_and_one_criterion(tmp_path: Path) -> None:
         EXPERT: labels,
     }
     found = card(judged(tmp_path, marks), labels=EXPERT, margin=0.1)
-    told = {(r["rater"], r["criterion"]): r["stamp"] for r in some(found, part="stamp")}
+    told = {(r["rater"], r["criterion"]): r["stamp"].split(" (")[0] for r in some(found, part="stamp")}
     assert {
         ("m1", "worth"): "shown within 0.1 on 60 labels",
         ("m1", "harm"): "unvalidated",

@@ -54,7 +54,8 @@ def test_ranks_that_hold_whatever_failed_scores_were_do_not_depend_on_them(found
     assert {"Med42-70B": 14} == {name: r["n_failed"] for name, r in own.items() if r["n_failed"]}
     assert found.text.startswith(
         "judge: comprehension on hivmedqa: Candidates have scores on different questions, so they are ranked "
-        "by their means on the 61 questions that all share. 61 questions in 41 cases, 32.7 effective; "
+        "by their means on the 61 questions that all share. 61 questions in 41 cases, 32.7 effective, by the "
+        "judge alone; "
     )
 
 
@@ -66,8 +67,8 @@ def test_means_and_mean_ranks_stand_side_by_side_and_name_different_winners(foun
     assert ("3.631", "3.557") == (f"{gemini['mean_rank_items']:.3f}", f"{claude['mean_rank_items']:.3f}")
     assert claude["mean_rank"] < gemini["mean_rank"]
     assert (
-        "61 questions in 41 cases, 32.7 effective; 22 of 45 pairs told apart; ranks left open (mean; "
-        "mean rank): Gemini 2.5 Pro 1-5 (4.13; 3.70), Claude 3.5 Sonnet 1-6 (4.04; 3.39), "
+        "61 questions in 41 cases, 32.7 effective, by the judge alone; 22 of 45 pairs told apart; ranks left "
+        "open (mean; mean rank): Gemini 2.5 Pro 1-5 (4.13; 3.70), Claude 3.5 Sonnet 1-6 (4.04; 3.39), "
     ) in found.text
 
 

@@ -46,6 +46,20 @@ def compare(
         ),
     ] = "sample",
     items: Items = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            help="People's scores that correct a judge's; by default the only ones of the criterion.",
+        ),
+    ] = None,
+    labels_chosen_at_random: Annotated[
+        bool,
+        typer.Option(
+            "--labels-chosen-at-random",
+            help="Your word that the labelled questions were chosen at random, where the run does not know.",
+        ),
+    ] = False,
     fail_if: Annotated[
         list[FailIf],
         typer.Option(
@@ -74,6 +88,8 @@ def compare(
         against=against,
         population=population,
         items=items,
+        labels=labels,
+        labels_chosen_at_random=labels_chosen_at_random,
     )
     if json:
         print_json("compare", run, finding.rows)

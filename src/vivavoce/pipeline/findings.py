@@ -9,6 +9,7 @@ from vivavoce.core import registry, specs
 from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
+from vivavoce.pipeline.labels import labels_for, people_signatures
 from vivavoce.pipeline.load import (
     comparable_scores,
     load_logprobs,
@@ -31,9 +32,11 @@ from vivavoce.studies.comparison.compare import compare
 from vivavoce.studies.comparison.data_digest import comparison_digest, data_digests
 from vivavoce.studies.comparison.diff import diff
 from vivavoce.studies.comparison.pairs import pairs_of
+from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
+from vivavoce.studies.raters.validation_status import JudgedCriterion, validation_statuses
 from vivavoce.studies.score_table import ScoreTable, identical_repeats
 from vivavoce.studies.study import Study
 
@@ -49,10 +52,15 @@ OPTIONS = {
 
 
 def estimate_scores(
-    run: RunFile, scores: ScoreTable, items: set[ItemKey] | None, bad_ends: BadEnds | None = None
+    run: RunFile,
+    scores: ScoreTable,
+    items: set[ItemKey] | None,
+    bad_ends: BadEnds | None = None,
+    labels: str | None = None,
 ) -> Finding:
-    """The estimates of these scores: means, and the bad ends that are asked for."""
+    """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
     texts = load_texts(run, items)
+    scores = scores._replace(labels=labels_for(run, scores, labels, items=items), statuses=_statuses(run))
     if bad_ends and bad_ends.worst_at:
         scores = scores._replace(identical=identical_repeats(texts.responses))
     lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
@@ -68,19 +76,22 @@ def compare_candidates(
     against: str | None,
     population: "Population",
     items: str | None,
+    labels: str | None = None,
+    labels_at_random: bool = False,
 ) -> Finding:
     """Compare candidates on the items they share, and store the comparison.
 
     Every comparison is one more test on the run; on unchanged data it is the same one.
     """
-    labels = candidate_labels(run)
-    reference = None if against is None else match_candidate(against, labels)
-    names = [match_candidate(name, labels) for name in candidates]
+    every = candidate_labels(run)
+    reference = None if against is None else match_candidate(against, every)
+    names = [match_candidate(name, every) for name in candidates]
     if reference and reference not in names:
         names.append(reference)
     if len(dict.fromkeys(names)) < max(2, len(names)):
-        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(labels)}.")
-    table = scores_by(run, metric, select_items(run, items), names)
+        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(every)}.")
+    selected = select_items(run, items)
+    table = scores_by(run, metric, selected, names)
     if not table.scores.height:
         place = "" if items is None else f" on the items of {items}"
         raise SelectionError(
@@ -90,7 +101,9 @@ def compare_candidates(
     if not table.scores.height:
         raise SelectionError(table.notes[0])
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
-    digest = comparison_digest(digests, {"margin": margin, "population": population})
+    of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
+    terms = {"margin": margin, "population": population, "labels": labels_digest(of_people)}
+    digest = comparison_digest(digests, terms)
     with run.reading() as db:
         tests = comparison_tests(read.findings(db, "compare"))
     finding = compare(
@@ -102,6 +115,8 @@ def compare_candidates(
         looks=(tests.index(digest) if digest in tests else len(tests)) + 1,
         against=reference,
         population=population,
+        labels=of_people,
+        statuses=_statuses(run),
     )
     finding = replace(finding, notes=(*finding.notes, *table.notes))
     settings = {
@@ -112,8 +127,16 @@ def compare_candidates(
         "against": reference,
         "population": population,
         "digest": digest,
+        "labels": labels,
+        "labels_at_random": labels_at_random,
     }
     return store_finding(run, "compare", settings, finding)
+
+
+def _statuses(run: RunFile) -> dict[JudgedCriterion, str]:
+    """What the run knows of its judges."""
+    with run.reading() as db:
+        return validation_statuses(read.findings(db, "examiners"))
 
 
 def compare_measures(
@@ -271,6 +294,9 @@ class StudyTables:
             released=self._released,
             people=self._people(scores, getattr(study, "labels", None)),
         )
+        if "labels" in study.needs:
+            by_measure = labels_for(self._run, table, getattr(study, "labels", None), items=self._items)
+            table = table._replace(labels=by_measure)
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
         return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
@@ -284,13 +310,5 @@ class StudyTables:
 
     def _people(self, scores: ScoreTable, labels: str | None) -> frozenset[int]:
         """The measures that hold people's scores, by the metric that the user names."""
-        if not labels:
-            return frozenset()
-        signatures = select_signatures(self._run, labels) or ()
-        for signature in map(specs.signed, signatures):
-            if not signature.recorded or signature.spec.name in ("judge", "jury"):
-                raise SelectionError(
-                    f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
-                    "import --scores --measure NAME`, under a name that is not judge."
-                )
+        signatures = people_signatures(self._run, labels) if labels else frozenset()
         return frozenset(key for key, m in scores.measures.items() if m.signature in signatures)

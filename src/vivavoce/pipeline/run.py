@@ -273,17 +273,18 @@ class Run:
 
     def estimates(
         self, metric: str | None = None, *, items: str | None = None, worst_at: int | None = None,
-        tail: float | None = None, veto: Sequence[str] = (),
+        tail: float | None = None, veto: Sequence[str] = (), labels: str | None = None,
     ) -> Finding:  # fmt: skip
         """What each candidate scored, with intervals, bounds and coverage; of one metric or of all.
 
         Asked for, further rows stand beside the means, told apart by `view`: the worst of `worst_at` answers
         to a question; the mean of the worst share `tail` of the questions; and the mean with every answer
         over a red line at the worst, red lines being texts such as "judge[harm] >= 3" or "exact < 1".
+        `labels` is as in `compare`.
         """
         thresholds, selected = bad_ends(worst_at, tail, veto), select_items(self.file, items)
         scores = scores_by(self.file, metric, selected)
-        return estimate_scores(self.file, scores, selected, thresholds)
+        return estimate_scores(self.file, scores, selected, thresholds, labels)
 
     def compare(
         self,
@@ -293,12 +294,17 @@ class Run:
         against: str | None = None,
         population: Literal["sample", "fixed"] = "sample",
         items: str | None = None,
+        labels: str | None = None,
+        labels_chosen_at_random: bool = False,
     ) -> Finding:
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
         Two or three are compared in all pairs, four or more each with the first, all with `against` if it is
         given. `margin` is the least difference that matters, in the metric's units. `population`: whether the
         items are a sample of questions like these, or the exam is fixed and only repeats vary.
+
+        `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
+        `labels_chosen_at_random` is your word that their questions were.
         """
         require_separate("candidates", candidates)
         return compare_candidates(
@@ -309,6 +315,8 @@ class Run:
             against=against,
             population=population,
             items=items,
+            labels=labels,
+            labels_at_random=labels_chosen_at_random,
         )
 
     def study(

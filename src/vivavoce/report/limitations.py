@@ -83,6 +83,11 @@ def _of_answers(c: ReportData, boards: Sequence[Leaderboard], identical: Sequenc
 def _of_comparisons(c: ReportData, n_compared: int) -> Iterator[str]:
     if c.n_tests > 1:
         yield f"{c.n_tests} tests were made on this run; each makes chance findings likelier."
+    if any(row.get("judge_alone") for finding in c.comparisons for row in finding["rows"]):
+        yield (
+            "Some comparisons rest on a judge alone: they say what the judge prefers, and a judge that is "
+            "kinder to one candidate prefers it where people see no difference."
+        )
     if not n_compared:
         yield "No candidates were compared: intervals that overlap, or do not, are no comparison."
 

@@ -304,6 +304,7 @@ def _comparisons(c: "ReportData") -> str:
             "errors of the differences, or by sign flips of whole cases, which have no interval, where fewer "
             "than ten effective cases differ.",
             *_populations(c, rows),
+            *_judges(c, rows),
             _families([call[0]["family"] for call in calls if call]),
             f"{c.n_tests} tests were made on this run in all; p values are not corrected over repeated tests."
             if c.n_tests > 1
@@ -311,6 +312,21 @@ def _comparisons(c: "ReportData") -> str:
             _verdicts(rows),
         )
     )
+
+
+def _judges(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Which comparisons people's scores corrected, how their cases were drawn, and which rest on a judge."""
+    corrected = [row for row in rows if row.get("estimate_kind") == "prediction_powered"]
+    if corrected:
+        yield (
+            f"{count(len(corrected), 'comparison')} of {len(rows)} rest on a judge's scores of all "
+            "questions, corrected by people's scores of cases drawn at random with known probabilities "
+            "(prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023)."
+        )
+    if any(finding["settings"].get("labels_at_random") for finding in c.comparisons):
+        yield "That the labelled cases were drawn at random is the user's word; the run does not show it."
+    if alone := sum(bool(row.get("judge_alone")) for row in rows):
+        yield f"{count(alone, 'comparison')} of {len(rows)} say what a judge alone prefers."
 
 
 def _populations(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -119,6 +119,7 @@ from vivavoce.stats.ranking import (
     RankIntervals,
     mean_ranks,
     rank_intervals,
+    ranks_of_pairs,
     ranks_under_fillings,
 )
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
@@ -298,6 +299,7 @@ __all__ = [
     "prediction_powered",
     "proportion_n",
     "rank_intervals",
+    "ranks_of_pairs",
     "ranks_under_fillings",
     "ratio",
     "repeats_worth",

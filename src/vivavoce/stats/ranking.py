@@ -52,6 +52,11 @@ class RankIntervals(NamedTuple):
     n_items: int
     n_groups: int
 
+    def shown_by_both(self, second: "RankIntervals") -> "RankIntervals":
+        """The same with those pairs alone that `second` shows too, for the same system."""
+        better = self.better & second.better
+        return self._replace(better=better, intervals=_intervals(better), n_shown=int(better.sum()))
+
 
 def rank_intervals(
     values: ArrayLike,
@@ -98,24 +103,64 @@ def rank_intervals(
     codes, n_groups = group_codes(groups, length=y.shape[1])  # once, not once for each pair
     first, second = np.triu_indices(n_systems, 1)
     pairs = [_pair(y[i] - y[j], codes, weights, categories) for i, j in zip(first, second, strict=True)]
-    adjusted = holm([pair.p for pair in pairs])
-    p = np.ones((n_systems, n_systems))
-    p[first, second] = p[second, first] = adjusted
-    better = _better(n_systems, adjusted, [pair.direction for pair in pairs], alpha)
     shares = None if weights is None else np.asarray(weights)
     if categories is not None:
         shares = _shares(categories, weights, length=y.shape[1])
     means = y.mean(axis=1) if shares is None else np.average(y, axis=1, weights=shares)
+    ranked = ranks_of_pairs(
+        means, [pair.p for pair in pairs], [pair.direction for pair in pairs], alpha=alpha
+    )
+    return ranked._replace(n_items=y.shape[1], n_groups=n_groups)
+
+
+def ranks_of_pairs(
+    means: ArrayLike, p: Sequence[float], directions: Sequence[int], *, alpha: float = 0.05
+) -> RankIntervals:
+    """Rank intervals from the test of every pair, however it was made, with Holm over all of them.
+
+    Parameters
+    ----------
+    means : array of shape (K,)
+        Of the systems, higher being better.
+    p : sequence of K (K - 1) / 2
+        Two-sided, of the pairs (0, 1), (0, 2) … (1, 2) …
+    directions : sequence of the same length
+        Whom each p speaks for: 1 the first of the pair, -1 the second, 0 nobody.
+    alpha : float
+        As in `rank_intervals`.
+
+    Returns
+    -------
+    RankIntervals
+        `n_items` and `n_groups` are 0: they are the caller's to say.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of pairs do not fit, or alpha does not lie between 0 and 1.
+    """
+    proportion("alpha", alpha)
+    y = np.asarray(means, dtype=float)
+    first, second = np.triu_indices(len(y), 1)
+    if not len(p) == len(directions) == len(first):
+        raise ValueError(
+            f"{len(y)} systems have {len(first)} pairs, but there are {len(p)} p and {len(directions)} "
+            "directions"
+        )
+    adjusted = holm(p)
+    table = np.ones((len(y), len(y)))
+    table[first, second] = table[second, first] = adjusted
+    better = _better(len(y), adjusted, directions, alpha)
     return RankIntervals(
-        means=means,
-        ranks=average_ranks(-means),
+        means=y,
+        ranks=average_ranks(-y),
         intervals=_intervals(better),
         better=better,
-        p=p,
+        p=table,
         n_shown=int(better.sum()),
-        n_pairs=len(pairs),
-        n_items=y.shape[1],
-        n_groups=n_groups,
+        n_pairs=len(first),
+        n_items=0,
+        n_groups=0,
     )
 
 
@@ -176,8 +221,7 @@ def ranks_under_fillings(
         pairs = [_pair(d, codes, weights, categories) for d in (against, favourable)]
         p.append(max(pair.p for pair in pairs))
         directions.append(pairs[0].direction if pairs[0].direction == pairs[1].direction else 0)
-    better = observed.better & _better(n_systems, holm(p), directions, alpha)
-    return observed._replace(better=better, intervals=_intervals(better), n_shown=int(better.sum()))
+    return observed.shown_by_both(ranks_of_pairs(observed.means, p, directions, alpha=alpha))
 
 
 def _better(

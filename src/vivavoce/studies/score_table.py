@@ -15,6 +15,8 @@ from vivavoce.core.records import Criterion, Measure
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
+    from vivavoce.studies.labels import Labels
+    from vivavoce.studies.raters.validation_status import JudgedCriterion
 
 
 ITEM = ("benchmark", "item", "variant", "group")
@@ -46,6 +48,10 @@ class ScoreTable(NamedTuple):
     """The requests for log-likelihoods that a measure scores."""
     released: Mapping[str, str] = {}
     """By benchmark the month in which its items could first be read."""
+    labels: Mapping[int, "Labels | str"] = {}
+    """By measure the people's scores that correct it, or why none do."""
+    statuses: Mapping["JudgedCriterion", str] = {}
+    """What is known of judges."""
     notes: tuple[str, ...] = ()
     """Lines on what was left out of the table."""
 

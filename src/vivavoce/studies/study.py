@@ -19,9 +19,9 @@ The fields of the class are the study's options: `viva study RUN "spread(least=3
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from vivavoce.core import registry
 from vivavoce.core.records import Finding, Measure
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from vivavoce.studies.score_table import ScoreTable
 
 
-Need = Literal["cards", "ranks", "twins", "any_tokeniser"]
+_Row = TypeVar("_Row")
+Need = Literal["cards", "labels", "ranks", "twins", "any_tokeniser"]
 """What a study's table must hold besides the scores of the benchmark's own items.
 
-`cards`: what is known of the models that answer, judge or word references. `ranks`: the ranks of ballots.
+`cards`: what is known of the models that answer, judge or word references. `labels`: people's scores that
+correct a judge's. `ranks`: the ranks of ballots.
 `twins`: the items that `viva vary` made in the run. `any_tokeniser`: also what is counted in tokens where the
 candidates' tokenisers differ.
 """
@@ -66,12 +68,21 @@ class Study(ABC):
 
 def as_mapping(row: Any) -> dict[str, Any]:
     """The columns of a typed row with their values."""
-    return {name: getattr(row, name) for name in columns(type(row))}
+    return {field.name.removesuffix("_"): getattr(row, field.name) for field in fields(row)}
+
+
+def typed_row(row: type[_Row], values: Mapping[str, Any]) -> _Row:
+    """The typed row of these columns, the inverse of `as_mapping`; an absent column has its default."""
+    names = {field.name.removesuffix("_"): field.name for field in fields(row)}  # type: ignore[arg-type]
+    return row(**{name: values[column] for column, name in names.items() if column in values})
 
 
 def columns(row: type) -> tuple[str, ...]:
-    """The columns of a type of rows, in their order."""
-    return tuple(field.name for field in fields(row))
+    """The columns of a type of rows, in their order.
+
+    A name that Python reserves, such as lambda, has an underscore in the type and none in the column.
+    """
+    return tuple(field.name.removesuffix("_") for field in fields(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

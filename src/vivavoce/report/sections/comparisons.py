@@ -46,6 +46,7 @@ class CellVerdict(NamedTuple):
 
 
 BETTER, WORSE = CellVerdict("▲", "better", 1), CellVerdict("▼", "worse", -1)
+PREFERRED, NOT_PREFERRED = CellVerdict("▲", "preferred", 1), CellVerdict("▼", "not preferred", -1)
 NOT_WORSE, NOT_BETTER = CellVerdict("≥", "not worse"), CellVerdict("≤", "not better")
 EITHER = {
     "equivalent": CellVerdict("=", "equivalent"),
@@ -58,6 +59,8 @@ ABSENT = CellVerdict("", "not compared")
 MEANING = {
     BETTER: "the row is better",
     WORSE: "the row is worse",
+    PREFERRED: "the judge prefers the row",
+    NOT_PREFERRED: "the judge prefers the column",
     NOT_WORSE: "not worse by more than the margin",
     NOT_BETTER: "not better by more than the margin",
     EITHER["equivalent"]: "equivalent within the margin",
@@ -220,7 +223,8 @@ def _cell(
         difference = -difference
     first = row["favours"] == ("b" if reversed_pair else "a")
     if _decided(row):
-        return difference, BETTER if first else WORSE
+        sides = (PREFERRED, NOT_PREFERRED) if row.get("judge_alone") else (BETTER, WORSE)
+        return difference, sides[not first]
     if row["verdict_code"] == "not_worse":
         return difference, NOT_WORSE if first else NOT_BETTER
     return difference, EITHER[row["verdict_code"]]

@@ -54,6 +54,14 @@ class Leaderboard(NamedTuple):
     saturated: bool = False
 
     @property
+    def scale_words(self) -> str:
+        """On which scale a judge's board stands: people's, or the judge's alone; empty for other metrics."""
+        kinds = {row["estimate_kind"] for row in self.rows if row["role"] == "candidate"}
+        if "prediction_powered" in kinds:
+            return "On people's scale"
+        return "By the judge alone" if any(row["judge_alone"] for row in self.rows) else ""
+
+    @property
     def any_failed(self) -> bool:
         """Whether any candidate has failed scores."""
         return any(row["n_failed"] for row in self.rows)
@@ -167,15 +175,19 @@ def _lead(board: Leaderboard) -> str | None:
     value = number(best[column])
     if best["low"] is not None and not board.basis:
         value += f" ({interval(best['low'], best['high'])})"
+    scale = f"{board.scale_words}, " if board.scale_words else ""
     if n == 1:
-        return f"{_listed(tied)} {have} the {what} {value}."
+        return f"{scale}{_listed(tied)} {have} the {what} {value}."
     end = "highest" if board.direction == "higher" else "lowest"
-    first = f"{board.basis} On these " if board.basis else ""
+    first = scale
+    if board.basis:
+        first = f"{board.basis} {scale}on these " if scale else f"{board.basis} On these "
     words = f"{first}{_listed(tied)} {have} the {end} {what}, {value}, of {count(n, 'candidate')}."
     places = board.ranks.places.items() if board.ranks else ()
     leading = [name for name, place in places if place.split("-")[0] == "1"]
     if len(leading) == 1:
-        return f"{words} Paired tests put {leading[0]} alone in first place."
+        of_whom = " of the judge's scores" if best["judge_alone"] else ""
+        return f"{words} Paired tests{of_whom} put {leading[0]} alone in first place."
     if leading:
         return f"{words} {_listed(leading, of=n)} are statistically tied for first."
     return words

@@ -27,6 +27,7 @@ from vivavoce.studies.comparison.paired import (
     no_result,
 )
 from vivavoce.studies.comparison.pairs import pairs, pairs_of
+from vivavoce.studies.comparison.people_scale import Correction
 from vivavoce.studies.comparison.verdicts import (
     ComparisonRow,
     Corrected,
@@ -36,13 +37,17 @@ from vivavoce.studies.comparison.verdicts import (
     leads_of,
     note_on_logs,
     notes_on_forms,
+    notes_on_people,
     sentence,
     verdict_of,
 )
 from vivavoce.studies.intervals import FLIPPED
+from vivavoce.studies.labels import LabelledValues, Labels
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
+from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
-from vivavoce.studies.study import as_mapping, columns
+from vivavoce.studies.study import as_mapping, columns, typed_row
 
 COLUMNS = columns(ComparisonRow)
 BETTER = ("better", "better_by_margin")
@@ -58,6 +63,8 @@ def compare(
     against: str | None = None,
     population: Population = "sample",
     looks: int = 1,
+    labels: Mapping[int, Labels | str] = {},
+    statuses: Mapping[JudgedCriterion, str] = {},
 ) -> Finding:
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
 
@@ -71,21 +78,31 @@ def compare(
     are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
     forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
     as `form_of`, else null.
+
+    `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
+    its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
+    (`difference_judge`) it rests on, `difference_people` is of the `n_labelled` items alone. Without them a
+    judge's row is `judge_alone`, and its words say whom the judge prefers. `statuses` are what is known of
+    judges, and each row bears its judge's `stamp`.
     """
     check_margin(margin)
     if population not in get_args(Population):
         raise SelectionError(f"a population is {' or '.join(get_args(Population))}, not {population!r}.")
     names = pairs_of(candidates, against)
-    results = list(pairs(scores, measures, names, margin=margin, population=population))
+    results = list(pairs(scores, measures, names, margin=margin, population=population, labels=labels))
     compared = [pair for pair in results if isinstance(pair, Compared)]
     looks -= not compared  # what could not be compared was not tested
     leads = leads_of(compared)
     # Two forms of one number ask one question, so together they count as one test.
     family, corrected = max(1, len(set(leads))), iter(correct(compared, leads))
     rows = [
-        _row(pair, next(corrected), family, looks)
-        if isinstance(pair, Compared)
-        else _incomparable_row(pair, family, looks)
+        _stamped(
+            _row(pair, next(corrected), family, looks)
+            if isinstance(pair, Compared)
+            else _incomparable_row(pair, family, looks),
+            pair.pair,
+            statuses,
+        )
         for pair in results
     ]
     notes = (
@@ -93,6 +110,7 @@ def compare(
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
         *([SAMPLED] if "weight" in scores.columns else []),
+        *notes_on_people(compared, rows),
     )
     return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=_text(rows), notes=notes)
 
@@ -112,7 +130,7 @@ def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
     not: two systems that answer alike differ in none.
     """
     worse, unclear = [], []
-    for row in (ComparisonRow(**row) for row in rows):
+    for row in (typed_row(ComparisonRow, row) for row in rows):
         if row.a != reference:
             continue
         what = f"{row.b} ({row.metric}, {row.criterion})"
@@ -169,6 +187,11 @@ def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
     )
 
 
+def _stamped(row: ComparisonRow, pair: Pair, statuses: Mapping[JudgedCriterion, str]) -> ComparisonRow:
+    """The row with what is known of its judge."""
+    return replace(row, stamp=status_of(statuses, pair.benchmark, pair.measure))
+
+
 def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> ComparisonRow:
     """All columns of a pair that cannot be compared."""
     pair, verdict = incomparable.pair, stats.Verdict("incomparable")
@@ -184,6 +207,7 @@ def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> Co
 def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int = 1) -> ComparisonRow:
     """The columns that follow from the differences and their correction; without the verdict."""
     pair, observed = compared.pair, compared.observed
+    change = compared.correction
     low, high = _ends(pair, observed.interval())
     # Holm has no simple simultaneous intervals, so the intervals of a family are Bonferroni's.
     low_family, high_family = _ends(pair, observed.interval(level=stats.bonferroni_level(0.95, family)))
@@ -197,8 +221,21 @@ def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int
         p=observed.p,
         p_adjusted=corrected.observed,
         mde_family=_mde(pair, observed, k=family),
-        **_counts(observed, pair.population),
+        judge_alone=is_judge(pair.measure) and change is None,
+        **(_correction_columns(pair, change) if change else {}),
+        **_counts(change.judge if change else observed, pair.population) | {"test": observed.test},
     )
+
+
+def _correction_columns(pair: Pair, change: Correction) -> dict[str, Any]:
+    """What people's scores did, in the metric's own direction."""
+    return {
+        "estimate_kind": "prediction_powered",
+        "n_labelled": change.n_labelled,
+        "lambda_": change.lambda_,
+        "difference_judge": change.judge.difference * pair.sign,
+        "difference_people": change.difference_people * pair.sign,
+    }
 
 
 def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -> ComparisonRow:
@@ -209,7 +246,7 @@ def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -
         row,
         verdict_code=verdict.code,
         favours=verdict.favours,
-        basis=basis_of(row, compared.means, criterion),
+        basis=basis_of(row, compared, criterion),
         verdict=sentence(row, verdict, criterion, compared.failed),
     )
 
@@ -233,7 +270,9 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
         n_needed=_n_needed(compared, family),
     )
     row = with_verdict(with_bounds(row, compared), compared, corrected)
-    return replace(row, reason="; ".join(_reasons(row, compared)) or None)
+    uncorrected = compared.uncorrected and f"not corrected by people's scores: {compared.uncorrected}"
+    reasons = filter(None, (uncorrected, *_reasons(row, compared)))
+    return replace(row, reason="; ".join(reasons) or None)
 
 
 def _holds_zero(low: float | None, high: float | None) -> bool:
@@ -301,6 +340,8 @@ def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
     # The counts of a failed score have no worst value, so a pooled figure has no bounds.
     if isinstance(compared.data, PooledFigures):
         return row
+    if isinstance(compared.data, LabelledValues):
+        return _with_labelled_bounds(row, compared)
     items = compared.data.items
     weights = items["weight"] if "weight" in items.columns else None
     bounds = span(items["d_low"], items["d_high"], items["group"], weights=weights,
@@ -312,6 +353,17 @@ def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
         bounds = bounds._replace(bound_low=None, bound_high=None)
     set_low, set_high = _ends(pair, bounds[:2])
     bound_low, bound_high = _ends(pair, bounds[2:])
+    return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
+
+
+def _with_labelled_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
+    """The bounds on people's scale: the two fillings, each corrected by the labels."""
+    if compared.fillings is None:
+        return row
+    pair, (worst, best) = compared.pair, compared.fillings
+    lows, highs = worst.interval(), best.interval()
+    set_low, set_high = _ends(pair, (worst.difference, best.difference))
+    bound_low, bound_high = _ends(pair, (lows and lows.low, highs and highs.high))
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
 
 
@@ -334,7 +386,7 @@ def _p_flip(compared: Compared) -> float | None:
     pair.
     """
     pair = compared.pair
-    if pair.population == "fixed":
+    if pair.population == "fixed" or isinstance(compared.data, LabelledValues):
         return None
     criterion = pair.measure.criterion.criterion
     # Seeded by the pair alone, so p does not depend on which other pairs the call compares.
@@ -350,7 +402,7 @@ def _n_needed(compared: Compared, family: int) -> int | None:
     """Items it takes to find a difference of the margin four times in five; null without a margin."""
     pair, observed = compared.pair, compared.observed
     # The number comes from a declared margin: from the observed difference it would be post-hoc power.
-    if pair.margin is None or not observed.se or pair.population == "fixed":
+    if pair.margin is None or not observed.se or pair.population == "fixed" or compared.correction:
         return None
     variance = stats.group_variance(observed.se, observed.n_groups, n_items=observed.n_items)
     evenness = observed.effective_groups / observed.n_groups

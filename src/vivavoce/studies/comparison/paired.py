@@ -6,7 +6,7 @@ whole, a perplexity by its logarithm.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,10 @@ from vivavoce.studies.leaderboard.pooling import (
     sums,
 )
 from vivavoce.studies.score_table import ITEM, repeats, weighted_mean, weights_of
+
+if TYPE_CHECKING:
+    from vivavoce.studies.comparison.people_scale import Correction
+    from vivavoce.studies.labels import LabelledValues
 
 Population = Literal["sample", "fixed"]
 
@@ -154,16 +158,19 @@ class Compared(NamedTuple):
 
     `fillings` are the comparison with failed scores at their worst and at their best for A, null where
     nothing failed or nothing bounds them. `on_answered` is the comparison on what both answered.
+    `correction` is what people's scores did to it; `uncorrected` says why there is none.
     """
 
     pair: Pair
     observed: stats.Paired
-    data: Differences | PooledFigures
+    data: "Differences | PooledFigures | LabelledValues"
     means: tuple[float, float]
     n_only: tuple[int, int]
     failed: int = 0
     fillings: tuple[stats.Paired, stats.Paired] | None = None
     on_answered: stats.Paired | None = None
+    correction: "Correction | None" = None
+    uncorrected: str | None = None
 
     def form_of(self, other: "Compared") -> bool:
         """Whether two criteria of one call are one number in two forms, so that both ask one thing.

@@ -15,6 +15,8 @@ from vivavoce.studies.comparison.paired import (
     compare_pair,
     margin_of,
 )
+from vivavoce.studies.comparison.people_scale import on_peoples_scale
+from vivavoce.studies.labels import Labels
 
 ALL_PAIRS = 3
 """Up to this many candidates every pair is compared; beyond, each with the first."""
@@ -38,8 +40,12 @@ def pairs(
     *,
     margin: float | None,
     population: Population,
+    labels: Mapping[int, Labels | str] = {},
 ) -> Iterator[Incomparable | Compared]:
-    """Every pair of these names on every criterion and benchmark."""
+    """Every pair of these names on every criterion and benchmark.
+
+    `labels` are people's scores by measure, or why there are none: with them a pair is on people's scale.
+    """
     # Versions of one metric share a line, so that a pair is compared by one that scored both.
     versions_by_line: dict[tuple[str, str, str], dict[int, Measure]] = {}
     for key, measure in measures.items():
@@ -51,7 +57,7 @@ def pairs(
         for benchmark in dict.fromkeys(place for key, place in parts if key in versions):
             of_versions = {key: parts[key, benchmark] for key in versions if (key, benchmark) in parts}
             rows = {key: part.filter(in_a_pair) for key, part in of_versions.items()}
-            yield from _pairs_on(str(benchmark), versions, rows, names, margin, population)
+            yield from _pairs_on(str(benchmark), versions, rows, names, margin, population, labels)
 
 
 def _pairs_on(
@@ -61,6 +67,7 @@ def _pairs_on(
     names: Sequence[tuple[str, str]],
     margin: float | None,
     population: Population,
+    labels: Mapping[int, Labels | str],
 ) -> Iterator[Incomparable | Compared]:
     """Every pair of these names on a benchmark, from the score rows of each version of one metric."""
     scored = {key: set(part["candidate"]) for key, part in rows.items()}
@@ -73,7 +80,13 @@ def _pairs_on(
             continue
         if key not in resolved:
             resolved[key] = candidate_scores(rows[key], versions[key].criterion)
-        yield compare_pair(pair, resolved[key])
+        compared = compare_pair(pair, resolved[key])
+        of_people = labels.get(key)
+        if isinstance(compared, Compared) and isinstance(of_people, Labels):
+            compared = on_peoples_scale(compared, of_people, resolved[key])
+        elif isinstance(compared, Compared) and isinstance(of_people, str):
+            compared = compared._replace(uncorrected=of_people)
+        yield compared
 
 
 def _version(

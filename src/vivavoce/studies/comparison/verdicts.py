@@ -4,7 +4,7 @@ What may be said is decided in `stats.verdict`. Words that promise more than a b
 ("significant", "no difference", "as good as", "proven", "safe") have no place here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,8 +13,11 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
-from vivavoce.studies.comparison.paired import Compared, PooledFigures
+from vivavoce.studies.comparison.paired import Compared, Differences
+from vivavoce.studies.comparison.people_scale import Correction
 from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.raters.validation_status import stamp_notes
 from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
 
 
@@ -66,6 +69,13 @@ class ComparisonRow:
     looks: int
     scale: str | None = None
     form_of: str | None = None
+    estimate_kind: str = "scores"
+    judge_alone: bool = False
+    stamp: str | None = None
+    n_labelled: int | None = None
+    lambda_: float | None = None
+    difference_judge: float | None = None
+    difference_people: float | None = None
     verdict: str | None = None
     verdict_code: str | None = None
     favours: str | None = None
@@ -159,16 +169,25 @@ def _evidence(
     if best is not None:
         direction = stats.common_direction(paired.direction, best.direction)
     bounded = near is not None and far is not None  # half an interval bounds nothing
+    n_different, effective = _cases_of(compared, paired)
     return stats.Evidence(
         n_groups=paired.n_groups,
-        n_different=paired.n_different,
-        # A fixed exam is no sample of cases, so their sizes do not matter.
-        effective_groups=paired.n_groups if compared.pair.population == "fixed" else paired.effective_groups,
+        n_different=n_different,
+        effective_groups=effective,
         direction=direction,
         p_adjusted=p,
         margin_low=near.low if bounded and near else None,
         margin_high=far.high if bounded and far else None,
     )
+
+
+def _cases_of(compared: Compared, paired: stats.Paired) -> tuple[int, float]:
+    """How many of the cases differ that a verdict rests on, and how many of equal size would tell as much."""
+    if compared.correction:  # what is said on people's scale rests on the cases that people scored
+        return compared.correction.n_different, compared.correction.effective_cases
+    if compared.pair.population == "fixed":  # no sample of cases, so their sizes do not matter
+        return paired.n_different, paired.n_groups
+    return paired.n_different, paired.effective_groups
 
 
 def _margin_interval(
@@ -177,20 +196,35 @@ def _margin_interval(
     """The interval on which a margin is judged, of a column of differences or of pooled figures."""
     if compared.pair.population == "fixed":
         return paired.interval(level=level)
-    if isinstance(compared.data, PooledFigures):
-        # Pseudo-groups of Agresti-Min have no counts to be pooled.
+    if not isinstance(compared.data, Differences):
+        # Pseudo-groups of Agresti-Min have no counts to be pooled, and no labels.
         return paired.interval(level=level) if paired.test == "t" else None
     return compared.data.arrays(column).margin_interval(span=compared.pair.width, level=level)
 
 
-def basis_of(row: ComparisonRow, means: tuple[float, float], criterion: Criterion) -> str:
+def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> str:
     """What a verdict rests on: how many questions and cases, the two means, who was ahead how often."""
+    if compared.correction:
+        return _basis_on_labels(row, compared.correction, criterion)
+    means = compared.means
     out_of = f" out of {plain(criterion.high)}" if criterion.high is not None and criterion.low == 0 else ""
     ahead, behind = ("higher", "lower") if criterion.direction == "higher" else ("lower (better)", "higher")
     return (
         f"On {count(row.n_items, 'question')} ({cases(row.n_groups, row.effective_cases)}): {row.a} "
         f"{number(means[0], criterion)}, {row.b} {number(means[1], criterion)}{out_of}; "
         f"{row.a} {ahead} in {row.wins}, equal in {row.ties}, {behind} in {row.losses}."
+    )
+
+
+def _basis_on_labels(row: ComparisonRow, change: Correction, criterion: Criterion) -> str:
+    """What a verdict on people's scale rests on: the labels, and the difference by each."""
+    judge, people, both = (
+        number(d or 0.0, criterion) for d in (row.difference_judge, row.difference_people, row.difference)
+    )
+    return (
+        f"People scored {count(change.n_labelled, 'question')} of {row.n_items:,} "
+        f"({cases(row.n_groups, row.effective_cases)}): {row.a} less {row.b} is {both} on their scale, "
+        f"{people} by their scores alone, {judge} by the judge."
     )
 
 
@@ -204,21 +238,38 @@ def sentence(row: ComparisonRow, verdict: Verdict, criterion: Criterion, failed:
         case "depends":
             return _dependent(failed)
         case "too_few":
-            return "Too few different cases to say."
+            return _too_few(row)
         case "better_by_margin":
-            return f"{a} is better, and by more than the {margin} {important}."
+            return f"{_claim(row, a)}, and by more than the {margin} {important}."
         case "better":
             matters = {
                 "smaller": f" The difference is smaller than {important}.",
                 "open": " Whether it matters is open.",
             }
             by = _difference(row, verdict, criterion, b)
-            return f"{a} is better ({by}).{matters.get(verdict.size or '', '')}"
+            return f"{_claim(row, a)} ({by}).{matters.get(verdict.size or '', '')}"
         case "equivalent":
-            return f"{a} and {b} are equivalent within {within}."
+            return f"{_scale(row)}{a} and {b} are equivalent within {within}."
         case "not_worse":
-            return f"{a} is not worse than {b} by more than {within}. It was not shown to be better."
+            by_more = f"{_scale(row)}{a} is not worse than {b} by more than {within}"
+            return f"{by_more}. It was not shown to be better."
     return _undecided(row, criterion, within)
+
+
+def _too_few(row: ComparisonRow) -> str:
+    return f"Too few {'labelled cases that differ' if row.n_labelled else 'different cases'} to say."
+
+
+def _scale(row: ComparisonRow) -> str:
+    """The words before a claim that say on which scale it is made: people's, a judge's, or the metric's."""
+    if row.estimate_kind == "prediction_powered":
+        return "On people's scale, "
+    return "By the judge alone, " if row.judge_alone else ""
+
+
+def _claim(row: ComparisonRow, a: str) -> str:
+    """That a candidate is better. A judge may be kinder to one of them, so alone it shows a preference."""
+    return f"The judge prefers {a}" if row.judge_alone else f"{_scale(row)}{a} is better"
 
 
 def _dependent(failed: int) -> str:
@@ -267,7 +318,33 @@ def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
         able = f" It would have found {least} four times in five."
     if row.n_needed:
         needed = f" To tell {within} apart takes about {count(row.n_needed, 'question')}."
-    return f"This exam cannot tell them apart.{able}{needed}"
+    scale = _scale(row).rstrip(", ")
+    on_scale = f" {scale[0].lower()}{scale[1:]}" if scale else ""
+    return f"This exam cannot tell them apart{on_scale}.{able}{needed}"
+
+
+JUDGE_ALONE = (
+    "A judge may be kinder to one candidate, so its scores alone say whom it prefers. People's scores of "
+    "questions drawn at random correct it: `viva panel RUN make --task rate` draws and writes them."
+)
+BY_WORD = "That the labelled questions were chosen at random is your word, and the run does not show it."
+
+
+def notes_on_people(pairs: Sequence[Compared], rows: Iterable[ComparisonRow]) -> Iterator[str]:
+    """The lines on judges: their stamps, verdicts on them alone, and labels that the user vouches for."""
+    yield from stamp_notes([(row.metric, row.criterion, row.stamp) for row in rows])
+    yield from _note_on_judges(
+        [pair for pair in pairs if is_judge(pair.pair.measure) and not pair.correction]
+    )
+    if {True} & {pair.correction.by_word for pair in pairs if pair.correction}:
+        yield BY_WORD
+
+
+def _note_on_judges(alone: Sequence[Compared]) -> Iterator[str]:
+    """The line on pairs that rest on a judge alone, with the reasons where people scored some answers."""
+    if alone:
+        reasons = dict.fromkeys(pair.uncorrected for pair in alone)
+        yield " ".join((JUDGE_ALONE, *(f"Not corrected: {reason}." for reason in reasons if reason)))
 
 
 def note_on_logs(criteria: Iterable[Criterion]) -> tuple[str, ...]:

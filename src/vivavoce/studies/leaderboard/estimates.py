@@ -14,6 +14,7 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.studies.labels import Labels
 from vivavoce.studies.leaderboard.common_items import common_items, order_basis
 from vivavoce.studies.leaderboard.estimators import (
     Figures,
@@ -23,8 +24,11 @@ from vivavoce.studies.leaderboard.estimators import (
     without_result,
     worst_of,
 )
+from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_means
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
+from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.raters.validation_status import JudgedCriterion, stamp_notes, status_of
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -34,7 +38,7 @@ from vivavoce.studies.score_table import (
     over_repeats,
     with_results,
 )
-from vivavoce.studies.study import as_mapping, columns
+from vivavoce.studies.study import as_mapping, columns, typed_row
 from vivavoce.studies.text import HEADLINES, cases, count, few_cases, sampled
 
 
@@ -71,6 +75,13 @@ class EstimateRow:
     coverage: float | None
     reason: str | None
     signature: str
+    estimate_kind: str = "scores"
+    judge_alone: bool = False
+    stamp: str | None = None
+    n_labelled: int | None = None
+    lambda_: float | None = None
+    estimate_judge: float | None = None
+    estimate_people: float | None = None
 
 
 COLUMNS = columns(EstimateRow)
@@ -85,6 +96,7 @@ class _Views(NamedTuple):
     bad: BadEnds
     lines: tuple[RedLine, ...]
     identical: frozenset[str]
+    statuses: Mapping[JudgedCriterion, str]
 
 
 def estimates(
@@ -99,11 +111,15 @@ def estimates(
     (Wilson with effective size, or t), null with one group. `estimate_common` is the figure on the `n_common`
     items that all candidates have values for, which orders them; without a common item they stand by name.
     `set_…` is what the failed scores could make of the estimate, `bound_…` that with sampling error.
-    `n_vetoed` counts the responses that crossed a red line, null in other views; `n_unscored` the expected
-    ones without a score: never asked, or not scored yet. At coverage 0 there is no result, only what failed
-    scores could make of it. `reason` says why a figure is null, or what was left out of it.
+    Where people's scores correct a judge's mean (`scores.labels`) its `estimate_kind` is prediction_powered:
+    `lambda` says how far it rests on the judge, whose own mean is `estimate_judge`; `estimate_people` is that
+    of the `n_labelled` items that people scored. Else a judge's row is `judge_alone`; `stamp` says what is
+    known of the judge. `n_vetoed` counts the responses that crossed a red line, null in other views;
+    `n_unscored` the expected ones without a score: never asked, or not scored yet. At coverage 0 there is no
+    result, only what failed scores could make of it. `reason` says why a figure is null, or what was left
+    out of it.
     """
-    views = _Views(bad or BadEnds(), tuple(lines), scores.identical)
+    views = _Views(bad or BadEnds(), tuple(lines), scores.identical, scores.statuses)
     rows: list[EstimateRow] = []
     for key, measure in scores.measures.items():
         for (benchmark,), part in scores.scores.filter(measure_id=key).group_by(
@@ -112,9 +128,11 @@ def estimates(
             formats = part.get_column("format").unique().to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
-            rows.extend(_sorted(_rows(part, measure, expected, views), measure.criterion))
+            labels = scores.labels.get(key)
+            rows.extend(_sorted(_rows(part, measure, expected, views, labels), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
-    notes = (*_notes(scores, views), *sampled(items))
+    stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
+    notes = (*_notes(scores, views), *sampled(items), *stamps)
     return Finding(study="estimates", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
 
 
@@ -189,10 +207,16 @@ def _sentence(row: EstimateRow) -> str:
         "not asked or not scored": row.n_unscored,
         "vetoed": row.n_vetoed,
     }
+    scale = ""
+    if row.estimate_kind == "prediction_powered":
+        scale = (
+            f" on people's scale (the judge alone {row.estimate_judge:.3f}, people alone "
+            f"{row.estimate_people:.3f} on {count(row.n_labelled or 0, 'question')})"
+        )
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
     return (
-        f"{what} {row.estimate:.3f}{ends}, {count(row.n_items, 'question')} in "
+        f"{what} {row.estimate:.3f}{ends}{scale}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
         f"{'; ' if missing else ''}{', '.join(missing)}."
     )
@@ -225,11 +249,15 @@ def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.S
 
 
 def _rows(
-    part: pl.DataFrame, measure: Measure, expected: Mapping[str, pl.Series], views: _Views
+    part: pl.DataFrame,
+    measure: Measure,
+    expected: Mapping[str, pl.Series],
+    views: _Views,
+    labels: Labels | str | None,
 ) -> Iterator[EstimateRow]:
     """The rows of one criterion on one benchmark, in every view."""
     pools = measure.criterion.pool != "mean"
-    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views))
+    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, labels))
     shared = [common_items(board.counted(part)) for board in boards]
     for (benchmark, candidate, role), rows in part.group_by(
         "benchmark", "candidate", "role", maintain_order=True
@@ -247,7 +275,7 @@ def _rows(
         why_none = f"no result: no answer could be scored ({_counted_words(n_of)})"
         for board, items in zip(boards, shared, strict=True):
             figures = board.of(str(candidate), bool(n_of["failed"]), why_none)
-            yield EstimateRow(
+            columns_of = dict(
                 benchmark=str(benchmark),
                 candidate=str(candidate),
                 role=str(role),
@@ -265,8 +293,11 @@ def _rows(
                 n_set_aside=n_of["set_aside"],
                 n_unscored=max(0, n_expected - n_responses),
                 coverage=n_ok / n_expected if n_expected else None,
-                **as_mapping(figures if n_ok else without_result(figures, why_none)),
+                judge_alone=is_judge(measure) and figures.estimate_kind == "scores",
+                stamp=status_of(views.statuses, str(benchmark), measure),
             )
+            figures = figures if n_ok else without_result(figures, why_none)
+            yield typed_row(EstimateRow, columns_of | as_mapping(figures))
 
 
 def _counted_words(n_of: Mapping[str, int]) -> str:
@@ -314,14 +345,19 @@ def _pooled_view(part: pl.DataFrame, measure: Measure) -> _View:
     return _View("pooled", counted.items, pl.lit(True), figures)
 
 
-def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views) -> Iterator[_View]:
+def _mean_views(
+    part: pl.DataFrame, measure: Measure, views: _Views, labels: Labels | str | None
+) -> Iterator[_View]:
     criterion, bad = measure.criterion, views.bad
     by_response = by_repeat(part, criterion)
     by_item = over_repeats(by_response)
     observed = pl.col("observed").is_not_null()
 
+    means = people_means(labels, part, by_item, criterion)
+
     def mean(rows: Any, failed: bool, why_none: str) -> Figures:
-        return mean_of(rows, criterion, failed=failed, why_none=why_none)
+        figures = mean_of(rows, criterion, failed=failed, why_none=why_none)
+        return on_peoples_scale(figures, rows, means, criterion, failed=failed)
 
     def worst(rows: Any, failed: bool, why_none: str) -> Figures:
         figures = worst_of(rows, criterion, k=bad.worst_at or 1, failed=failed)

@@ -36,6 +36,11 @@ class Figures:
     n_groups: int = 0
     effective_cases: float | None = None
     n_vetoed: int | None = None
+    estimate_kind: str = "scores"
+    n_labelled: int | None = None
+    lambda_: float | None = None
+    estimate_judge: float | None = None
+    estimate_people: float | None = None
     reason: str | None = None
 
 
@@ -56,10 +61,10 @@ def mean_of(values: pl.DataFrame, criterion: Criterion, *, failed: bool, why_non
         figures = _estimated(figures, estimate)
         reasons += _why_no_interval(estimate)
     if not failed:
-        return _without_failures(figures, reasons)
+        return with_no_failures(figures, reasons)
     weights = values["weight"] if "weight" in values.columns else None
     bounds = span(values["low"], values["high"], values["group"], weights=weights, low=low, high=high)
-    return _with_bounds(figures, bounds, reasons)
+    return bounded(figures, bounds, reasons)
 
 
 def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool) -> Figures:
@@ -87,12 +92,12 @@ def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool
     else:
         reasons.append(f"no question has {k} answers that count")
     if not failed:
-        return upward.back(_without_failures(figures, reasons))
+        return upward.back(with_no_failures(figures, reasons))
     # Counted again with failures filled in: they may bring an item up to k responses.
     filled = upward.values.filter(pl.col("low").is_not_null()).filter(enough)
     if not filled.height:
-        return upward.back(_with_bounds(figures, _NO_BOUNDS, reasons, why=reasons[0]))
-    return upward.back(_with_bounds(figures, _worst_bounds(filled, upward, k), reasons))
+        return upward.back(bounded(figures, _NO_BOUNDS, reasons, why=reasons[0]))
+    return upward.back(bounded(figures, _worst_bounds(filled, upward, k), reasons))
 
 
 def _worst_bounds(filled: pl.DataFrame, upward: "_Upward", k: int) -> stats.Bounds:
@@ -138,12 +143,12 @@ def tail_of(
         figures = _estimated(figures, estimate)
         reasons += _why_no_interval(estimate)
     if not failed:
-        return upward.back(_without_failures(figures, reasons))
+        return upward.back(with_no_failures(figures, reasons))
     filled = upward.values.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     worst, best = tail(filled, "low"), tail(filled, "high")
     # Each filling may put other items into the tail, so each needs an interval of its own.
     bounds = stats.Bounds(worst and worst.value, best and best.value, worst and worst.low, best and best.high)
-    return upward.back(_with_bounds(figures, bounds, reasons))
+    return upward.back(bounded(figures, bounds, reasons))
 
 
 def pooled_of(
@@ -168,7 +173,7 @@ def pooled_of(
         reasons += _why_no_interval(pooled)
     if failed:
         return replace(figures, reason="; ".join([*reasons, NO_FILLING]))
-    return _without_failures(figures, reasons)
+    return with_no_failures(figures, reasons)
 
 
 def without_result(figures: Figures, reason: str) -> Figures:
@@ -233,7 +238,7 @@ def _why_no_interval(figure: stats.Estimate | stats.Pooled) -> list[str]:
     return [reason] if reason else []
 
 
-def _without_failures(figures: Figures, reasons: Sequence[str]) -> Figures:
+def with_no_failures(figures: Figures, reasons: Sequence[str]) -> Figures:
     """Nothing failed: the figures are their own bounds."""
     return replace(
         figures,
@@ -245,7 +250,7 @@ def _without_failures(figures: Figures, reasons: Sequence[str]) -> Figures:
     )
 
 
-def _with_bounds(figures: Figures, bounds: stats.Bounds, reasons: list[str], why: str = NO_LIMIT) -> Figures:
+def bounded(figures: Figures, bounds: stats.Bounds, reasons: list[str], why: str = NO_LIMIT) -> Figures:
     """The figures with what the failed scores could make of them; `why` a side may have no bound."""
     if (bounds.set_low is None or bounds.set_high is None) and why not in reasons:
         reasons = [*reasons, why]

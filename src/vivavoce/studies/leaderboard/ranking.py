@@ -8,10 +8,15 @@ fillings of them leave open.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
+from vivavoce.studies.labels import Labels
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
+from vivavoce.studies.leaderboard.people_ranks import PeopleRanks, ranks_on_peoples_scale
+from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.score_matrix import (
     Fillings,
     ScoreMatrix,
@@ -56,6 +61,9 @@ class RankingRow:
     friedman_f: float | None = None
     friedman_p: float | None = None
     critical_difference: float | None = None
+    estimate_kind: str = "scores"
+    judge_alone: bool = False
+    n_labelled: int | None = None
     reason: str | None = None
 
 
@@ -75,6 +83,10 @@ class Ranking(Study):
     a limit tells no pair apart. `n_failed` counts those on the items that all share. `mean_rank` is
     over groups, `mean_rank_items` over items. Friedman's figures and the critical difference of mean ranks
     (over groups) are of the whole criterion, of what was observed, and repeat in each row.
+
+    Where people's scores correct a judge's, `estimate_kind` is prediction_powered: means and tests are then
+    on people's scale, and figures of a judge's ranks and own questions are null. Else a judge's rows are
+    `judge_alone`.
     """
 
     about = (
@@ -82,21 +94,29 @@ class Ranking(Study):
         "them, on items scored for every candidate."
     )
     row = RankingRow
+    needs = ("labels",)
+    labels: str | None = None
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The ranks by every criterion, with a sentence each."""
         rows: list[RankingRow] = []
-        lines = []
+        lines, notes = [], []
         short = labels(scores.measures)
         for matrix, every in grids_with_fillings(scores.scores, scores.measures):
             fillings = every.complete if every else None
             ranked = _rows(matrix, fillings)
+            name = short[key_of(matrix.measure)]
+            people = _people_ranks(scores, matrix.complete) if ranked and not ranked[0].reason else None
+            if isinstance(people, PeopleRanks):
+                ranked = _on_peoples_scale(ranked, people, matrix)
+            elif people:
+                notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {people}.")
             rows.extend(ranked)
-            lines.append(_sentence(short[key_of(matrix.measure)], matrix, fillings, ranked))
+            lines.append(_sentence(name, matrix, fillings, ranked))
         sampled = unweighted(
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
-        return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes))
+        return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes, *notes))
 
 
 def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
@@ -118,6 +138,7 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
             n_groups=n_groups,
             effective_cases=effective,
             n_failed=fillings.n_failed[k] if fillings else 0,
+            judge_alone=is_judge(matrix.measure),
             reason=_too_few(matrix, n_groups, effective),
         )
         for k, name in enumerate(matrix.candidates)
@@ -158,6 +179,57 @@ def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
     return sorted(rows, key=lambda row: (row.rank or 0.0, row.candidate))
 
 
+def _people_ranks(scores: ScoreTable, matrix: ScoreMatrix) -> PeopleRanks | str | None:
+    """The ranks on people's scale, or why there are none; null where nobody scored this criterion."""
+    (key,) = (key for key, measure in scores.measures.items() if measure == matrix.measure)
+    of_people = scores.labels.get(key)
+    if not isinstance(of_people, Labels):
+        return of_people
+    items = pl.DataFrame(matrix.items, {"item": pl.String, "variant": pl.String}, orient="row")
+    of_matrix = (
+        (pl.col("measure_id") == key)
+        & (pl.col("benchmark") == matrix.benchmark)
+        & pl.col("candidate").is_in(matrix.candidates)
+    )
+    rows = scores.scores.filter(of_matrix).join(items, on=["item", "variant"], how="semi")
+    return ranks_on_peoples_scale(rows, key, matrix.measure, matrix.candidates, of_people)
+
+
+def _on_peoples_scale(
+    rows: Sequence[RankingRow], people: PeopleRanks, matrix: ScoreMatrix
+) -> list[RankingRow]:
+    """The rows with means and ranks on people's scale, the best first."""
+    sign = 1 if matrix.measure.criterion.direction == "higher" else -1
+    ranked, observed = people.ranked, people.observed
+    place = {name: k for k, name in enumerate(matrix.candidates)}
+    corrected = [
+        replace(
+            row,
+            mean=float(ranked.means[k]) * sign,
+            mean_own=None,
+            rank=float(ranked.ranks[k]),
+            rank_low=ranked.intervals[k].best,
+            rank_high=ranked.intervals[k].worst,
+            rank_low_observed=observed.intervals[k].best,
+            rank_high_observed=observed.intervals[k].worst,
+            depends_on_failed=ranked.intervals[k] != observed.intervals[k],
+            mean_rank=None,
+            mean_rank_items=None,
+            n_shown=ranked.n_shown,
+            n_pairs=ranked.n_pairs,
+            friedman_chi2=None,
+            friedman_f=None,
+            friedman_p=None,
+            critical_difference=None,
+            estimate_kind="prediction_powered",
+            judge_alone=False,
+            n_labelled=people.n_labelled,
+        )
+        for row, k in ((row, place[row.candidate]) for row in rows)
+    ]
+    return sorted(corrected, key=lambda row: (row.rank or 0.0, row.candidate))
+
+
 def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str | None:
     if len(matrix.candidates) < 2:
         return "one candidate has no rank"
@@ -174,11 +246,16 @@ def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: S
     criterion = every.measure.criterion
     first = [*_warnings(rows, fillings, criterion)]
     basis = f"{count(rows[0].n_items, 'question')} in {cases(rows[0].n_groups, rows[0].effective_cases)}"
+    if rows[0].n_labelled:
+        basis += f", on people's scale by their scores of {count(rows[0].n_labelled, 'question')}"
+    elif rows[0].judge_alone:
+        basis += ", by the judge alone"
     ranks = ", ".join(_ranked(row, criterion) for row in rows)
+    figures = "mean" if rows[0].mean_rank is None else "mean; mean rank"
     told_apart = f"{rows[0].n_shown} of {rows[0].n_pairs} pairs told apart"
     if not first:
-        return f"{name} ({basis}; {told_apart}), ranks left open (mean; mean rank): {ranks}."
-    return f"{name}: {' '.join(first)} {basis}; {told_apart}; ranks left open (mean; mean rank): {ranks}."
+        return f"{name} ({basis}; {told_apart}), ranks left open ({figures}): {ranks}."
+    return f"{name}: {' '.join(first)} {basis}; {told_apart}; ranks left open ({figures}): {ranks}."
 
 
 def _warnings(rows: Sequence[RankingRow], fillings: Fillings | None, criterion: Criterion) -> Iterator[str]:
@@ -196,4 +273,5 @@ def _ranked(row: RankingRow, criterion: Criterion) -> str:
     """A candidate with its ranks, mean and mean rank."""
     span = "" if row.rank_high == row.rank_low else f"-{row.rank_high}"
     mean = number(row.mean or 0.0, criterion)
-    return f"{row.candidate} {row.rank_low}{span} ({mean}; {row.mean_rank:.2f})"
+    mean_rank = "" if row.mean_rank is None else f"; {row.mean_rank:.2f}"
+    return f"{row.candidate} {row.rank_low}{span} ({mean}{mean_rank})"

@@ -21,7 +21,7 @@ from vivavoce.studies.raters.judge_biases import NO_BALLOTS, length_bias, positi
 from vivavoce.studies.raters.pairwise_agreement import judge_agreement, reference_effect
 from vivavoce.studies.raters.rater_scores import CardPart, Rater, RaterRow, rater_row, raters_of
 from vivavoce.studies.raters.rating_behaviour import ceiling_and_floor, halo, saturation
-from vivavoce.studies.raters.validation_status import validation_status
+from vivavoce.studies.raters.validation_status import PEOPLE_ALPHA, validation_status
 from vivavoce.studies.reliability.agreement import AgreementRow, agreement_rows, retests
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
@@ -55,21 +55,23 @@ class Examiners(Study):
     cards: Path | None = None
     labels: str | None = None
     margin: float | None = None
+    people_alpha: float = PEOPLE_ALPHA
 
     def findings(self, scores: ScoreTable) -> Finding:
         """The card of every rater of the run; each has a row in every part.
 
         `scores.people` are the labels, and no card is made of them; `margin` is the least difference of
-        agreement (alpha, where 1 is perfect) that would matter, see `human_agreement` and
-        `validation_status`. A figure that cannot be had is null with a reason, below 10 groups always. Scores
-        that are not ok enter nothing but corrected means. Raises `SelectionError` if the margin is not
-        between 0 and 1.
+        agreement (alpha, where 1 is perfect) that would matter, and `people_alpha` the agreement of people
+        that a stamp asks for, see `human_agreement` and `validation_status`. A figure that cannot be had is
+        null with a reason, below 10 groups always. Scores that are not ok enter nothing but corrected means.
+        Raises `SelectionError` if one of the two is not between 0 and 1.
         """
-        if self.margin is not None and not 0 < self.margin < 1:  # NaN is neither
-            raise SelectionError(
-                f"--margin {self.margin:g}: it is a difference of alpha, which is 1 at most: between 0 and 1 "
-                "it says something."
-            )
+        for name, value in (("--margin", self.margin), ("people_alpha", self.people_alpha)):
+            if value is not None and not 0 < value < 1:  # NaN is neither
+                raise SelectionError(
+                    f"{name} {value:g}: it is a difference of alpha, which is 1 at most: between 0 and 1 it "
+                    "says something."
+                )
         single, notes = by_answer(scores.measures)
         scores = scores._replace(measures=single)
         raters = raters_of(scores)
@@ -85,18 +87,18 @@ class Examiners(Study):
             sentences.append(
                 "No labels were given (--labels METRIC): nothing here shows that a judge marks as people do."
             )
-        for name, part in _parts(scores, self.margin).items():
+        for name, part in _parts(scores, self.margin, self.people_alpha).items():
             rows += [*part.rows, *_absent_rows(name, scores, raters, part.rows)]
             sentences += part.sentences
         weighing = unweighted(scores.scores, "these figures count")
         return self.finding(rows, "\n".join(sentences), (*notes, *weighing))
 
 
-def _parts(scores: ScoreTable, margin: float | None) -> dict[str, CardPart]:
+def _parts(scores: ScoreTable, margin: float | None, people_alpha: float) -> dict[str, CardPart]:
     # The validation status follows from the agreement with people and from nothing else.
     people = human_agreement(scores, margin)
     return {
-        "stamp": validation_status(scores, people.rows, margin),
+        "stamp": validation_status(scores, people.rows, margin, people_alpha),
         "people": people,
         "retest": _retest(scores),
         "judges": judge_agreement(scores),

@@ -46,6 +46,9 @@ class RaterRow:
     margin: float | None = None
     saturated: bool | None = None
     stamp: str | None = None
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
     reason: str | None = None
 
 
@@ -182,10 +185,10 @@ def label_mismatch(scores: ScoreTable, measure: Measure) -> str | None:
     criteria = [label for label in criteria if label.criterion == c.criterion]
     if not criteria:
         return f"no labels of {c.criterion}" if scores.people else "no labels: nobody was named with --labels"
-    return next(filter(None, (_declared_unlike(label, c) for label in criteria)), None)
+    return next(filter(None, (declared_unlike(label, c) for label in criteria)), None)
 
 
-def _declared_unlike(label: Criterion, judged: Criterion) -> str | None:
+def declared_unlike(label: Criterion, judged: Criterion) -> str | None:
     """How the declarations of a criterion differ between people and the judge; null where they agree."""
     people, judge = (label.low, label.high), (judged.low, judged.high)
     if None not in (*people, *judge) and people != judge:

@@ -19,6 +19,10 @@ from vivavoce.studies.text import count
 
 UNVALIDATED = "unvalidated"
 NOT_SHOWN = "checked, not shown"
+SHOWN = "shown"
+PEOPLE_ALPHA = 0.667
+"""The least agreement between people that a stamp asks for: Krippendorff (2019), Content Analysis, 4th ed.,
+ch. 12, draws no conclusion from less."""
 
 
 class JudgedCriterion(NamedTuple):
@@ -30,23 +34,31 @@ class JudgedCriterion(NamedTuple):
     criterion: str
 
 
-def validation_status(scores: ScoreTable, agreement: Sequence[RaterRow], margin: float | None) -> CardPart:
+def validation_status(
+    scores: ScoreTable, agreement: Sequence[RaterRow], margin: float | None, people_alpha: float
+) -> CardPart:
     """A row with its `stamp` per judge, criterion and benchmark, from the rows of `human_agreement`.
 
-    *unvalidated* without labels of that criterion there; *shown within m on n labels* if the difference of
-    alpha (ordinal) between judge and person and person and person lies above -m with its whole interval; else
-    *checked, not shown*, as it always is without a margin or with one person's labels. A label is a response
-    that was labelled.
+    *unvalidated* without labels of that criterion there; *shown within m on n labels* if people agree with
+    each other, alpha (ordinal) above `people_alpha` with its whole interval, and the difference of alpha
+    between judge and person and person and person lies above -m with its whole interval; else *checked, not
+    shown*, as it always is without a margin or with one person's labels. A label is a response that was
+    labelled. Beside people who agree by chance alone a judge that guesses is as good as any of them.
     """
     card = CardPart([], [])
-    differences = {
-        JudgedCriterion(r.benchmark, r.signature, r.rater, r.criterion): r
-        for r in agreement
-        if r.contrast == "difference" and r.figure == "alpha_ordinal"
-    }
+    differences, people = (
+        {
+            JudgedCriterion(r.benchmark, r.signature, r.rater, r.criterion): r
+            for r in agreement
+            if r.contrast == contrast and r.figure == "alpha_ordinal"
+        }
+        for contrast in ("difference", "people and people")
+    )
     criteria_of: dict[tuple[str, str], list[str]] = {}
     for where, key, place in _judged(scores):
         row = _status_row(scores, scores.measures[key], place, differences.get(place), margin)
+        if row.stamp == SHOWN:
+            row = _beside_people(row, people[place], people_alpha)
         card.rows.append(row)
         criteria_of.setdefault((where, str(row.stamp)), []).append(place.criterion)
     if scores.people:  # a study without labels has nothing to say of them, and takes no earlier status away
@@ -87,7 +99,19 @@ def _status_row(
     # Not worse than a person by the margin needs the whole interval, not the estimate alone.
     if difference.low <= -margin:
         return replace(row, reason="the interval reaches below the margin")
-    return replace(row, stamp=f"shown within {margin:g} on {count(difference.n_units or 0, 'label')}")
+    return replace(row, stamp=SHOWN)
+
+
+def _beside_people(row: RaterRow, people: RaterRow, least: float) -> RaterRow:
+    """The row of a judge that agrees with people well enough, if their own alpha is above `least`."""
+    ends = "" if people.low is None else f", {people.low:.2f} to {people.high:.2f}"
+    agreement = f"people's alpha {people.value:.2f}{ends}"
+    row = replace(row, people=people.value, people_low=people.low, people_high=people.high)
+    if people.low is None or people.low <= least:
+        reason = f"people agree too little with each other: {agreement}, not above {least:g}"
+        return replace(row, stamp=NOT_SHOWN, reason=reason)
+    labels = count(row.n_units or 0, "label")
+    return replace(row, stamp=f"shown within {row.margin:g} on {labels} ({agreement}, above {least:g})")
 
 
 def validation_statuses(findings: Iterable[Mapping[str, Any]]) -> dict[JudgedCriterion, str]:
@@ -125,3 +149,13 @@ def weakest_status(statuses: Iterable[str | None]) -> str | None:
     """The status that says least of several, null if there is none: what holds for all of them."""
     present = [status for status in statuses if status is not None]
     return min(present, key=lambda status: (status != UNVALIDATED, status != NOT_SHOWN), default=None)
+
+
+def stamp_notes(rows: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
+    """A line per judge and stamp with its criteria, from metric, criterion and stamp of rows."""
+    criteria_of: dict[tuple[str, str], dict[str, None]] = {}
+    for metric, criterion, stamp in rows:
+        if stamp:
+            criteria_of.setdefault((metric, stamp), {})[criterion] = None
+    for (metric, stamp), criteria in criteria_of.items():
+        yield f"{metric} against people: {stamp} ({', '.join(criteria)})."

@@ -1,0 +1,124 @@
+"""Labels of a run: which people's scores correct which measures, and how their cases were drawn."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from vivavoce.core import specs
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import ItemKey, Measure
+from vivavoce.pipeline.load import load_scores, select_signatures
+from vivavoce.store import read
+from vivavoce.store.cases import cases_by_item
+from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.labels import Labels
+from vivavoce.studies.raters.rater_scores import declared_unlike, is_people
+from vivavoce.studies.score_table import ScoreTable
+
+WORD = "the user's word"
+"""The source of a draw of which the run knows no more than what a user said."""
+_ITEM = ["benchmark", "item", "variant"]
+_DRAW = {"benchmark": pl.String, "item": pl.String, "variant": pl.String, "probability": pl.Float64}
+
+
+def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
+    """The signatures of the people's scores that a user names.
+
+    Raises `SelectionError` where these are not the scores of people.
+    """
+    signatures = select_signatures(run, labels) or ()
+    for signature in map(specs.signed, signatures):
+        if not signature.recorded or signature.spec.name in ("judge", "jury"):
+            raise SelectionError(
+                f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
+                "import --scores --measure NAME`, under a name that is not judge."
+            )
+    return frozenset(signatures)
+
+
+def labels_for(
+    run: RunFile,
+    table: ScoreTable,
+    labels: str | None,
+    *,
+    at_random: bool = False,
+    items: set[ItemKey] | None = None,
+    candidates: Sequence[str] | None = None,
+) -> dict[int, Labels | str]:
+    """By measure of the table people's scores of the same criterion, or why they cannot correct it.
+
+    Without `labels`, the metric that holds them, the only people's scores of a criterion are taken; a measure
+    that nobody scored has no entry. `at_random` is the user's word that the labelled cases were chosen at
+    random, where the run does not know how they were: from then on the run holds it.
+    """
+    signatures = _signatures(run) if labels is None else people_signatures(run, labels)
+    if not signatures:
+        return {}
+    people = load_scores(run, signatures, items, candidates)
+    if at_random:
+        _put_word(run, load_scores(run, signatures))
+    with run.reading() as db:
+        draws = read_label_draws(db)
+    by_measure = {
+        key: _labels_of(measure, people, draws, labels)
+        for key, measure in table.measures.items()
+        if measure.signature not in signatures
+    }
+    return {key: of_people for key, of_people in by_measure.items() if of_people}
+
+
+def _signatures(run: RunFile) -> frozenset[str]:
+    """Of all people's scores in the run."""
+    with run.reading() as db:
+        measures = [keyed.measure for keyed in read.measures(db)]
+    return frozenset(m.signature for m in measures if is_people(m))
+
+
+def _labels_of(
+    measure: Measure, people: ScoreTable, draws: Mapping[str, LabelDraw], labels: str | None
+) -> Labels | str | None:
+    """People's scores of the criterion of a measure, or why they cannot correct it; null without any."""
+    name = measure.criterion.criterion
+    same = {key: m for key, m in people.measures.items() if m.criterion.criterion == name}
+    if not same and labels is None:
+        return None
+    return _mismatch(measure, list(same.values()), labels) or _labels(people, same, draws)
+
+
+def _mismatch(measure: Measure, people: Sequence[Measure], labels: str | None) -> str | None:
+    """Why these people's scores cannot correct a measure; null where they can."""
+    name = measure.criterion.criterion
+    if not people:
+        return f"{labels} holds no scores of {name}"
+    if len(metrics := sorted({m.metric for m in people})) > 1:
+        return f"{' and '.join(metrics)} both hold people's scores of {name}: --labels names one"
+    return next(filter(None, (declared_unlike(m.criterion, measure.criterion) for m in people)), None)
+
+
+def _labels(people: ScoreTable, measures: Mapping[int, Measure], draws: Mapping[str, LabelDraw]) -> Labels:
+    """The scores by these measures, with the draw of their cases."""
+    scores = people.scores.filter(pl.col("measure_id").is_in(list(measures)))
+    metric = next(iter(measures.values())).metric
+    draw = draws.get(metric)
+    if draw is None:
+        items = scores.select(_ITEM).unique().sort(_ITEM)
+        return Labels(metric, scores, measures, items.with_columns(probability=pl.lit(None, pl.Float64)))
+    rows = [(*key, draw.probabilities[key]) for key in sorted(draw.drawn)]
+    items = pl.DataFrame(rows, _DRAW, orient="row")
+    return Labels(metric, scores, measures, items, by_word=WORD in draw.source)
+
+
+def _put_word(run: RunFile, people: ScoreTable) -> None:
+    """Store the user's word that these labels were drawn at random, for metrics without a known draw."""
+    with run.writing() as db:
+        draws = read_label_draws(db)
+        by_benchmark = Counter(benchmark for benchmark, *_ in cases_by_item(db))
+        for metric in sorted({m.metric for m in people.measures.values()} - draws.keys()):
+            keys = [key for key, m in people.measures.items() if m.metric == metric]
+            rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(_ITEM).unique()
+            places = frozenset(rows.iter_rows())
+            labelled = Counter(benchmark for benchmark, *_ in places)
+            probabilities = {place: labelled[place[0]] / by_benchmark[place[0]] for place in places}
+            put_label_draw(db, LabelDraw(metric, probabilities, places, WORD))

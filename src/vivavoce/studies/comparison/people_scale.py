@@ -1,0 +1,94 @@
+"""A pair on people's scale: another rater's differences on all cases, corrected by people's on some.
+
+The figure is prediction-powered (PPI++): a judge that is kinder to one candidate biases its own comparison
+without limit, and this one not at all. Where too few labelled cases differ for its error to be trusted, the
+labels speak alone.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from vivavoce import stats
+from vivavoce.studies.comparison.candidate_scores import CandidateScores
+from vivavoce.studies.comparison.paired import Compared, Differences
+from vivavoce.studies.labels import Labels, labels_by_item, with_labels
+
+_ITEM = ["benchmark", "item", "variant"]
+
+
+class Correction(NamedTuple):
+    """What people's scores did to a comparison; `judge` is what it was before.
+
+    `n_different` and `effective_cases` are of the labelled cases: on how many people scored the two
+    differently, and how many of equal size would tell as much.
+    """
+
+    lambda_: float
+    n_labelled: int
+    n_different: int
+    effective_cases: float
+    judge: stats.Paired
+    difference_people: float
+    by_word: bool
+
+
+def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores) -> Compared:
+    """The comparison corrected by the labels, or as it was with the reason in `uncorrected`."""
+    pair, data = compared.pair, compared.data
+    if pair.population == "fixed":
+        return compared._replace(uncorrected="labels correct a sample of questions, not a fixed exam")
+    # Counts are summed before they are divided, so no case has a difference of its own to correct.
+    if not isinstance(data, Differences):
+        return compared._replace(uncorrected="labels correct a mean, not a figure that pools counts")
+    by_item = labels_by_item(labels, scores.of_both(pair.a, pair.b), pair.measure.criterion)
+    values = with_labels(data.items, _differences(by_item, pair.better_first))
+    if isinstance(values, str):
+        return compared._replace(uncorrected=values)
+    of_people = Differences(values.of_people)
+    people, powered = of_people.paired("d"), values.powered()
+    change = Correction(
+        lambda_=powered.lambda_,
+        n_labelled=powered.n_labelled,
+        n_different=people.n_different,
+        effective_cases=people.effective_groups,
+        judge=compared.observed,
+        difference_people=people.difference,
+        by_word=labels.by_word,
+    )
+    if powered.few_differ:  # no error is to be trusted, but sign flips of the labels are
+        return compared._replace(
+            observed=people, data=of_people, failed=0, fillings=None, on_answered=None, correction=change
+        )
+    fillings = None
+    if compared.fillings:
+        worst, best = (_paired(values.powered(column), compared.observed) for column in ("d_low", "d_high"))
+        fillings = worst, best
+    return compared._replace(
+        observed=_paired(powered, compared.observed),
+        data=values,
+        fillings=fillings,
+        on_answered=None,
+        correction=change,
+    )
+
+
+def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.DataFrame:
+    """By item the differences of people and of the other rater, of candidates with labels of both."""
+    first, second = (by_item.filter(candidate=name).drop("candidate") for name in better_first)
+    return first.join(second, on=_ITEM, suffix="_2", validate="1:1").select(
+        *_ITEM,
+        "probability",
+        people=pl.col("label") - pl.col("label_2"),
+        judge=pl.col("judge") - pl.col("judge_2"),
+    )
+
+
+def _paired(powered: stats.PredictionPowered, judge: stats.Paired) -> stats.Paired:
+    """The comparison on people's scale; counts of items and cases are those of the `judge`'s own."""
+    direction: Any = int(np.sign(powered.value))
+    change: dict[str, Any] = {"difference": powered.value, "se": powered.se, "df": powered.df}
+    if powered.p is None:
+        return judge._replace(**change, p=1.0, test="sign-flip", direction=0)
+    return judge._replace(**change, p=powered.p, test="t", direction=direction)

@@ -1,0 +1,252 @@
+"""Comparisons on people's scale: what labels do to a judge's verdict, and what is said without them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.studies.judging import EXPERT, JUDGE, each, judged
+from tests.studies.making import marked
+from tests.studies.people import RATING, Benchmark, benchmark, drawn, people_run
+
+from vivavoce import stats
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run
+
+KIND = benchmark(3, kinder=0.4)
+"""Equal candidates, and a judge that is kinder to B."""
+
+
+def compare(run: Run, **settings: Any) -> Finding:
+    return run.compare("A", "B", metric=JUDGE, **settings)
+
+
+def only(finding: Finding) -> dict[str, Any]:
+    (row,) = finding.rows
+    return dict(row)
+
+
+def test_a_kind_judge_alone_prefers_and_makes_nobody_better(tmp_path: Path) -> None:
+    finding = compare(people_run(tmp_path, KIND, []))
+    row = only(finding)
+    assert ("better", "b", True, "scores") == (
+        row["verdict_code"], row["favours"], row["judge_alone"], row["estimate_kind"]
+    )  # fmt: skip
+    assert row["verdict"].startswith("The judge prefers B (0.")
+    assert "is better" not in str(finding)
+    assert "A judge may be kinder to one candidate" in str(finding)
+    assert (None, None, None) == (row["n_labelled"], row["lambda"], row["difference_people"])
+
+
+def test_labels_drawn_at_random_take_the_kindness_out(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
+    row = only(compare(run))
+    assert ("cannot_tell", None, False) == (row["verdict_code"], row["favours"], row["judge_alone"])
+    assert ("prediction_powered", 50) == (row["estimate_kind"], row["n_labelled"])
+    assert row["verdict"].startswith("This exam cannot tell them apart on people's scale.")
+    assert row["basis"].startswith("People scored 50 questions of 200 (200 cases): A less B is ")
+    assert row["low"] < 0 < row["high"]
+    assert pytest.approx(row["difference_judge"]) == float((KIND.judge[0] - KIND.judge[1]).mean())
+    assert row["p_flip"] is None
+
+
+def test_the_figures_are_those_of_prediction_powered_inference(tmp_path: Path) -> None:
+    at = drawn(1)
+    row = only(compare(people_run(tmp_path, KIND, at, probability=0.25)))
+    judge, people = (values[0] - values[1] for values in (KIND.judge, KIND.people))
+    expected = stats.prediction_powered(judge, people[at], labelled=at)
+    assert (row["difference"], row["low"], row["high"], row["p"], row["lambda"]) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.p, expected.lambda_)
+    )
+    assert row["difference_people"] == pytest.approx(people[at].mean())
+    assert row["high"] - row["low"] < 0.9 * 2 * 2.01 * expected.labels_se
+
+
+def test_a_difference_that_people_see_is_shown_on_their_scale(tmp_path: Path) -> None:
+    """The judge is kinder to the worse of the two."""
+    run = people_run(tmp_path, benchmark(4, better=-0.5, kinder=0.5), drawn(2), probability=0.25)
+    row = only(compare(run, margin=0.1))
+    assert ("better_by_margin", "a") == (row["verdict_code"], row["favours"])
+    assert "On people's scale, A is better, and by more than the 0.1 you called important." == row["verdict"]
+
+
+def test_order_of_the_pair_turns_every_sign(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
+    row, turned = only(compare(run)), only(run.compare("B", "A", metric=JUDGE))
+    for name in ("difference", "difference_judge", "difference_people"):
+        assert turned[name] == pytest.approx(-row[name])
+    assert (turned["low"], turned["high"]) == pytest.approx((-row["high"], -row["low"]))
+    assert turned["lambda"] == pytest.approx(row["lambda"])
+
+
+def test_a_criterion_on_which_less_is_better_keeps_its_own_direction(tmp_path: Path) -> None:
+    values = benchmark(4, better=1.0)
+    names = [(c, k) for c in range(2) for k in range(200)]
+    rows = {
+        measure: [("AB"[c], f"q{k:03}", float(own[c, k]), rater) for c, k in names]
+        for measure, own, rater in ((JUDGE, values.judge, None), (EXPERT, values.people, "ann"))
+    }
+    run = judged(tmp_path, rows, direction={"*": "lower"})
+    row = only(compare(run, labels=EXPERT))
+    assert row["difference"] == pytest.approx(float((values.people[0] - values.people[1]).mean()))
+    assert ("better", "a", 0.0) == (row["verdict_code"], row["favours"], row["lambda"])
+
+
+def test_labels_chosen_by_hand_correct_nothing_and_it_is_said(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, range(50))
+    finding = compare(run)
+    row = only(finding)
+    assert row["verdict"].startswith("The judge prefers B")
+    assert row["reason"].startswith(
+        "not corrected by people's scores: how the labelled questions were chosen is not recorded"
+    )
+    assert "--labels-chosen-at-random is your word for it" in str(finding)
+
+
+def test_the_users_word_that_they_were_random_is_taken_and_printed(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1))
+    finding = compare(run, labels_chosen_at_random=True)
+    with_probability = only(compare(people_run(tmp_path / "known", KIND, drawn(1), probability=0.25)))
+    assert only(finding)["difference"] == pytest.approx(with_probability["difference"])
+    assert "is your word, and the run does not show it" in str(finding)
+
+
+def test_a_benchmark_labelled_whole_is_just_the_labels(tmp_path: Path) -> None:
+    row = only(compare(people_run(tmp_path, KIND, range(200))))
+    people = KIND.people[0] - KIND.people[1]
+    expected = stats.paired(people, np.arange(200))
+    assert (0.0, 200) == (row["lambda"], row["n_labelled"])
+    assert (row["difference"], row["p"]) == pytest.approx((expected.difference, expected.p))
+
+
+def test_nine_labels_are_too_few_to_correct_a_judge(tmp_path: Path) -> None:
+    row = only(compare(people_run(tmp_path, KIND, drawn(1, size=9), probability=0.045)))
+    assert row["judge_alone"]
+    assert "people scored 9 cases: too few to correct a judge" in row["reason"]
+
+
+def test_where_people_hardly_ever_see_a_difference_their_scores_speak_alone(tmp_path: Path) -> None:
+    """The judge differs on every question, people on two of fifty: nothing is known of its errors."""
+    people = np.full((2, 200), 3.0)
+    at = drawn(1)
+    people[1, at[:2]] = 4.0
+    row = only(compare(people_run(tmp_path, Benchmark(people, KIND.judge), at, probability=0.25)))
+    assert ("too_few", 0.0, "sign-flip") == (row["verdict_code"], row["lambda"], row["test"])
+    assert "Too few labelled cases that differ to say." == row["verdict"]
+
+
+def test_two_measures_of_people_are_not_chosen_between(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
+    run.import_scores(
+        tmp_path / "people.jsonl", measure=EXPERT, map={"probability": "p"}, range={"*": (0, 5)}
+    )
+    row = only(compare(run))
+    assert row["judge_alone"]
+    assert f"{EXPERT} and {RATING} both hold people's scores of worth" in row["reason"]
+    assert "prediction_powered" == only(compare(run, labels=RATING))["estimate_kind"]
+
+
+def test_what_no_person_scored_is_refused_as_labels(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, [])
+    with pytest.raises(SelectionError, match="these are no marks of people"):
+        compare(run, labels=JUDGE)
+
+
+def test_a_case_that_people_scored_in_part_counts_as_unlabelled(tmp_path: Path) -> None:
+    """Twenty cases of two questions; of the last one people scored one question alone."""
+    rng = np.random.default_rng(5)
+    items = [{"item": f"q{k:02}", "group": f"case{k // 2:02}"} for k in range(40)]
+    scores = {c: np.round(rng.normal(3, 0.6, 40), 1).tolist() for c in "AB"}
+    labels = {c: [v + 0.1 for v in scores[c][:31]] for c in "AB"}
+    marks = {
+        JUDGE: [m for c in "AB" for m in each(scores[c], name=c)],
+        EXPERT: [m for c in "AB" for m in each(labels[c], name=c, rater="ann")],
+    }
+    run = judged(tmp_path, marks, items=items)
+    row = only(compare(run, labels_chosen_at_random=True))
+    assert (30, "prediction_powered") == (row["n_labelled"], row["estimate_kind"])
+
+
+def test_a_silence_needs_no_label(tmp_path: Path) -> None:
+    """Nobody scores a blank; by the rule it is worth the worst, for people as for the judge."""
+    values = benchmark(6)
+    at = drawn(1)
+    run = people_run(tmp_path, values, at, probability=0.25)
+    texts = {"A": {f"q{k:03}": "" for k in at[:5]}}
+    names = [(c, k) for c in range(2) for k in range(200)]
+    marks = [("AB"[c], f"q{k:03}", float(values.judge[c, k])) for c, k in names]
+    people = [("AB"[c], f"q{k:03}", float(values.people[c, k]), "ann") for c in range(2) for k in at
+              if c or k not in at[:5]]  # fmt: skip
+    silent = judged(tmp_path / "silent", {JUDGE: marks, RATING: people}, texts=texts)
+    row = only(compare(silent, labels_chosen_at_random=True))
+    assert 50 == row["n_labelled"] == only(compare(run))["n_labelled"]
+
+
+def test_a_rule_needs_no_people(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": {f"q{k}": 0.5 + 0.01 * k for k in range(20)},
+                            "B": {f"q{k}": 0.3 + 0.012 * k for k in range(20)}})  # fmt: skip
+    finding = run.compare("A", "B", metric="told")
+    assert not only(finding)["judge_alone"]
+    assert "A is better" in str(finding)
+
+
+def test_means_are_on_peoples_scale_too(tmp_path: Path) -> None:
+    at = drawn(1)
+    run = people_run(tmp_path, KIND, at, probability=0.25)
+    finding = run.estimates(JUDGE)
+    rows = {row["candidate"]: row for row in finding.rows}
+    for k, name in enumerate("AB"):
+        expected = stats.prediction_powered(KIND.judge[k], KIND.people[k][at], labelled=at, low=0, high=5)
+        row = rows[name]
+        assert (row["estimate"], row["low"], row["high"], row["lambda"]) == pytest.approx(
+            (expected.value, expected.low, expected.high, expected.lambda_)
+        )
+        assert (row["estimate_judge"], row["estimate_people"]) == pytest.approx(
+            (KIND.judge[k].mean(), KIND.people[k][at].mean())
+        )
+        assert ("prediction_powered", 50, False) == (
+            row["estimate_kind"], row["n_labelled"], row["judge_alone"]
+        )  # fmt: skip
+    assert "on people's scale (the judge alone " in finding.text
+
+
+def test_no_mean_is_corrected_where_one_candidate_has_too_few_labels(tmp_path: Path) -> None:
+    """Means on two scales have no order."""
+    names = [(c, k) for c in range(2) for k in range(200)]
+    marks = [("AB"[c], f"q{k:03}", float(KIND.judge[c, k])) for c, k in names]
+    people = [("A", f"q{k:03}", float(KIND.people[0, k]), "ann") for k in drawn(1)]
+    run = judged(tmp_path, {JUDGE: marks, RATING: people})
+    run.compare("A", "B", metric=JUDGE, labels_chosen_at_random=True)
+    rows = run.estimates(JUDGE).rows
+    assert {"scores"} == {row["estimate_kind"] for row in rows}
+    assert all("people scored none of the cases as a whole (B)" in row["reason"] for row in rows)
+
+
+def test_a_rare_harm_with_few_labels_has_an_interval_inside_the_scale(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    people = (rng.random((2, 200)) < 0.03).astype(float)
+    judge = np.where(rng.random((2, 200)) < 0.1, 1 - people, people)
+    at = drawn(9, size=20)
+    run = people_run(tmp_path, Benchmark(people, judge), at, probability=0.1)
+    for row in run.estimates(JUDGE).rows:
+        assert 0 <= row["low"] < row["high"] <= 5
+        assert 0.0 == row["lambda"]
+
+
+def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:
+    run = people_run(tmp_path / "kind", KIND, drawn(1), probability=0.25)
+    finding = run.study("ranking")["ranking"]
+    rows = {row["candidate"]: row for row in finding.rows if row["metric"].startswith("judge")}
+    assert {("A", 1, 2), ("B", 1, 2)} == {
+        (name, row["rank_low"], row["rank_high"]) for name, row in rows.items()
+    }
+    assert "on people's scale by their scores of 50 questions" in finding.text
+    alone = people_run(tmp_path / "alone", KIND, []).study("ranking")["ranking"]
+    assert {("B", 1, 1), ("A", 2, 2)} == {
+        (row["candidate"], row["rank_low"], row["rank_high"]) for row in alone.rows
+    }
+    assert "by the judge alone" in alone.text
+    shown = people_run(tmp_path / "shown", benchmark(4, better=-0.5, kinder=0.5), drawn(2), probability=0.25)
+    first = shown.study("ranking")["ranking"].rows[0]
+    assert ("A", 1, 1) == (first["candidate"], first["rank_low"], first["rank_high"])
