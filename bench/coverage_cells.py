@@ -134,18 +134,23 @@ def draw_cases(sizes: str, n: int, draws: int, rng: np.random.Generator) -> Code
     return np.cumsum(starts[:, :n], axis=1)
 
 
-def draw(cell: Cell, draws: int, k: int, rng: np.random.Generator, *, shift: float = 0.0) -> Benchmarks:
-    """Scores of k candidates that are equally good; `shift` is added to the first one's normal variable."""
-    cases = draw_cases(cell.sizes, cell.n, draws, rng)
+def draw_normal(sizes: str, n: int, draws: int, k: int, rng: np.random.Generator) -> Benchmarks:
+    """What becomes the scores of k candidates that are equally good: standard normal variables."""
+    cases = draw_cases(sizes, n, draws, rng)
 
     def by_case(*shape: int) -> Any:
-        effects = rng.standard_normal((draws, *shape, cell.n))
+        effects = rng.standard_normal((draws, *shape, n))
         at = cases if not shape else np.broadcast_to(cases[:, None, :], effects.shape)
         return np.take_along_axis(effects, at, axis=-1)
 
-    shared = np.sqrt(CASE) * by_case() + np.sqrt(ITEM) * rng.standard_normal((draws, cell.n))
+    shared = np.sqrt(CASE) * by_case() + np.sqrt(ITEM) * rng.standard_normal((draws, n))
     own = np.sqrt(CASE_OF_CANDIDATE) * by_case(k)
-    chance = np.sqrt(1 - CASE - ITEM - CASE_OF_CANDIDATE) * rng.standard_normal((draws, k, cell.n))
-    z = shared[:, None, :] + own + chance
+    chance = np.sqrt(1 - CASE - ITEM - CASE_OF_CANDIDATE) * rng.standard_normal((draws, k, n))
+    return Benchmarks(shared[:, None, :] + own + chance, cases)
+
+
+def draw(cell: Cell, draws: int, k: int, rng: np.random.Generator, *, shift: float = 0.0) -> Benchmarks:
+    """Scores of k candidates that are equally good; `shift` is added to the first one's normal variable."""
+    z, cases = draw_normal(cell.sizes, cell.n, draws, k, rng)
     z[:, 0] += shift
     return Benchmarks(SCALES[cell.scale].of(z), cases)

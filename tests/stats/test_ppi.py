@@ -224,6 +224,10 @@ def test_labels_that_are_all_equal_have_no_interval_without_limits():
     judged, _, _ = made(15)
     r = prediction_powered(judged, np.full(50, 0.3), labelled=np.arange(50))
     assert (pytest.approx(0.3), 0.0, None, 0) == (r.value, r.se, r.low, r.lambda_)
+    assert (True, "no interval: all values are equal, and nothing limits what the next may be") == (
+        r.few_differ,
+        r.reason,
+    )
 
 
 def test_a_judge_that_says_the_same_of_all_is_left_aside():

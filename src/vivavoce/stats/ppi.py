@@ -23,7 +23,7 @@ from vivavoce.stats._arrays import (
     rounded,
     within_limits,
 )
-from vivavoce.stats.estimate import ONE_GROUP, estimate_mean, spread, t_interval, wilson
+from vivavoce.stats.estimate import ALL_EQUAL, ONE_GROUP, estimate_mean, spread, t_interval, wilson
 from vivavoce.stats.group_error import LEAST_GROUPS, RHO, GroupDesign, enough_groups
 from vivavoce.stats.paired import group_sums
 
@@ -289,6 +289,8 @@ def _by_t(result: PredictionPowered, level: float) -> PredictionPowered:
     """The same with an interval by t, which few cases that differ do not carry."""
     if result.se is None:
         return result._replace(reason=ONE_GROUP)
+    if result.se == 0:
+        return result._replace(reason=ALL_EQUAL)
     if result.few_differ:
         return result._replace(reason=FEW)
     ends = t_interval(result.value, result.se, result.df, level=level)
