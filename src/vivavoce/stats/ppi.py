@@ -30,10 +30,7 @@ from vivavoce.stats.paired import group_sums
 WIDER = 1.05
 """A judge that would widen the interval of the labels by more than this is left aside."""
 T_95 = 0.975
-FEW = (
-    f"fewer than {LEAST_GROUPS} effective labelled cases differ: these are the labels alone, and no interval "
-    "by t holds"
-)
+FEW = f"fewer than {LEAST_GROUPS} effective labelled cases differ: the labels alone, without an interval"
 
 
 class PredictionPowered(NamedTuple):
