@@ -29,6 +29,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/scale.py
 	.venv/bin/python bench/report.py
 	.venv/bin/python bench/coverage.py 500
+	.venv/bin/python bench/judge.py 500 --install .venv/peers-of-judge
 	.venv/bin/python bench/redrawn_scores.py 500
 	.venv/bin/python bench/sampled.py 500
 	.venv/bin/python bench/collect.py --install .venv/peers

@@ -167,7 +167,7 @@ def by_cje(b: Compared) -> Verdict:
     rows = {
         name: [
             {
-                "prompt_id": f"q{i}",
+                "prompt_id": f"q{b.cases[i]}",
                 "judge_score": float(b.judge_scores[k, i]),
                 "oracle_label": float(b.scores[k, i]) if i in known else None,
             }

@@ -236,6 +236,14 @@ def test_a_judge_that_says_the_same_of_all_is_left_aside():
     assert (0.0, r.labels_mean, r.labels_se) == (r.lambda_, r.value, r.se)
 
 
+def test_a_judge_that_is_right_on_every_label_and_says_one_thing_elsewhere_is_not_certain():
+    """lambda would be 1 and nothing left to vary; the labels alone keep their error."""
+    labels = np.random.default_rng(27).normal(size=20)
+    r = prediction_powered(np.r_[labels, np.full(400, labels.mean())], labels, labelled=np.arange(20))
+    assert (0.0, r.labels_se, r.labels_mean) == (r.lambda_, r.se, r.value)
+    assert r.low < r.value < r.high
+
+
 def test_one_unlabelled_case_tells_nothing_of_the_next():
     judged, labels, _ = made(17, 51, 50)
     assert 0 == prediction_powered(judged, labels, labelled=np.arange(50)).lambda_

@@ -358,8 +358,9 @@ def _linearised(sample: _Sample) -> _Together | None:
 
 
 def _narrower(both: _Together | None, alone: _Together) -> _Together:
-    """Judge and labels together, unless there is no judge or its interval is much the wider one."""
-    return both if both and both.half_width <= WIDER * alone.half_width else alone
+    """Judge and labels together, unless there is no judge, or the interval has no width or is much wider."""
+    least, most = ROUNDING * alone.half_width, WIDER * alone.half_width
+    return both if both and least < both.half_width <= most else alone
 
 
 def _least_squares(products: Floats, variance: float, *, most: float) -> tuple[float, Floats]:
