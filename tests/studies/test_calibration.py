@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.studies.confident import confident_run
 from tests.studies.making import row
 
 from vivavoce import stats
@@ -91,7 +92,7 @@ def test_an_overconfident_candidate_is_called_so_with_its_gap():
         "(0.14 to 0.26); calibration error 0.20 (0.14 to 0.27)."
     ) == finding.text.splitlines()[0]
     assert (
-        "No threshold keeps its errors below 10 % (with 95 % confidence): at the nearest one 200 answers in "
+        "No threshold keeps errors of A below 10 % (with 95 % confidence): at the nearest one 200 answers in "
         "200 cases would stand, and of these 10 % or more are wrong."
     ) == finding.text.splitlines()[1]
 
@@ -99,8 +100,8 @@ def test_an_overconfident_candidate_is_called_so_with_its_gap():
 def test_a_candidate_that_knows_when_it_knows_gets_its_threshold():
     finding = Calibration().findings(scores({"B": sharp()}))
     assert (
-        "Answering only when confidence is at least 0.95 keeps errors below 10 % (with 95 % confidence) and "
-        "answers 50 % of the questions (43 to 57 %)."
+        "Answering only when confidence is at least 0.95 keeps errors of B below 10 % (with 95 % "
+        "confidence) and answers 50 % of the questions (43 to 57 %)."
     ) == finding.text.splitlines()[1]
     assert "neither over- nor underconfidence is shown (-0.03, " in finding.text
     found = figures(finding)
@@ -362,3 +363,37 @@ def test_percentages_are_no_probabilities():
     assert (
         "a confidence of 90 is no probability from 0 to 1: import percentages divided by 100" in finding.text
     )
+
+
+# on a run
+
+
+def test_a_run_with_stated_confidences_and_repeats_has_both_kinds(tmp_path):
+    """A calibrated candidate and one that says 95 % of everything, 60 questions in 30 cases, asked thrice."""
+    run = confident_run(tmp_path, items=60, silent=0.1)
+    finding = run.study("calibration")["calibration"]
+    assert {"stated", "repeats"} == {r["of"] for r in finding.rows}
+    boast = figures(finding, candidate="boastful", of="stated")
+    assert boast["overconfidence"]["low"] > 0.1
+    assert 180 == boast["brier"]["n"] + boast["brier"]["n_without_confidence"]
+    assert 30 == boast["brier"]["n_groups"]
+    calm = figures(finding, candidate="calibrated", of="stated")
+    assert calm["overconfidence"]["low"] < 0 < calm["overconfidence"]["high"]
+    assert "overconfident by" in finding.text
+    assert {"a", "b"} == {r["category"] for r in finding.rows} - {""}
+
+
+def test_an_option_in_the_spec_changes_the_promise(tmp_path):
+    run = confident_run(tmp_path, items=60)
+    text = "calibration(risk=0.45, correct='accuracy >= 1')"
+    finding = run.study(text)[text]
+    assert {0.45} == {r["risk"] for r in finding.rows if r["figure"] == "threshold"}
+    assert "Right means accuracy[accuracy] >= 1." in finding.notes
+
+
+def test_the_report_of_a_run_draws_it(tmp_path):
+    run = confident_run(tmp_path, items=40, repeats=2)
+    run.study("calibration")
+    page = run.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Reliability of boastful" in page
+    assert "Risk by coverage of calibrated" in page

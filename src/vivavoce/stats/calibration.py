@@ -24,7 +24,7 @@ from vivavoce.stats._arrays import (
     within_limits,
 )
 from vivavoce.stats.estimate import Interval, estimate_mean
-from vivavoce.stats.group_error import GroupDesign
+from vivavoce.stats.group_error import LEAST_GROUPS, GroupDesign
 from vivavoce.stats.jackknife import WithoutGroups
 
 MOST_BINS = 10
@@ -176,12 +176,14 @@ def calibration(
     Calibration
         There is a bin for each 10 effective groups, 10 at most. A value takes the bin in which the middle of
         its mass lies, so that ties are never split; a bin of fewer than 5 groups joins the next lower one.
-        Intervals: Wilson with effective size for means; for `reliability` and `resolution` all x with
-        |T - x| <= t sqrt(4 k x + v), T the estimate (0 where it is below), k the variance along the gaps, v
-        twice the sum of squared variances, so that near 0, where the normal approximation fails, the interval
-        is that of noise alone; `skill` by jackknife. A bin that is all right or all wrong has the variance of
-        Agresti and Coull there, else none would be left. With one group there are no intervals; `skill` is
-        null where all answers are right or all wrong, `resolution` with one bin.
+
+        Intervals of means are Wilson's with effective size; that of `skill` leaves out one group at a time.
+        Those of `reliability` and `resolution` hold all x with |T - x| <= t sqrt(4 k x + v): T the estimate
+        (0 where it is below), k the variance along the gaps, v twice the sum of squared variances and what
+        the bins' shares add. Near 0, where the normal approximation fails, that is noise alone. A bin in
+        which fewer than 10 groups have an answer of the rarer kind has the variance of Agresti and Coull
+        there: its own would be too small, or none. With one group there are no intervals; `skill` is null
+        where all answers are right or all wrong, `resolution` with one bin.
 
     Raises
     ------
@@ -210,8 +212,10 @@ def calibration(
     uncertainty = rate * (1 - rate) + noise.rate
     bounded = estimate_mean(gap**2, a.groups, weights=weights, low=0.0, high=1.0, level=level)
     mean_gap = estimate_mean(gap, a.groups, weights=weights, low=-1.0, high=1.0, level=level)
-    squared = noise.interval(reliability, gaps, shares, noise.of_gaps, design.df, level)
-    spread = noise.interval(resolution, hits - rate, shares, noise.of_hits, design.df, level)
+    squared = noise.interval(reliability, gaps, shares, noise.of_gaps, _of_mass(a, codes, gaps), level)
+    spread = noise.interval(
+        resolution, hits - rate, shares, noise.of_hits, _of_mass(a, codes, hits - rate), level
+    )
     none = ONE_GROUP if a.n_groups < 2 else None
     root = (None, None) if squared is None else (math.sqrt(squared.low), math.sqrt(squared.high))
     return Calibration(
@@ -275,7 +279,7 @@ class _Noise(NamedTuple):
         # Only the intervals get a floor: the debiased figures stay those that are published.
         even = _even_groups(a, codes)
         shrunk = (even * hits + PLUS / 2) / (even + PLUS)
-        floor = np.where(np.minimum(hits, 1 - hits) <= ROUNDING, shrunk * (1 - shrunk) / even, 0.0)
+        floor = np.where(_hardly_vary(a, codes), shrunk * (1 - shrunk) / even, 0.0)
         lifted = [np.diag(np.sqrt(np.maximum(floor - variance, 0.0))) for variance in plain[:2]]
         # What a bin's share does beyond the rate of all, whose own deviation is the shares' mean of them.
         centred = np.vstack([of_hits, lifted[1]])
@@ -284,16 +288,17 @@ class _Noise(NamedTuple):
 
     @staticmethod
     def interval(
-        estimate: float, gaps: Floats, shares: Floats, sums: Floats, df: float, level: float
+        estimate: float, gaps: Floats, shares: Floats, sums: Floats, mass: tuple[float, float], level: float
     ) -> Interval | None:
         """All squared errors that the estimate is compatible with; null with one group."""
+        of_mass, df = mass
         if df < 1:
             return None
         # With the covariances: one case has answers in several bins.
         variance = sums.T @ sums
         raw = float(shares @ gaps**2)
         along = float((shares * gaps) @ variance @ (shares * gaps)) / raw if raw > 0 else 0.0
-        alone = 2 * float((np.outer(shares, shares) * variance**2).sum())
+        alone = 2 * float((np.outer(shares, shares) * variance**2).sum()) + of_mass
         t2 = float(scipy.special.stdtrit(df, 0.5 + level / 2)) ** 2
         # A squared error below 0 is noise; to centre on it would make the upper end too low.
         start = max(estimate, 0.0)
@@ -315,6 +320,25 @@ def _sums(a: Outcomes, codes: Codes, deviation: Floats) -> Floats:
     sums = np.bincount(cell, weights=a.weights * deviation, minlength=size).reshape(shape) / weights
     result: Floats = sums / np.sqrt(np.maximum(1 - leverage, ROUNDING))
     return result
+
+
+def _of_mass(a: Outcomes, codes: Codes, gaps: Floats) -> tuple[float, float]:
+    """What the shares of the bins add to the variance of the mean squared gap, and the degrees of freedom."""
+    design = GroupDesign.of(a.groups, a.n_groups, a.weights)
+    squares = (gaps**2)[codes]
+    se = design.se(a.weights * (squares - np.average(squares, weights=a.weights)))
+    return 0.0 if se is None else se**2, design.df
+
+
+def _hardly_vary(a: Outcomes, codes: Codes) -> NDArray[np.bool_]:
+    """The bins in which fewer than 10 groups have an answer of the rarer kind."""
+    n_bins = int(codes.max()) + 1
+    kinds = [
+        [len(np.unique(a.groups[(codes == b) & (a.correct == kind)])) for b in range(n_bins)]
+        for kind in (0, 1)
+    ]
+    few: NDArray[np.bool_] = np.array(kinds).min(axis=0) < LEAST_GROUPS
+    return few
 
 
 def _even_groups(a: Outcomes, codes: Codes) -> Floats:

@@ -3,7 +3,7 @@
 Each shows one candidate by one kind of confidence, so that nothing is told apart by colour.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vivavoce.report.charts.svg import (
@@ -142,15 +142,8 @@ def risk_coverage_curve(rows: Rows) -> "alt.LayerChart | str":
     ]
     notes = []
     if risk is not None:
-        layers.append(strokes([(0.0, y(risk), SIDE, y(risk))], color=BAD, strokeWidth=1.5, strokeDash=[6, 4]))
+        layers += _promise(by_figure, y)
         notes = [f"dashed: the promise, errors below {100 * risk:g} %", _threshold_note(by_figure)]
-    if "answered" in by_figure:
-        x = _x(by_figure["answered"]["value"])
-        at = {"x": x, "y": y(by_figure["errors_answered"]["value"])}
-        layers += [
-            strokes([(x, at["y"], x, SIDE)], color=INK, strokeWidth=1.5),
-            table([at]).mark_point(size=90, **{**DOT, "shape": "diamond", "fill": INK}).encode(**places()),
-        ]
     lines = [{"x": -44.0, "y": SIDE + 48 + 16 * k, "text": note} for k, note in enumerate(notes)]
     layers += [words(lines, align="left", color=SOFT, fontSize=11, limit=SIDE + 60)] if lines else []
     parts = listed(f"{_percent(r['coverage'])} answered, {number(r['value'])} wrong" for r in points)
@@ -176,6 +169,21 @@ def _curve(line: Sequence[dict[str, Any]], band: Sequence[dict[str, Any]]) -> "l
     if len(line) <= MOST_DOTS:
         layers.append(table(line).mark_point(size=26, **DOT).encode(**places()))
     return layers
+
+
+def _promise(by_figure: Mapping[str, Mapping[str, Any]], y: Callable[[float], float]) -> "list[alt.Chart]":
+    """The line of the promised risk, and the threshold that keeps it where there is one."""
+    height = y(by_figure["threshold"]["risk"])
+    layers = [strokes([(0.0, height, SIDE, height)], color=BAD, strokeWidth=1.5, strokeDash=[6, 4])]
+    if "answered" not in by_figure:
+        return layers
+    at = {"x": _x(by_figure["answered"]["value"]), "y": y(by_figure["errors_answered"]["value"])}
+    diamond = {**DOT, "shape": "diamond", "fill": INK}
+    return [
+        *layers,
+        strokes([(at["x"], at["y"], at["x"], SIDE)], color=INK, strokeWidth=1.5),
+        table([at]).mark_point(size=90, **diamond).encode(**places()),
+    ]
 
 
 def _threshold_note(by_figure: Mapping[str, Mapping[str, Any]]) -> str:

@@ -404,10 +404,12 @@ def _promise(figures: dict[str, CalibrationRow]) -> str:
     risk, level = plain(100 * (row.risk or 0.0)), plain(100 * (row.level or 0.0))
     if row.value is None:
         reason = (row.reason or "").partition(": ")[2]
-        return f"No threshold keeps its errors below {risk} % (with {level} % confidence): {reason}."
+        below = f"errors of {row.candidate} below {risk} %"
+        return f"No threshold keeps {below} (with {level} % confidence): {reason}."
     answered = figures["answered"]
     span = "" if answered.low is None else f" ({100 * answered.low:.0f} to {_percent(answered.high or 0.0)})"
     return (
-        f"Answering only when confidence is at least {plain(row.value)} keeps errors below {risk} % (with "
-        f"{level} % confidence) and answers {_percent(answered.value or 0.0)} of the questions{span}."
+        f"Answering only when confidence is at least {plain(row.value)} keeps errors of {row.candidate} "
+        f"below {risk} % (with {level} % confidence) and answers {_percent(answered.value or 0.0)} of the "
+        f"questions{span}."
     )
