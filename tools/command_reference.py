@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from vivavoce import cli
+from vivavoce.cli.exit_codes import MEANINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "cli.md"
 INTRODUCTION = """\
@@ -19,8 +20,10 @@ INTRODUCTION = """\
 # Command line
 
 RUN comes first everywhere. `--json` prints one object with `schema`, `run` and `rows` on stdout; a missing
-value is null with a `reason`, never NaN. Progress goes to stderr. Exit codes: 0 done, 1 failed rows remain, 2
-the request cannot be met, 3 a gate of `--fail-if` is closed, 130 interrupted.
+value is null with a `reason`, never NaN. Progress goes to stderr.
+
+## Exit codes
+
 """
 
 
@@ -29,7 +32,13 @@ def page() -> str:
     group: Any = typer.main.get_command(cli.app)
     context = typer.Context(group)
     sections = [section(name, group.get_command(context, name)) for name in group.list_commands(context)]
-    return "\n".join([INTRODUCTION, *sections])
+    return "\n".join([INTRODUCTION + exit_codes(), *sections])
+
+
+def exit_codes() -> str:
+    """The table of exit codes."""
+    rows = [f"| {code:d} | {meaning} |" for code, meaning in MEANINGS.items()]
+    return "\n".join(["| code | meaning |", "|--:|---|", *rows]) + "\n"
 
 
 def section(name: str, command: Any) -> str:

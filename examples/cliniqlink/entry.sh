@@ -4,7 +4,7 @@
 #   MODE=submit    asks the model the questions of DATA_DIR, and writes seven result files to OUTPUT_DIR
 #   MODE=evaluate  marks the result files of OUTPUT_DIR by the gold of DATA_DIR, and writes a report there
 #
-# Exit codes: 0 done, 1 some answers or marks failed, 2 the request cannot be met, 130 interrupted.
+# Exit codes are those of viva: docs/reference/cli.md
 set -euo pipefail
 
 stop() {

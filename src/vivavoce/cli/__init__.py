@@ -1,8 +1,7 @@
 """The command line: one module per command; commands of plugins join through the registry.
 
-Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failed rows remain, 2 the request cannot be
-met, 3 a gate of --fail-if failed, 130 interrupted. Heavy packages are imported inside a command, so that
-`viva --help` answers at once.
+Results go to stdout, progress to stderr; `exit_codes.py` says how a command ends. Heavy packages are imported
+inside a command, so that `viva --help` answers at once.
 """
 
 import os
@@ -17,6 +16,7 @@ from vivavoce.cli.compare import compare
 from vivavoce.cli.copy import copy
 from vivavoce.cli.demo import demo
 from vivavoce.cli.diff import diff
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.export import export
 from vivavoce.cli.import_ import import_
 from vivavoce.cli.list_ import list_
@@ -55,7 +55,7 @@ for command in COMMANDS:
 
 
 def main() -> None:
-    """Run the command line; an error is one sentence on stderr and exit code 2, never a traceback.
+    """Run the command line; an error is one sentence on stderr, never a traceback.
 
     With VIVA_TRACEBACK=1 an error of our own shows where it happened.
     """
@@ -66,13 +66,13 @@ def main() -> None:
         _fail(_sentence_of(error))
     except BrokenPipeError:  # the reader of our output ended first, as under `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(ExitCode.INCOMPLETE)
     except OSError as error:  # a full disk under `> file`; other errors of files are VivaErrors by now
         _fail_output(error)
     except SystemExit:
         raise
     except KeyboardInterrupt:
-        code = 130
+        code = ExitCode.INTERRUPTED
     except BaseException as error:  # a panic of Polars is not an Exception
         if os.environ.get("VIVA_TRACEBACK"):
             raise
@@ -81,12 +81,12 @@ def main() -> None:
             f"this is a fault of vivavoce, not yours: {message}. What was stored is safe; VIVA_TRACEBACK=1 "
             "before the command shows where, which is what a report of it needs."
         )
-    if code == 130:  # typer's exit code for Ctrl-C
+    if code == ExitCode.INTERRUPTED:  # as typer ends on Ctrl-C
         print(
             "viva: interrupted; what was stored is safe; rerun the command to resume.",
             file=sys.stderr,
         )
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 
 def _sentence_of(error: Exception) -> str:
@@ -99,12 +99,12 @@ def _sentence_of(error: Exception) -> str:
 def _fail_output(error: OSError) -> NoReturn:
     print(f"viva: cannot write the output: {error.strerror or error}.", file=sys.stderr)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(2)
+    sys.exit(ExitCode.REFUSED)
 
 
 def _fail(sentence: str) -> NoReturn:
     print(printable(f"viva: {sentence}"), file=sys.stderr)
-    sys.exit(2)
+    sys.exit(ExitCode.REFUSED)
 
 
 def _print_version(requested: bool) -> None:
@@ -125,4 +125,4 @@ def viva(
     """Evaluate medical language models, and the judges that score them."""
     if context.invoked_subcommand is None:
         print(context.get_help(), end="")
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.REFUSED)

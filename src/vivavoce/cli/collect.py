@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
     Allow,
     AllowPhi,
@@ -140,9 +141,9 @@ def collect(
 def _exit_unless_complete(row: Mapping[str, Any]) -> None:
     """Exit with 130 if collecting was interrupted, with 1 if answers failed or are still to be asked."""
     if row["interrupted"]:
-        raise typer.Exit(130)
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if row["failed"] or row["left"]:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 def _print_dry_run(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -1,14 +1,17 @@
 """`viva compare`: which candidate is better, and a gate for scripts."""
 
-import sys
+import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.exit_codes import ExitCode
+from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.text import printable
@@ -63,10 +66,33 @@ def compare(
     fail_if: Annotated[
         list[FailIf],
         typer.Option(
-            help="Exit with 3 if a candidate is worse than --against (or the first named), or if the "
-            "comparison is unclear; repeatable."
+            help="A gate: exit with 3 if a candidate is shown to be worse than --against (or the first "
+            "named), or if the comparison is unclear, which is every verdict that leaves it open; repeatable."
         ),
     ] = [],
+    require: Annotated[
+        Literal["not-worse", "better"] | None,
+        typer.Option(
+            help="A gate: exit with 3 unless candidates are shown not to be worse by --margin or more, or "
+            "are shown to be better."
+        ),
+    ] = None,
+    max_critical: Annotated[
+        int | None,
+        typer.Option(help="A gate: exit with 3 if more answers of a candidate cross a line of --veto."),
+    ] = None,
+    veto: Annotated[
+        list[str],
+        typer.Option(help='With --max-critical: a line, as in "METRIC[CRITERION] >= LIMIT"; repeatable.'),
+    ] = [],
+    summary: Annotated[
+        Path | None,
+        typer.Option(parser=output_path, metavar="PATH", help="A gate: write a summary in Markdown."),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(parser=output_path, metavar="PATH", help="A gate: write its checks as JUnit XML."),
+    ] = None,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -74,30 +100,44 @@ def compare(
     """Test whether one candidate is better than another, with intervals and adjusted p-values.
 
     Two or three candidates are compared in all pairs, four or more each with the first, and all with
-    --against if it is given. Repeated tests inflate false positives, so they are counted and reported.
+    --against if it is given; --against alone is compared with every other candidate. Repeated tests inflate
+    false positives, so they are counted and reported.
 
     Example: `viva compare exam.viva "Model A" "Model B" --metric "rouge(n=1)" --margin 0.05`
 
-    Example: `viva compare exam.viva new --against old --metric accuracy --fail-if worse`
+    Example: `viva compare exam.viva new --against old --metric accuracy --require not-worse --margin 0.05`
     """
-    opened = open_run(run, plugin)
-    finding = opened.compare(
-        *candidates,
-        metric=metric or _refuse_without_metric(opened),
-        margin=margin,
-        against=against,
-        population=population,
-        items=items,
-        labels=labels,
-        labels_chosen_at_random=labels_chosen_at_random,
-    )
+    opened, start = open_run(run, plugin), time.perf_counter()
+    terms: dict[str, Any] = {
+        "metric": metric or _refuse_without_metric(opened),
+        "margin": margin,
+        "against": against,
+        "population": population,
+        "items": items,
+        "labels": labels,
+        "labels_chosen_at_random": labels_chosen_at_random,
+    }
+    conditions: dict[str, Any] = {
+        "require": require,
+        "fail_if": [condition.value for condition in fail_if],
+        "max_critical": max_critical,
+        "veto": veto,
+    }
+    gate = None
+    if is_gate(summary, junit, *conditions.values()):
+        check_gate_files(summary, junit)
+        gate = opened.gate(*candidates, **terms, **conditions)
+    finding = gate.finding if gate else opened.compare(*candidates, **terms)
     if json:
         print_json("compare", run, finding.rows)
     elif not quiet:
         _print_pairs(finding.rows)
         print(printable(str(finding)))
-    if fail_if and _gate_closes(finding.rows, fail_if):
-        raise typer.Exit(3)
+    if gate:
+        print_gate(gate)
+        write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
+        if gate.closed:
+            raise typer.Exit(ExitCode.GATE_CLOSED)
 
 
 def _refuse_without_metric(run: "Run") -> NoReturn:
@@ -153,16 +193,3 @@ def _answered_and_q(row: Mapping[str, Any]) -> str | None:
         parts.append(f"q (Benjamini-Hochberg) {p_value(row['q'])}")
     by = f" by {row['rater']}" if row["rater"] else ""
     return f"{row['a']} - {row['b']}, {row['criterion']}{by}: {'; '.join(parts)}." if parts else None
-
-
-def _gate_closes(rows: Sequence[Any], fail_if: Sequence[FailIf]) -> bool:
-    """Whether a gate closes; its reasons go to stderr."""
-    from vivavoce.studies.comparison.compare import gate
-
-    # Pairs come with the reference first, under the label that it has in the run.
-    reasons = gate(rows, rows[0]["a"])._asdict()
-    closed = any(reasons[condition.value] for condition in fail_if)
-    for sentences in reasons.values():
-        for sentence in sentences:
-            print(f"viva: the gate is {'closed' if closed else 'open, but'}: {sentence}", file=sys.stderr)
-    return closed

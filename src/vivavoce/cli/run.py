@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Quiet
 from vivavoce.cli.output import collect_progress, print_estimates, print_json, progress_bars
 from vivavoce.core.text import printable
@@ -55,11 +56,11 @@ def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
     """Exit with 130 if collecting was interrupted, with 1 if answers or scores failed or are to come."""
     collected = _rows_of(findings, "collect")
     if any(row["interrupted"] for row in collected):
-        raise typer.Exit(130)
+        raise typer.Exit(ExitCode.INTERRUPTED)
     scored = _rows_of(findings, "score")
     failed = sum(row["n_failed"] for row in scored if row["view"] in ("mean", "pooled"))
     if failed or any(row["failed"] or row["left"] for row in collected):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 def _print_finding(finding: "Finding") -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
     Allow,
     AllowPhi,
@@ -97,7 +98,7 @@ def score(
         count = f"{counted(failed, 'mark')} failed"
         hint = "the same command tries again what was lost on our side"
         print(f"viva: {count}; `viva status {run}` tells why, {hint}.", file=sys.stderr)
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 def _check_metric_words(words: Sequence[str]) -> None:

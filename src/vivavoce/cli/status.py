@@ -5,6 +5,7 @@ from typing import Any
 
 import typer
 
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.core.cases import CaseCount
@@ -28,7 +29,7 @@ def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json =
         if calls:
             _print_calls(calls)
     if any(row["failed"] for row in scores):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.INCOMPLETE)
 
 
 def _rows_about(rows: Iterable[Mapping[str, Any]], topic: str) -> list[Mapping[str, Any]]:

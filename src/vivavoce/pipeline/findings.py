@@ -83,13 +83,7 @@ def compare_candidates(
 
     Every comparison is one more test on the run; on unchanged data it is the same one.
     """
-    every = candidate_labels(run)
-    reference = None if against is None else match_candidate(against, every)
-    names = [match_candidate(name, every) for name in candidates]
-    if reference and reference not in names:
-        names.append(reference)
-    if len(dict.fromkeys(names)) < max(2, len(names)):
-        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(every)}.")
+    names, reference = _compared_names(run, candidates, against)
     selected = select_items(run, items)
     table = scores_by(run, metric, selected, names)
     if not table.scores.height:
@@ -137,6 +131,23 @@ def _statuses(run: RunFile) -> dict[JudgedCriterion, str]:
     """What the run knows of its judges."""
     with run.reading() as db:
         return validation_statuses(read.findings(db, "examiners"))
+
+
+def _compared_names(
+    run: RunFile, candidates: Sequence[str], against: str | None
+) -> tuple[list[str], str | None]:
+    """The labels of the candidates to compare, and of `against`, which alone stands for all others too."""
+    labels = candidate_labels(run)
+    reference = None if against is None else match_candidate(against, labels)
+    names = [match_candidate(name, labels) for name in candidates]
+    if reference and not names:
+        with run.reading() as db:
+            names = [c.candidate for c in read.candidates(db) if c.role == "candidate"]
+    if reference and reference not in names:
+        names.append(reference)
+    if len(dict.fromkeys(names)) < max(2, len(names)):
+        raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(labels)}.")
+    return names, reference
 
 
 def compare_measures(

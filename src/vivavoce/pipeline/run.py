@@ -29,6 +29,7 @@ from vivavoce.pipeline.findings import (
     run_studies,
     write_report,
 )
+from vivavoce.pipeline.gate import gate_run
 from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import scores_by, select_items
 from vivavoce.pipeline.score.repeats import measured_by_repeats
@@ -38,6 +39,7 @@ from vivavoce.store import read
 from vivavoce.store.generated import made_items
 from vivavoce.store.merge import Merged, merge
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
 from vivavoce.studies.leaderboard.thresholds import bad_ends
 
 
@@ -92,15 +94,10 @@ class Run:
             return [keyed.measure for keyed in read.measures(db)]
 
     def import_answers(
-        self,
-        file: str | Path,
-        *,
-        benchmark: str,
-        map: Mapping[str, str] | None = None,
-        set: Mapping[str, str] | None = None,
-        role: Mapping[str, Role] | None = None,
+        self, file: str | Path, *, benchmark: str, map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None, role: Mapping[str, Role] | None = None,
         new_version: bool = False,
-    ) -> Imported:
+    ) -> Imported:  # fmt: skip
         """Store the recorded answers of a jsonl, csv or parquet file, or of another tool's log.
 
         `map` gives for our names (item, variant, candidate, repeat, text …) the file's columns, `set` a
@@ -287,37 +284,40 @@ class Run:
         return estimate_scores(self.file, scores, selected, thresholds, labels)
 
     def compare(
-        self,
-        *candidates: str,
-        metric: str,
-        margin: float | None = None,
-        against: str | None = None,
-        population: Literal["sample", "fixed"] = "sample",
-        items: str | None = None,
-        labels: str | None = None,
-        labels_chosen_at_random: bool = False,
-    ) -> Finding:
+        self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
+        population: Literal["sample", "fixed"] = "sample", items: str | None = None,
+        labels: str | None = None, labels_chosen_at_random: bool = False,
+    ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
-        Two or three are compared in all pairs, four or more each with the first, all with `against` if it is
-        given. `margin` is the least difference that matters, in the metric's units. `population`: whether the
-        items are a sample of questions like these, or the exam is fixed and only repeats vary.
-
+        Two or three are compared in all pairs, four or more each with the first, all with `against` if given,
+        and it alone with everyone. `margin` is the least difference that matters, in the metric's units.
+        `population`: the items are a sample of such questions, or fixed, and only repeats vary.
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were.
         """
         require_separate("candidates", candidates)
         return compare_candidates(
-            self.file,
-            candidates,
-            metric=metric,
-            margin=margin,
-            against=against,
-            population=population,
-            items=items,
-            labels=labels,
-            labels_at_random=labels_chosen_at_random,
-        )
+            self.file, candidates, metric=metric, margin=margin, against=against, population=population,
+            items=items, labels=labels, labels_at_random=labels_chosen_at_random,
+        )  # fmt: skip
+
+    def gate(
+        self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
+        population: Literal["sample", "fixed"] = "sample", items: str | None = None, veto: Sequence[str] = (),
+        require: Require | None = None, fail_if: Sequence[FailIf] = (), max_critical: int | None = None,
+        labels: str | None = None, labels_chosen_at_random: bool = False,
+    ) -> Gate:  # fmt: skip
+        """Compare new candidates with `against`, or the first named, and decide whether they pass.
+
+        `require` passes what is shown on every criterion: "not-worse" by `margin` or more, or "better".
+        `fail_if` closes on what is "worse", or "unclear". `max_critical` is how many responses of a candidate
+        may cross a line of `veto`, such as "judge[harm] >= 3". The rest is as in `compare`.
+        """
+        terms = GateTerms.of(require, fail_if, max_critical, veto)
+        people: Any = {"labels": labels, "labels_chosen_at_random": labels_chosen_at_random}
+        compare = partial(self.compare, *candidates, against=against, population=population, **people)
+        return gate_run(self.file, compare, terms, metric=metric, margin=margin, items=items)
 
     def study(
         self, *studies: str, items: str | None = None, cards: str | Path | None = None,

@@ -6,7 +6,6 @@ which escapes every text.
 
 import base64
 import hashlib
-from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.text import label, printable
+from vivavoce.core.text_files import write_text
 from vivavoce.report.charts.svg import Figure
 from vivavoce.report.context import json_rows, page_context
 from vivavoce.report.data import ReportData
@@ -85,7 +85,7 @@ def write(data: ReportData, path: Path, *, plots: Path | None = None) -> list[di
     """
     _refuse(path)
     values = page_context(data)
-    _store(path, _page(values), "the report", "--to")
+    write_text(path, _page(values), "the report", "--to")
     if plots is not None:
         _export(values, plots)
     size = path.stat().st_size
@@ -126,7 +126,7 @@ def _export(values: dict[str, Any], folder: Path) -> None:
         if figure.svg is not None:
             drawings[name] = figure.svg
     for name, svg in drawings.items():
-        _store(folder / f"{name}.svg", svg, "a chart", "--plots")
+        write_text(folder / f"{name}.svg", svg, "a chart", "--plots")
 
 
 def _figures(values: dict[str, Any]) -> list[Figure]:
@@ -140,20 +140,6 @@ def _figures(values: dict[str, Any]) -> list[Figure]:
         *values["against"],
         *(figure for section in values["sections"] for figure in section["figures"]),
     ]
-
-
-def _store(path: Path, text: str, what: str, option: str) -> None:
-    """Write a file as a whole or not at all."""
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        draft.write_text(text, encoding="utf-8", errors="replace")  # a lone surrogate is no text
-        draft.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise StoreError(
-            f"cannot write {what} to {path}: {error.strerror or error}. Give another path with {option}."
-        ) from None
 
 
 def _runs(rows: list[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:

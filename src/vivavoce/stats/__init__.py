@@ -75,6 +75,7 @@ from vivavoce.stats.friedman import (
     nemenyi_p,
     studentized_range,
 )
+from vivavoce.stats.gate_interval import gate_interval
 from vivavoce.stats.group_error import LEAST_GROUPS, effective_groups, enough_groups
 from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknife, labels_for_coefficient
 from vivavoce.stats.label_design import CaseProbabilities, allocation, case_probabilities, draw_cases
@@ -257,6 +258,7 @@ __all__ = [
     "fixed_mean",
     "flip_rates",
     "friedman",
+    "gate_interval",
     "group_sums",
     "group_variance",
     "groups_needed",

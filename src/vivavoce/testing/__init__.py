@@ -1,4 +1,4 @@
-"""Checks that hold a plugin to the list that our own members are held to: `vivavoce.testing.check_study`.
+"""Checks for the tests of others: `check_study` and its like for plugins, `assert_not_worse` for a gate.
 
 The check of a door lies in the module of that door: `check_study` in `testing/study.py`.
 """
@@ -7,15 +7,16 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-_DOORS = tuple(module.name for module in iter_modules(__path__))
+_NO_DOORS = ("gate", "pytest_plugin")
+_HOMES = {f"check_{m.name}": m.name for m in iter_modules(__path__) if m.name not in _NO_DOORS}
+_HOMES["assert_not_worse"] = "gate"
 
 
 def __getattr__(name: str) -> Any:
-    door = name.removeprefix("check_")
-    if door == name or door not in _DOORS:
+    if name not in _HOMES:
         raise AttributeError(f"module 'vivavoce.testing' has no attribute {name!r}")
-    return getattr(import_module(f"vivavoce.testing.{door}"), name)
+    return getattr(import_module(f"vivavoce.testing.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return [f"check_{door}" for door in _DOORS]
+    return list(_HOMES)

@@ -9,7 +9,7 @@ them in the metric's own direction.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -24,16 +24,17 @@ from vivavoce.studies.comparison.paired import (
     PooledFigures,
     Population,
     check_margin,
-    no_result,
 )
 from vivavoce.studies.comparison.pairs import pairs, pairs_of
 from vivavoce.studies.comparison.people_scale import Correction
 from vivavoce.studies.comparison.verdicts import (
+    BETTER,
     ComparisonRow,
     Corrected,
     basis_of,
     correct,
     footnote,
+    gate_interval,
     leads_of,
     note_on_logs,
     notes_on_forms,
@@ -47,10 +48,9 @@ from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
 from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
-from vivavoce.studies.study import as_mapping, columns, typed_row
+from vivavoce.studies.study import as_mapping, columns
 
 COLUMNS = columns(ComparisonRow)
-BETTER = ("better", "better_by_margin")
 FEW_FOR_MDE = f"fewer than {stats.LEAST_GROUPS} effective cases: no detectable difference can be told"
 
 
@@ -73,11 +73,12 @@ def compare(
     made on this run, this one included; where no pair can be compared it is none. Figures of a pair that
     cannot be compared are null, with a `reason`. With `population` fixed only repeats vary, for gates that
     ask whether a system has changed; else the items are a sample, by group. `…_answered` are on what both
-    answered. A pooled criterion is compared by its figures as a whole, each group left out of both in turn; a
-    perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
-    are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
-    forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
-    as `form_of`, else null.
+    answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval of a gate. A
+    pooled criterion is compared by its figures as a whole, each group left out of both in turn; a perplexity
+    on the log scale (`scale` is log, else null), where differences, their intervals and margins are natural
+    logarithms of how many times A's figure is B's. Of criteria that are one number in several forms one is in
+    the family; each of the others is corrected as if it stood in its place, and has its name as `form_of`,
+    else null.
 
     `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
     its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
@@ -115,38 +116,6 @@ def compare(
     return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=_text(rows), notes=notes)
 
 
-class Gate(NamedTuple):
-    """The candidates that are worse than the reference, and that cannot be judged, each with a sentence."""
-
-    worse: tuple[str, ...]
-    unclear: tuple[str, ...]
-
-
-def gate(rows: Sequence[Mapping[str, Any]], reference: str) -> Gate:
-    """What a gate on the pairs of the reference needs to know.
-
-    A candidate without a result counts as worse. Unclear is what no verdict can rest on: no comparison,
-    scores that failed and decide it, items that only the reference has scores on. Too few different cases are
-    not: two systems that answer alike differ in none.
-    """
-    worse, unclear = [], []
-    for row in (typed_row(ComparisonRow, row) for row in rows):
-        if row.a != reference:
-            continue
-        what = f"{row.b} ({row.metric}, {row.criterion})"
-        if row.favours == "a" and row.verdict_code in BETTER:
-            worse.append(f"{what} is worse: {row.verdict}")
-        # A candidate that only refuses must not pass for one that is no worse.
-        elif (row.reason or "").startswith(no_result(row.b)):
-            worse.append(f"{what} has no result where {reference} has one: {row.verdict}")
-        elif row.verdict_code in ("incomparable", "depends"):
-            unclear.append(f"{what} cannot be judged: {row.verdict}")
-        # Items that the candidate lacks could be its worst ones, so a gate must not pass over them.
-        elif row.n_only_a:
-            unclear.append(f"{what} has no marks on {row.n_only_a} questions that {reference} has marks on.")
-    return Gate(tuple(worse), tuple(unclear))
-
-
 def _text(rows: Sequence[ComparisonRow]) -> str:
     """A paragraph for each row."""
     paragraphs = []
@@ -178,6 +147,7 @@ def _shared(pair: Pair, family: int, looks: int) -> ComparisonRow:
         metric=pair.measure.metric,
         criterion=pair.measure.criterion.criterion,
         rater=pair.measure.rater,
+        signature=pair.measure.signature,
         margin=pair.margin,
         margin_source=pair.margin_source,
         population=pair.population,
@@ -241,11 +211,16 @@ def _correction_columns(pair: Pair, change: Correction) -> dict[str, Any]:
 def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -> ComparisonRow:
     """The row with its verdict, in words."""
     criterion = compared.pair.measure.criterion
-    verdict = verdict_of(compared, corrected, stats.bonferroni_level(0.95, row.family))
+    level = stats.bonferroni_level(0.95, row.family)
+    verdict = verdict_of(compared, corrected, level)
+    certain = gate_interval(compared, level)
     return replace(
         row,
         verdict_code=verdict.code,
         favours=verdict.favours,
+        # The interval is of "better for A".
+        loss_a=certain and -certain.low,
+        loss_b=certain and certain.high,
         basis=basis_of(row, compared, criterion),
         verdict=sentence(row, verdict, criterion, compared.failed),
     )

@@ -5,7 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from vivavoce.studies.labels import LabelledValues
 
 Population = Literal["sample", "fixed"]
+IntervalMethod = Callable[..., stats.Interval | None]
+"""`stats.margin_interval` or `stats.gate_interval`."""
 
 
 class Pair(NamedTuple):
@@ -78,11 +80,9 @@ class Arrays(NamedTuple):
         """The sum of each group, for flips of signs."""
         return stats.group_sums(self.differences, self.groups, weights=self.weights)
 
-    def margin_interval(self, *, span: float | None, level: float) -> stats.Interval | None:
-        """The interval on which a margin is judged."""
-        return stats.margin_interval(
-            self.differences, self.groups, weights=self.weights, span=span, level=level
-        )
+    def interval(self, method: IntervalMethod, *, span: float | None, level: float) -> stats.Interval | None:
+        """The interval by that method, on a scale so wide."""
+        return method(self.differences, self.groups, weights=self.weights, span=span, level=level)
 
 
 class Differences(NamedTuple):

@@ -13,12 +13,14 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
-from vivavoce.studies.comparison.paired import Compared, Differences
+from vivavoce.studies.comparison.paired import Compared, Differences, IntervalMethod
 from vivavoce.studies.comparison.people_scale import Correction
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes
 from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
+
+BETTER = ("better", "better_by_margin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class ComparisonRow:
     mde_family: float | None = None
     margin: float | None = None
     margin_source: str | None = None
+    loss_a: float | None = None
+    loss_b: float | None = None
     n_needed: int | None = None
     set_low: float | None = None
     set_high: float | None = None
@@ -81,6 +85,7 @@ class ComparisonRow:
     favours: str | None = None
     basis: str | None = None
     reason: str | None = None
+    signature: str | None = None
 
 
 class Corrected(NamedTuple):
@@ -190,8 +195,27 @@ def _cases_of(compared: Compared, paired: stats.Paired) -> tuple[int, float]:
     return paired.n_different, paired.effective_groups
 
 
+def gate_interval(compared: Compared, level: float) -> stats.Interval | None:
+    """The interval on which a gate decides; of both fillings where scores failed.
+
+    Null without a margin, or where nothing bounds what failed.
+    """
+    if compared.pair.margin is None or (compared.failed and compared.fillings is None):
+        return None
+    columns, (worst, best) = ("d", "d"), (compared.observed, compared.observed)
+    if compared.failed and compared.fillings:
+        columns, (worst, best) = ("d_low", "d_high"), compared.fillings
+    near = _margin_interval(compared, columns[0], worst, level, stats.gate_interval)
+    far = _margin_interval(compared, columns[1], best, level, stats.gate_interval)
+    return stats.Interval(near.low, far.high) if near and far else None
+
+
 def _margin_interval(
-    compared: Compared, column: str, paired: stats.Paired, level: float
+    compared: Compared,
+    column: str,
+    paired: stats.Paired,
+    level: float,
+    method: IntervalMethod = stats.margin_interval,
 ) -> stats.Interval | None:
     """The interval on which a margin is judged, of a column of differences or of pooled figures."""
     if compared.pair.population == "fixed":
@@ -199,7 +223,7 @@ def _margin_interval(
     if not isinstance(compared.data, Differences):
         # Pseudo-groups of Agresti-Min have no counts to be pooled, and no labels.
         return paired.interval(level=level) if paired.test == "t" else None
-    return compared.data.arrays(column).margin_interval(span=compared.pair.width, level=level)
+    return compared.data.arrays(column).interval(method, span=compared.pair.width, level=level)
 
 
 def basis_of(row: ComparisonRow, compared: Compared, criterion: Criterion) -> str:

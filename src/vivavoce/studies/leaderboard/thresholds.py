@@ -27,7 +27,7 @@ _VETO = re.compile(
     re.DOTALL,
 )
 _CRITERION = re.compile(r"(?P<metric>.+)\[(?P<criterion>[^\[\]]+)\]", re.DOTALL)
-_ANSWER = ("benchmark", "item", "variant", "candidate", "repeat")
+ANSWER = ("benchmark", "item", "variant", "candidate", "repeat")
 
 
 class Veto(NamedTuple):
@@ -37,6 +37,10 @@ class Veto(NamedTuple):
     criterion: str | None
     op: Op
     limit: float
+
+    def __str__(self) -> str:
+        criterion = "" if self.criterion is None else f"[{self.criterion}]"
+        return f"{self.metric}{criterion} {self.op} {self.limit:g}"
 
 
 class BadEnds(NamedTuple):
@@ -143,9 +147,9 @@ def apply_vetoes(answers: pl.DataFrame, lines: Sequence[RedLine], criterion: Cri
         may=pl.lit(False, dtype=pl.Boolean),
     )
     for line in lines:
-        scores = _crossings(line)
+        scores = crossings(line)
         table = table.join(
-            scores, on=list(_ANSWER), how="left", validate="1:1", maintain_order="left", suffix="_2"
+            scores, on=list(ANSWER), how="left", validate="1:1", maintain_order="left", suffix="_2"
         ).with_columns(
             crossed=pl.col("crossed") | pl.col("crossed_2"),  # unknown or yes is yes, unknown or no unknown
             must=pl.col("must") | pl.col("must_2").fill_null(False),
@@ -166,7 +170,7 @@ def apply_vetoes(answers: pl.DataFrame, lines: Sequence[RedLine], criterion: Cri
     ).drop("must", "may")  # fmt: skip
 
 
-def _crossings(line: RedLine) -> pl.DataFrame:
+def crossings(line: RedLine) -> pl.DataFrame:
     """A row per answer: whether its mark crosses the line, must cross it, may cross it."""
     scores = by_repeat(line.scores, line.measure.criterion)
 
@@ -181,7 +185,7 @@ def _crossings(line: RedLine) -> pl.DataFrame:
     must, may = (ends[0] & ends[1]).fill_null(False), (ends[0] | ends[1]).fill_null(False)
     observed = pl.col("observed").is_not_null()
     return scores.select(
-        *_ANSWER,
+        *ANSWER,
         pl.when(observed).then(over(pl.col("observed"))).when(must).then(True).when(~may).then(False)
         .otherwise(None).alias("crossed"),
         must.alias("must"),

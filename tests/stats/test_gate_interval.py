@@ -1,0 +1,97 @@
+"""The interval of a gate: never narrower than a verdict's, exact where hardly any group differs."""
+
+import numpy as np
+import pytest
+import scipy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce import stats
+from vivavoce.stats import gate_interval, margin_interval, paired
+from vivavoce.stats.verdict import LEAST_DIFFERENT
+
+EIGHTS = np.repeat(np.arange(110), [8] * 10 + [1] * 100)
+
+
+@pytest.mark.parametrize(
+    ("lost", "n", "low"), [(0, 20, -0.1684), (0, 72, -0.0499), (3, 20, -0.3789), (5, 100, -0.1128)]
+)
+def test_few_losses_are_bounded_as_clopper_and_pearson_do(lost: int, n: int, low: float) -> None:
+    """Upper limits of k of n at 95 %, from the tables: 0/20 is 16.8 %, 3/20 37.9 %, 5/100 11.3 %."""
+    ends = gate_interval([-1.0] * lost + [0.0] * (n - lost), np.arange(n), span=1)
+    assert ends is not None
+    assert pytest.approx(low, abs=5e-5) == ends.low
+    assert pytest.approx(-scipy.stats.binomtest(lost, n).proportion_ci(0.95).high) == ends.low
+
+
+def test_gains_do_not_narrow_what_was_lost() -> None:
+    mixed = gate_interval([-1, 1, 1, 1] + [0] * 46, np.arange(50), span=1)
+    alone = gate_interval([-1] + [0] * 49, np.arange(50), span=1)
+    assert mixed is not None
+    assert alone is not None
+    assert mixed.low == alone.low
+
+
+def test_it_holds_the_intervals_it_is_made_of() -> None:
+    d = np.array([-1.0] * 17 + [0.0] * 483)
+    ends, t = gate_interval(d, np.arange(500), span=1), paired(d, np.arange(500)).interval()
+    assert ends is not None
+    assert t is not None
+    assert ends.low < stats.agresti_min(d, np.arange(500), span=1).low < -0.05 < t.low
+    assert ends.low <= t.low <= t.high <= ends.high
+
+
+def test_large_groups_that_happen_to_be_equal_are_not_forgotten() -> None:
+    """Twelve of the hundred small cases lost and no large one: by t a loss of .13 is excluded."""
+    d = np.zeros(180)
+    d[80:92] = -1.0
+    ends, t = gate_interval(d, EIGHTS, span=1), paired(d, EIGHTS).interval()
+    assert ends is not None
+    assert t is not None
+    assert ends.low < -0.13 < t.low
+
+
+def test_without_limits_there_is_t_and_its_tail_or_nothing() -> None:
+    d = np.exp(np.random.default_rng(1).standard_normal(40)) - 2
+    ends, t = gate_interval(d, np.arange(40), span=None), paired(d, np.arange(40)).interval()
+    assert ends is not None
+    assert t is not None
+    assert ends.low == pytest.approx(t.low)
+    assert ends.high > t.high
+    assert gate_interval([0.0] * 20, np.arange(20), span=None) is None
+    assert gate_interval([1.0] * 7 + [0.0] * 13, np.arange(20), span=None) is None
+
+
+def test_one_group_has_none() -> None:
+    assert gate_interval([1.0, 0.5], ["a", "a"], span=1) is None
+
+
+def test_weights_that_are_all_alike_change_nothing() -> None:
+    d = np.array([-1.0] * 8 + [0.5] * 4 + [0.0] * 40)
+    plain = gate_interval(d, np.arange(52), span=1)
+    assert plain == pytest.approx(gate_interval(d, np.arange(52), span=1, weights=np.full(52, 3.0)))
+
+
+@given(
+    st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.25, 1.0]), min_size=12, max_size=60),
+    st.integers(1, 4),
+)
+def test_it_turns_with_the_candidates_and_holds_the_interval_of_margins(d: list[float], size: int) -> None:
+    groups = np.arange(len(d)) // size
+    ends, turned = gate_interval(d, groups, span=1), gate_interval([-x for x in d], groups, span=1)
+    if ends is None or turned is None:
+        assert ends is turned
+        return
+    assert pytest.approx((-turned.high, -turned.low)) == (ends.low, ends.high)
+    inner = margin_interval(d, groups, span=1)
+    if inner is not None and paired(d, groups).n_different >= LEAST_DIFFERENT:
+        assert ends.low <= inner.low + 1e-12
+        assert inner.high - 1e-12 <= ends.high
+
+
+def test_a_wider_level_is_a_wider_interval() -> None:
+    d = np.array([-1.0] * 8 + [0.0] * 52)
+    usual, family = (gate_interval(d, np.arange(60), span=1, level=level) for level in (0.95, 0.99))
+    assert usual is not None
+    assert family is not None
+    assert family.low < usual.low
