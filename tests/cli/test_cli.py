@@ -23,7 +23,7 @@ from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
 from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
 
-BOTH = ("score", "compare", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
+BOTH = ("score", "compare", "interim", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
 VERBS = ("challenge", "collect", "run", "demo", "list", "show", "import", "reproduce", "panel", *BOTH)
 METHODS = {
     "collect": Run.collect,

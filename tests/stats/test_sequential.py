@@ -140,17 +140,17 @@ def test_an_exact_test_before_them_takes_nothing_from_later_bounds() -> None:
 
 
 def test_the_confidence_sequence_by_hand() -> None:
-    """100 r = 7.936, so z^2 = 2 * 1.126 * log(sqrt(8.936) / .05) = 9.2125."""
+    """300 r = 7.936, so z^2 = 2 * 1.126 * log(sqrt(8.936) / .05) = 9.2125."""
     size = 2 * math.log(20) + math.log(1 + 2 * math.log(20))
     z = math.sqrt(2 * (1 + 1 / size) * math.log(math.sqrt(size + 1) / 0.05))
     assert pytest.approx(3.0352, abs=5e-5) == z
-    assert pytest.approx(z) == stats.mixture_critical(100)
+    assert pytest.approx(z) == stats.mixture_critical(300)
 
 
 def test_the_confidence_sequence_is_narrowest_near_the_cases_it_is_tuned_to() -> None:
-    z = {n: stats.mixture_critical(n) for n in (10, 30, 90, 100, 110, 300, 1000)}
-    assert z[100] < 1.001 * min(z.values())
-    assert max(z[30], z[300], z[1000]) < 1.07 * z[100] < z[10]
+    z = {n: stats.mixture_critical(n) for n in (20, 100, 270, 300, 330, 1000, 3000)}
+    assert z[300] < 1.001 * min(z.values())
+    assert max(z[100], z[1000], z[3000]) < 1.07 * z[300] < z[20]
 
 
 def test_a_confidence_sequence_holds_at_every_case_from_10_to_1000() -> None:

@@ -19,6 +19,7 @@ from vivavoce.cli.diff import diff
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.export import export
 from vivavoce.cli.import_ import import_
+from vivavoce.cli.interim import interim
 from vivavoce.cli.list_ import list_
 from vivavoce.cli.merge import merge
 from vivavoce.cli.panel import panel
@@ -47,8 +48,8 @@ app = typer.Typer(
     "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`",
 )
 COMMANDS = (
-    *(demo, collect, run, import_, list_, show, score, compare, study, diff, vary, reproduce, panel, merge),
-    *(status, report, export, copy),
+    *(demo, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, reproduce),
+    *(panel, merge, status, report, export, copy),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

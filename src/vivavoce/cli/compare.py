@@ -63,6 +63,20 @@ def compare(
             help="Your word that the labelled questions were chosen at random, where the run does not know.",
         ),
     ] = False,
+    sequential: Annotated[
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Test the same candidates again as data grow, and correct for all these tests.",
+        ),
+    ] = False,
+    analyses: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="With --sequential: how many tests there will be at most; any number by default.",
+        ),
+    ] = None,
     fail_if: Annotated[
         list[FailIf],
         typer.Option(
@@ -101,11 +115,14 @@ def compare(
 
     Two or three candidates are compared in all pairs, four or more each with the first, and all with
     --against if it is given; --against alone is compared with every other candidate. Repeated tests inflate
-    false positives, so they are counted and reported.
+    false positives, so they are counted and reported; with --sequential they are corrected for, as long as
+    every test of these candidates is made with it.
 
     Example: `viva compare exam.viva "Model A" "Model B" --metric "rouge(n=1)" --margin 0.05`
 
     Example: `viva compare exam.viva new --against old --metric accuracy --require not-worse --margin 0.05`
+
+    Example: `viva compare exam.viva A B --metric accuracy --sequential --analyses 5`
     """
     opened, start = open_run(run, plugin), time.perf_counter()
     terms: dict[str, Any] = {
@@ -116,6 +133,8 @@ def compare(
         "items": items,
         "labels": labels,
         "labels_chosen_at_random": labels_chosen_at_random,
+        "sequential": sequential,
+        "analyses": analyses,
     }
     conditions: dict[str, Any] = {
         "require": require,
@@ -169,8 +188,9 @@ def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
         )
         for row in rows
     ]
-    columns = ("pair", "criterion", "difference", "95% interval, pair alone", "p (Holm, family)", "items",
-               "groups", "detectable (family)")  # fmt: skip
+    p = "p (all analyses, family)" if any(row["analysis"] for row in rows) else "p (Holm, family)"
+    columns = ("pair", "criterion", "difference", "95% interval, pair alone", p, "items", "groups",
+               "detectable (family)")  # fmt: skip
     print_table(columns, lines, rows[0]["metric"] if rows else None)
     for row in rows:
         if sentence := _answered_and_q(row):

@@ -9,6 +9,15 @@ from vivavoce.core import registry, specs
 from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
+from vivavoce.pipeline.interim import (
+    PlanTerms,
+    check_analyses,
+    new_analyses,
+    notes_outside,
+    plan_digest,
+    plans_of,
+    store_analyses,
+)
 from vivavoce.pipeline.labels import labels_for, people_signatures
 from vivavoce.pipeline.load import (
     comparable_scores,
@@ -26,6 +35,7 @@ from vivavoce.store import read
 from vivavoce.store.calls import spent
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.compare import compare
@@ -78,11 +88,15 @@ def compare_candidates(
     items: str | None,
     labels: str | None = None,
     labels_at_random: bool = False,
+    sequential: bool = False,
+    analyses: int | None = None,
 ) -> Finding:
     """Compare candidates on the items they share, and store the comparison.
 
-    Every comparison is one more test on the run; on unchanged data it is the same one.
+    Every comparison is one more test on the run; on unchanged data it is the same one, and `sequential`
+    ones of the same pairs are interim analyses of one plan.
     """
+    check_analyses(sequential, analyses)
     names, reference = _compared_names(run, candidates, against)
     selected = select_items(run, items)
     table = scores_by(run, metric, selected, names)
@@ -96,21 +110,30 @@ def compare_candidates(
         raise SelectionError(table.notes[0])
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
     of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
-    terms = {"margin": margin, "population": population, "labels": labels_digest(of_people)}
-    digest = comparison_digest(digests, terms)
+    of_labels = labels_digest(of_people)
+    terms = PlanTerms.of(digests, of_labels, population, items, analyses)
     with run.reading() as db:
         tests = comparison_tests(read.findings(db, "compare"))
+        recorded = read_interim_analyses(db)
+    plans = plans_of(recorded, terms) if sequential else None
+    digest = comparison_digest(
+        digests,
+        {"margin": margin, "population": population, "labels": of_labels, "sequential": sequential},
+    )
+    # All analyses of a plan are one test, whatever the data were.
+    test = plan_digest(terms) if sequential else digest
     finding = compare(
         table.scores,
         table.measures,
         names,
         margin=margin,
         # The same comparison on unchanged data is the same test.
-        looks=(tests.index(digest) if digest in tests else len(tests)) + 1,
+        looks=(tests.index(test) if test in tests else len(tests)) + 1,
         against=reference,
         population=population,
         labels=of_people,
         statuses=_statuses(run),
+        plans=plans,
     )
     finding = replace(finding, notes=(*finding.notes, *table.notes))
     settings = {
@@ -124,6 +147,11 @@ def compare_candidates(
         "labels": labels,
         "labels_at_random": labels_at_random,
     }
+    if sequential:
+        settings |= {"sequential": True, "analyses": analyses, "test": test}
+        store_analyses(run, settings, finding.rows, new_analyses(finding.rows, recorded, terms))
+        return finding
+    finding = replace(finding, notes=(*finding.notes, *notes_outside(recorded, terms)))
     return store_finding(run, "compare", settings, finding)
 
 

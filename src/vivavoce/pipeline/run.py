@@ -30,6 +30,7 @@ from vivavoce.pipeline.findings import (
     write_report,
 )
 from vivavoce.pipeline.gate import gate_run
+from vivavoce.pipeline.interim import interim
 from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import scores_by, select_items
 from vivavoce.pipeline.score.repeats import measured_by_repeats
@@ -286,7 +287,8 @@ class Run:
     def compare(
         self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
         population: Literal["sample", "fixed"] = "sample", items: str | None = None,
-        labels: str | None = None, labels_chosen_at_random: bool = False,
+        labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
+        analyses: int | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
@@ -294,19 +296,26 @@ class Run:
         and it alone with everyone. `margin` is the least difference that matters, in the metric's units.
         `population`: the items are a sample of such questions, or fixed, and only repeats vary.
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
-        `labels_chosen_at_random` is your word that their questions were.
+        `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
+        again on more data, and verdicts hold over all `analyses`, or without a number over any.
         """
         require_separate("candidates", candidates)
         return compare_candidates(
             self.file, candidates, metric=metric, margin=margin, against=against, population=population,
-            items=items, labels=labels, labels_at_random=labels_chosen_at_random,
+            items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
+            analyses=analyses,
         )  # fmt: skip
+
+    def interim(self) -> Finding:
+        """The tests made on this run in their order, each with what its plan has spent and has left."""
+        return interim(self.file)
 
     def gate(
         self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
         population: Literal["sample", "fixed"] = "sample", items: str | None = None, veto: Sequence[str] = (),
         require: Require | None = None, fail_if: Sequence[FailIf] = (), max_critical: int | None = None,
-        labels: str | None = None, labels_chosen_at_random: bool = False,
+        labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
+        analyses: int | None = None,
     ) -> Gate:  # fmt: skip
         """Compare new candidates with `against`, or the first named, and decide whether they pass.
 
@@ -315,8 +324,9 @@ class Run:
         may cross a line of `veto`, such as "judge[harm] >= 3". The rest is as in `compare`.
         """
         terms = GateTerms.of(require, fail_if, max_critical, veto)
-        people: Any = {"labels": labels, "labels_chosen_at_random": labels_chosen_at_random}
-        compare = partial(self.compare, *candidates, against=against, population=population, **people)
+        rest: Any = {"labels": labels, "labels_chosen_at_random": labels_chosen_at_random}
+        rest |= {"sequential": sequential, "analyses": analyses}
+        compare = partial(self.compare, *candidates, against=against, population=population, **rest)
         return gate_run(self.file, compare, terms, metric=metric, margin=margin, items=items)
 
     def study(
@@ -351,18 +361,9 @@ class Run:
         """
         require_separate("candidates", candidates)
         return make_panel(
-            self.file,
-            raters,
-            to,
-            items=items,
-            candidates=candidates,
-            n=n,
-            seed=seed,
-            criterion=criterion,
-            task=task,
-            rubric=rubric,
-            labelling=Labelling(for_, metric, margin, dry_run),
-        )
+            self.file, raters, to, items=items, candidates=candidates, n=n, seed=seed, criterion=criterion,
+            task=task, rubric=rubric, labelling=Labelling(for_, metric, margin, dry_run),
+        )  # fmt: skip
 
     def read_panel(
         self, *files: str | Path, partial: bool = False, replace: bool = False
@@ -413,12 +414,9 @@ class Run:
         The first row, of the section `file`, holds the file's `path` and `bytes`.
         """
         return write_report(
-            self.file,
-            Path(to) if to else None,
-            items=items,
-            plots=None if plots is None else Path(plots),
+            self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
             redact=redact,
-        )
+        )  # fmt: skip
 
     def export(
         self,

@@ -298,20 +298,19 @@ def _comparisons(c: "ReportData") -> str:
     rows = [row for call in calls for row in call]
     if not rows:
         return ""
-    return " ".join(
-        (
-            "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
-            "errors of the differences, or by sign flips of whole cases, which have no interval, where fewer "
-            "than ten effective cases differ.",
-            *_populations(c, rows),
-            *_judges(c, rows),
-            _families([call[0]["family"] for call in calls if call]),
-            f"{c.n_tests} tests were made on this run in all; p values are not corrected over repeated tests."
-            if c.n_tests > 1
-            else "This was the only test on this run.",
-            _verdicts(rows),
-        )
+    planned = [row for row in rows if row.get("analysis")]
+    sentences = (
+        "Candidates were compared in pairs on the questions both have marks on, by t on these standard "
+        "errors of the differences, or by sign flips of whole cases, which have no interval, where fewer "
+        "than ten effective cases differ.",
+        *_populations(c, rows),
+        *_judges(c, rows),
+        _families(calls),
+        _planned(planned),
+        _repeated(c.n_tests, planned=bool(planned)),
+        _verdicts(rows),
     )
+    return " ".join(filter(None, sentences))
 
 
 def _judges(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -342,8 +341,38 @@ def _populations(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator
         yield f"Some comparisons were made on {which}."
 
 
-def _families(families: Sequence[int]) -> str:
+def _planned(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How interim analyses were corrected, if there are any."""
+    ways = []
+    if any(row["analyses"] is not None for row in rows):
+        ways.append(
+            "over a declared number of analyses alpha was spent by an O'Brien-Fleming-type function (Lan and "
+            "DeMets 1983)"
+        )
+    if any(row["analyses"] is None for row in rows):
+        ways.append("over any number a confidence sequence holds (Waudby-Smith and others 2024)")
+    if not ways:
+        return ""
+    return (
+        "Interim analyses, made under a plan to test again while data grow, were corrected for all tests of "
+        f"the plan: {'; '.join(ways)}; comparisons made together share alpha by Bonferroni."
+    )
+
+
+def _repeated(n_tests: int, *, planned: bool) -> str:
+    """How many tests there were; interim analyses of a plan are one."""
+    if n_tests > 1:
+        but = ", but for interim analyses of one plan" if planned else ""
+        total = f"{n_tests} tests were made on this run in all"
+        return f"{total}; p values are not corrected over repeated tests{but}."
+    return "No other test was made on this run." if planned else "This was the only test on this run."
+
+
+def _families(calls: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """How p values and intervals were corrected, by the number of comparisons made together."""
+    families = [call[0]["family"] for call in calls if call and not call[0].get("analysis")]
+    if not families:
+        return ""
     if max(families) == 1:
         return "Each was made by itself, so that no correction within a call was due."
     sizes = and_so(map(str, sorted(set(families))))

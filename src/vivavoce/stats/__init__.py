@@ -127,6 +127,7 @@ from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
 from vivavoce.stats.rogan_gladen import RoganGladen, rogan_gladen
 from vivavoce.stats.selective import AnswerThreshold, RiskCoverage, answer_threshold, risk_coverage
 from vivavoce.stats.sequential import (
+    MOST_ANALYSES,
     InterimAnalysis,
     critical_values,
     crossing_probabilities,
@@ -154,6 +155,7 @@ __all__ = [
     "ALPHA",
     "FEW_GROUPS",
     "LEAST_GROUPS",
+    "MOST_ANALYSES",
     "Agreement",
     "AgreementCoefficient",
     "AnswerThreshold",

@@ -17,6 +17,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
+from vivavoce.studies.comparison.data_digest import PairKey
 from vivavoce.studies.comparison.paired import (
     Compared,
     Incomparable,
@@ -27,10 +28,18 @@ from vivavoce.studies.comparison.paired import (
 )
 from vivavoce.studies.comparison.pairs import pairs, pairs_of
 from vivavoce.studies.comparison.people_scale import Correction
+from vivavoce.studies.comparison.sequential import (
+    Plan,
+    PlannedTest,
+    corrections,
+    notes_on_plans,
+    planned_tests,
+)
 from vivavoce.studies.comparison.verdicts import (
     BETTER,
     ComparisonRow,
     Corrected,
+    Levels,
     basis_of,
     correct,
     footnote,
@@ -65,20 +74,22 @@ def compare(
     looks: int = 1,
     labels: Mapping[int, Labels | str] = {},
     statuses: Mapping[JudgedCriterion, str] = {},
+    plans: Mapping[PairKey, Plan] | None = None,
 ) -> Finding:
     """A `ComparisonRow` per pair, benchmark, metric and criterion, and the sentences.
 
     `scores` are score rows with `measure_id`. `margin`, in the criterion's units, is the least difference
     that matters; without it a criterion's declared `smallest_difference` serves. `looks` counts the tests
-    made on this run, this one included; where no pair can be compared it is none. Figures of a pair that
-    cannot be compared are null, with a `reason`. With `population` fixed only repeats vary, for gates that
-    ask whether a system has changed; else the items are a sample, by group. `…_answered` are on what both
-    answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval of a gate. A
-    pooled criterion is compared by its figures as a whole, each group left out of both in turn; a perplexity
-    on the log scale (`scale` is log, else null), where differences, their intervals and margins are natural
-    logarithms of how many times A's figure is B's. Of criteria that are one number in several forms one is in
-    the family; each of the others is corrected as if it stood in its place, and has its name as `form_of`,
-    else null.
+    made on this run, this one included; where no pair can be compared it is none. `plans` hold the plan of
+    each pair where these are interim analyses: then p, intervals and verdicts hold over all analyses. Figures
+    of a pair that cannot be compared are null, with a `reason`. With `population` fixed only repeats vary,
+    for gates that ask whether a system has changed; else the items are a sample, by group. `…_answered` are
+    on what both answered. `loss_a` and `loss_b` are the most by which A and B could be worse, on the interval
+    of a gate. A pooled criterion is compared by its figures as a whole, each group left out of both in turn;
+    a perplexity on the log scale (`scale` is log, else null), where differences, their intervals and margins
+    are natural logarithms of how many times A's figure is B's. Of criteria that are one number in several
+    forms one is in the family; each of the others is corrected as if it stood in its place, and has its name
+    as `form_of`, else null.
 
     `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
     its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
@@ -95,10 +106,11 @@ def compare(
     looks -= not compared  # what could not be compared was not tested
     leads = leads_of(compared)
     # Two forms of one number ask one question, so together they count as one test.
-    family, corrected = max(1, len(set(leads))), iter(correct(compared, leads))
+    family = max(1, len(set(leads)))
+    corrected = _corrected(compared, leads, plans, family)
     rows = [
         _stamped(
-            _row(pair, next(corrected), family, looks)
+            _row(pair, *next(corrected), family, looks)
             if isinstance(pair, Compared)
             else _incomparable_row(pair, family, looks),
             pair.pair,
@@ -107,13 +119,27 @@ def compare(
         for pair in results
     ]
     notes = (
-        footnote(family, looks, margin) if compared else "No pair could be compared, so nothing was tested.",
+        footnote(family, looks, margin, planned=plans is not None)
+        if compared
+        else "No pair could be compared, so nothing was tested.",
+        *notes_on_plans(rows),
         *notes_on_forms(rows),
         *note_on_logs(pair.pair.measure.criterion for pair in compared),
         *([SAMPLED] if "weight" in scores.columns else []),
         *notes_on_people(compared, rows),
     )
     return Finding(study="compare", rows=tuple(map(as_mapping, rows)), text=_text(rows), notes=notes)
+
+
+def _corrected(
+    compared: Sequence[Compared], leads: Sequence[int], plans: Mapping[PairKey, Plan] | None, family: int
+) -> Iterator[tuple[Corrected, PlannedTest | None]]:
+    """The corrected p values of each pair, with its interim analysis under a plan."""
+    if plans is None:
+        yield from ((corrected, None) for corrected in correct(compared, leads))
+    else:
+        tests = planned_tests(compared, leads, plans, family)
+        yield from zip(corrections(tests), tests, strict=True)
 
 
 def _text(rows: Sequence[ComparisonRow]) -> str:
@@ -174,13 +200,15 @@ def _incomparable_row(incomparable: Incomparable, family: int, looks: int) -> Co
     return replace(row, verdict_code=verdict.code, verdict=words)
 
 
-def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int = 1) -> ComparisonRow:
+def paired_row(
+    compared: Compared, corrected: Corrected, family: int, looks: int = 1, levels: Levels | None = None
+) -> ComparisonRow:
     """The columns that follow from the differences and their correction; without the verdict."""
-    pair, observed = compared.pair, compared.observed
-    change = compared.correction
-    low, high = _ends(pair, observed.interval())
+    pair, observed, change = compared.pair, compared.observed, compared.correction
+    levels = levels or Levels.of(family)
+    low, high = _ends(pair, observed.interval(level=levels.alone))
     # Holm has no simple simultaneous intervals, so the intervals of a family are Bonferroni's.
-    low_family, high_family = _ends(pair, observed.interval(level=stats.bonferroni_level(0.95, family)))
+    low_family, high_family = _ends(pair, observed.interval(level=levels.family))
     return replace(
         _shared(pair, family, looks),
         difference=observed.difference * pair.sign,
@@ -190,7 +218,7 @@ def paired_row(compared: Compared, corrected: Corrected, family: int, looks: int
         high_family=high_family,
         p=observed.p,
         p_adjusted=corrected.observed,
-        mde_family=_mde(pair, observed, k=family),
+        mde_family=_mde(pair, observed, level=levels.family),
         judge_alone=is_judge(pair.measure) and change is None,
         **(_correction_columns(pair, change) if change else {}),
         **_counts(change.judge if change else observed, pair.population) | {"test": observed.test},
@@ -208,10 +236,12 @@ def _correction_columns(pair: Pair, change: Correction) -> dict[str, Any]:
     }
 
 
-def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -> ComparisonRow:
+def with_verdict(
+    row: ComparisonRow, compared: Compared, corrected: Corrected, levels: Levels | None = None
+) -> ComparisonRow:
     """The row with its verdict, in words."""
     criterion = compared.pair.measure.criterion
-    level = stats.bonferroni_level(0.95, row.family)
+    level = (levels or Levels.of(row.family)).family
     verdict = verdict_of(compared, corrected, level)
     certain = gate_interval(compared, level)
     return replace(
@@ -226,12 +256,16 @@ def with_verdict(row: ComparisonRow, compared: Compared, corrected: Corrected) -
     )
 
 
-def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> ComparisonRow:
-    """All columns of a pair that was compared."""
+def _row(
+    compared: Compared, corrected: Corrected, test: PlannedTest | None, family: int, looks: int
+) -> ComparisonRow:
+    """All columns of a pair that was compared; of an interim analysis, as its plan corrects them."""
     pair, observed, on_answered = compared.pair, compared.observed, compared.on_answered
-    low_answered, high_answered = _ends(pair, on_answered.interval() if on_answered else None)
+    levels = test.levels() if test else Levels.of(family)
+    alone = levels.alone
+    low_answered, high_answered = _ends(pair, on_answered.interval(level=alone) if on_answered else None)
     row = replace(
-        paired_row(compared, corrected, family, looks),
+        paired_row(compared, corrected, family, looks, levels),
         q=corrected.q,
         form_of=corrected.form_of,
         p_flip=observed.p if observed.test == "sign-flip" else _p_flip(compared),
@@ -241,10 +275,12 @@ def _row(compared: Compared, corrected: Corrected, family: int, looks: int) -> C
         low_answered=low_answered,
         high_answered=high_answered,
         n_answered=on_answered.n_items if on_answered else 0,
-        mde=_mde(pair, observed),
-        n_needed=_n_needed(compared, family),
+        mde=_mde(pair, observed, level=alone),
+        n_needed=_n_needed(compared, levels.family),
     )
-    row = with_verdict(with_bounds(row, compared), compared, corrected)
+    if test:
+        row = test.columns(row, corrected)
+    row = with_verdict(with_bounds(row, compared, level=alone), compared, corrected, levels)
     uncorrected = compared.uncorrected and f"not corrected by people's scores: {compared.uncorrected}"
     reasons = filter(None, (uncorrected, *_reasons(row, compared)))
     return replace(row, reason="; ".join(reasons) or None)
@@ -269,11 +305,11 @@ def _reasons(row: ComparisonRow, compared: Compared) -> Iterator[str]:
         yield "p is by Holm, the interval of the family by Bonferroni, which is wider"
 
 
-def _mde(pair: Pair, observed: stats.Paired, *, k: int = 1) -> float | None:
+def _mde(pair: Pair, observed: stats.Paired, *, level: float) -> float | None:
     # On a fixed exam the degrees of freedom are those of repeats, and cases are no sample.
     if pair.population == "fixed":
-        return stats.mde(observed.se, df=observed.df, k=k)
-    return observed.mde(k=k)
+        return stats.mde(observed.se, df=observed.df, alpha=1 - level)
+    return observed.mde(alpha=1 - level)
 
 
 def _counts(paired: stats.Paired | None, population: str) -> dict[str, Any]:
@@ -305,7 +341,7 @@ def _ends(pair: Pair, ends: tuple[float | None, float | None] | None) -> tuple[f
     return (None if high is None else -high), (None if low is None else -low)
 
 
-def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
+def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) -> ComparisonRow:
     """What the failed scores could make of the difference; the figures themselves when nothing failed."""
     if not compared.failed:
         return replace(
@@ -316,13 +352,13 @@ def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
     if isinstance(compared.data, PooledFigures):
         return row
     if isinstance(compared.data, LabelledValues):
-        return _with_labelled_bounds(row, compared)
+        return _with_labelled_bounds(row, compared, level)
     items = compared.data.items
     weights = items["weight"] if "weight" in items.columns else None
     bounds = span(items["d_low"], items["d_high"], items["group"], weights=weights,
-                  low=None if width is None else -width, high=width)  # fmt: skip
+                  low=None if width is None else -width, high=width, level=level)  # fmt: skip
     if pair.population == "fixed":
-        bounds = _fixed_bounds(bounds, compared)
+        bounds = _fixed_bounds(bounds, compared, level)
     elif compared.fillings and any(filling.test == "sign-flip" for filling in compared.fillings):
         # Sign flips judge a filling, and they have no interval.
         bounds = bounds._replace(bound_low=None, bound_high=None)
@@ -331,23 +367,23 @@ def with_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
 
 
-def _with_labelled_bounds(row: ComparisonRow, compared: Compared) -> ComparisonRow:
+def _with_labelled_bounds(row: ComparisonRow, compared: Compared, level: float) -> ComparisonRow:
     """The bounds on people's scale: the two fillings, each corrected by the labels."""
     if compared.fillings is None:
         return row
     pair, (worst, best) = compared.pair, compared.fillings
-    lows, highs = worst.interval(), best.interval()
+    lows, highs = worst.interval(level=level), best.interval(level=level)
     set_low, set_high = _ends(pair, (worst.difference, best.difference))
     bound_low, bound_high = _ends(pair, (lows and lows.low, highs and highs.high))
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
 
 
-def _fixed_bounds(bounds: stats.Bounds, compared: Compared) -> stats.Bounds:
+def _fixed_bounds(bounds: stats.Bounds, compared: Compared, level: float) -> stats.Bounds:
     """The bounds with the error of repeats alone; null without fillings or without a range."""
     width = compared.pair.width
     if compared.fillings is None or width is None:
         return bounds._replace(bound_low=None, bound_high=None)
-    worst, best = (filling.interval() for filling in compared.fillings)
+    worst, best = (filling.interval(level=level) for filling in compared.fillings)
     return bounds._replace(
         bound_low=None if worst is None else max(worst.low, -width),
         bound_high=None if best is None else min(best.high, width),
@@ -373,7 +409,7 @@ def _p_flip(compared: Compared) -> float | None:
     return stats.sign_flips(compared.data.arrays("d").sums(), rng=rng).p
 
 
-def _n_needed(compared: Compared, family: int) -> int | None:
+def _n_needed(compared: Compared, level: float) -> int | None:
     """Items it takes to find a difference of the margin four times in five; null without a margin."""
     pair, observed = compared.pair, compared.observed
     # The number comes from a declared margin: from the observed difference it would be post-hoc power.
@@ -381,5 +417,5 @@ def _n_needed(compared: Compared, family: int) -> int | None:
         return None
     variance = stats.group_variance(observed.se, observed.n_groups, n_items=observed.n_items)
     evenness = observed.effective_groups / observed.n_groups
-    groups = stats.groups_needed(pair.margin, variance, k=family, evenness=evenness)
+    groups = stats.groups_needed(pair.margin, variance, alpha=1 - level, evenness=evenness)
     return groups and stats.items_needed(groups, n_items=observed.n_items, n_groups=observed.n_groups)

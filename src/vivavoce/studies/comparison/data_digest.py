@@ -30,6 +30,12 @@ class PairKey(NamedTuple):
         first, second = sorted((a, b))
         return cls(benchmark, measure.metric, measure.criterion.criterion, measure.rater, first, second)
 
+    @classmethod
+    def named(cls, row: Mapping[str, Any]) -> "PairKey":
+        """The key of a row of a comparison."""
+        first, second = sorted((row["a"], row["b"]))
+        return cls(row["benchmark"], row["metric"], row["criterion"], row["rater"], first, second)
+
 
 def data_digests(
     scores: pl.DataFrame, measures: Mapping[int, Measure], names: Sequence[tuple[str, str]]

@@ -71,6 +71,11 @@ class ComparisonRow:
     q: float | None = None
     family: int
     looks: int
+    analysis: int | None = None
+    analyses: int | None = None
+    alpha_spent: float | None = None
+    critical: float | None = None
+    information: float | None = None
     scale: str | None = None
     form_of: str | None = None
     estimate_kind: str = "scores"
@@ -93,13 +98,26 @@ class Corrected(NamedTuple):
 
     `observed` and `filled` are Holm's, of what was observed and of the worse filling; `q` is
     Benjamini-Hochberg's. `form_of` is the criterion that is in the family for this one; null where it is
-    there itself.
+    there itself. `alone` is that of the pair alone, of what was observed.
     """
 
     observed: float
     filled: float
     q: float
     form_of: str | None
+    alone: float
+
+
+class Levels(NamedTuple):
+    """The levels of a pair's intervals: for the pair alone, and for all comparisons of the call together."""
+
+    alone: float
+    family: float
+
+    @classmethod
+    def of(cls, family: int) -> "Levels":
+        """Those of so many comparisons that are made once."""
+        return cls(0.95, stats.bonferroni_level(0.95, family))
 
 
 def leads_of(pairs: Sequence[Compared]) -> list[int]:
@@ -129,10 +147,16 @@ def correct(pairs: Sequence[Compared], leads: Sequence[int]) -> list[Corrected]:
                 observed=float(stats.holm(observed[members])[at]),
                 filled=float(stats.holm(filled[members])[at]),
                 q=float(stats.benjamini_hochberg(observed[members])[at]),
-                form_of=None if lead == k else pairs[lead].pair.measure.criterion.criterion,
+                form_of=form_of(pairs, k, lead),
+                alone=float(observed[k]),
             )
         )
     return corrected
+
+
+def form_of(pairs: Sequence[Compared], k: int, lead: int) -> str | None:
+    """The criterion that stands in the family for that of pair k, whose lead it is; null for its own."""
+    return None if lead == k else pairs[lead].pair.measure.criterion.criterion
 
 
 def _worse_p(pair: Compared) -> float:
@@ -395,13 +419,16 @@ def notes_on_forms(rows: Iterable[ComparisonRow]) -> tuple[str, ...]:
     )
 
 
-def footnote(family: int, looks: int, margin: float | None) -> str:
-    """What the words were corrected for, and when the margin was set."""
-    several = (
-        f"{count(family, 'comparison')} made together: p by Holm, intervals in the sentences by Bonferroni"
-        if family > 1
-        else "1 comparison made"
+def footnote(family: int, looks: int, margin: float | None, *, planned: bool = False) -> str:
+    """What the words were corrected for, and when the margin was set; interim analyses are `planned`."""
+    corrected = (
+        "p values and intervals by Bonferroni"
+        if planned
+        else "p by Holm, intervals in the sentences by Bonferroni"
     )
+    several = "1 comparison made"
+    if family > 1:
+        several = f"{count(family, 'comparison')} made together: {corrected}"
     # A margin that was set after results were seen proves less, so the note says which it was.
     earlier = "before any comparison was seen" if looks == 1 else f"after {count(looks - 1, 'earlier test')}"
     set_when = f" The margin of {plain(margin)} was set {earlier}." if margin is not None else ""
