@@ -48,8 +48,8 @@ def gate_interval(
         As `agresti_min`.
 
     Clopper & Pearson (1934), Biometrika 26; Hall (1992), JRSS B 54; Agresti & Min (2005), Stat. Med. 24.
-    Worse by the margin passed in at most 5 % of the draws of each cell of bench/gate.py, by `margin_interval`
-    alone in up to 11 %.
+    Worse by the margin passed in at most 5 % of the draws of each row of bench/gate.py, by `margin_interval`
+    alone in up to 12 %.
     """
     result = paired(differences, groups, weights=weights)
     if result.df < 1:
