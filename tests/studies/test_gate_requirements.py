@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.studies.judging import JUDGE
 from tests.studies.making import SILENT, made, marked, score, twins
+from tests.studies.people import benchmark, drawn, people_run
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.pipeline.run import Run
@@ -241,6 +243,21 @@ def test_a_judge_alone_opens_no_gate_that_requires() -> None:
     (check,) = checks([vars_of(unkind)], GateTerms(fail_if=("worse",)))
     assert check.closes
     assert str(check.reason).endswith(" may be worse: The judge prefers old.")
+
+
+def test_a_gate_on_a_kind_judge_closes_without_labels_and_rests_on_people_with_them(tmp_path: Path) -> None:
+    """Equal candidates: the judge is kinder to B, which alone would have passed for better than A."""
+    terms: dict[str, Any] = {"against": "A", "metric": JUDGE}
+    for name, at in (("alone", []), ("labelled", drawn(1))):
+        (tmp_path / name).mkdir()
+        run = people_run(tmp_path / name, benchmark(3, kinder=0.4), at, probability=0.25)
+        (check,) = run.gate("B", **terms, require="better").checks
+        assert check.closes
+        why = "rests on a judge alone" if name == "alone" else "cannot tell them apart on people's scale"
+        assert why in str(check.reason)
+    (check,) = run.gate("B", **terms, require="not-worse", margin=0.9).checks
+    high = run.compare("A", "B", metric=JUDGE, margin=0.9).rows[0]["high"]
+    assert (False, high) == (check.closes, pytest.approx(check.loss))
 
 
 def test_on_peoples_scale_the_labelled_cases_must_be_enough() -> None:
