@@ -92,8 +92,8 @@ def test_an_overconfident_candidate_is_called_so_with_its_gap():
         "(0.14 to 0.26); calibration error 0.20 (0.14 to 0.27)."
     ) == finding.text.splitlines()[0]
     assert (
-        "No threshold keeps errors of A below 10 % (with 95 % confidence): at the nearest one 200 answers in "
-        "200 cases would stand, and of these 10 % or more are wrong."
+        "No threshold keeps errors of A below 10 % (with 95 % confidence): at the nearest one 200 answers "
+        "(200 cases) would stand, and of these 10 % or more are wrong."
     ) == finding.text.splitlines()[1]
 
 

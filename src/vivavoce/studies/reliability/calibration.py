@@ -306,7 +306,7 @@ def _curves(part: _Part) -> Iterator[CalibrationRow]:
 
 def _why_none(promise: stats.AnswerThreshold, risk: float) -> str:
     """What was nearest, and what it would take."""
-    answers = f"{count(promise.n, 'answer')} in {cases(promise.n_groups, promise.effective_groups)}"
+    answers = f"{count(promise.n, 'answer')} ({cases(promise.n_groups, promise.effective_groups)})"
     if promise.needed is None:
         return (
             f"at the nearest one {answers} would stand, and of these {plain(100 * risk)} % or more are wrong"
