@@ -296,3 +296,14 @@ def test_ten_tests_of_equal_candidates_give_at_most_five_percent(bench: Any, nam
     assert hits["declared"] <= 0.05 + error
     assert hits["open"] <= 0.05
     assert hits["uncorrected"] > hits["declared"]
+
+
+def test_a_gate_under_a_plan_is_judged_on_the_plans_interval(tmp_path: Path) -> None:
+    """One gate would pass; the first of five interim analyses has next to no alpha yet."""
+    settings: dict[str, Any] = {"metric": "told", "margin": 0.02, "against": "B", "require": "not-worse"}
+    once = grown(tmp_path / "a", 60).gate("A", **settings)
+    planned = grown(tmp_path / "b", 60).gate("A", sequential=True, analyses=5, **settings)
+    losses = [gate.finding.rows[0]["loss_b"] for gate in (once, planned)]
+    assert losses[0] < 0.02 < losses[1]
+    assert (1, 5) == (planned.finding.rows[0]["analysis"], planned.finding.rows[0]["analyses"])
+    assert [False, True] == [once.closed, planned.closed]
