@@ -1,18 +1,19 @@
 """Comparisons on people's scale: what labels do to a judge's verdict, and what is said without them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.studies.judging import EXPERT, JUDGE, each, judged
-from tests.studies.making import marked
+from tests.studies.making import answer_rows, exam, marked, write_lines
 from tests.studies.people import RATING, Benchmark, benchmark, drawn, people_run
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.run import Run, open_run
 
 KIND = benchmark(3, kinder=0.4)
 """Equal candidates, and a judge that is kinder to B."""
@@ -232,6 +233,60 @@ def test_a_rare_harm_with_few_labels_has_an_interval_inside_the_scale(tmp_path: 
     for row in run.estimates(JUDGE).rows:
         assert 0 <= row["low"] < row["high"] <= 5
         assert 0.0 == row["lambda"]
+
+
+def two_benchmarks(folder: Path) -> Run:
+    """A judge of yes and no on 80 questions that nobody scored, and on 80 others that people scored."""
+    rng = np.random.default_rng(11)
+    truth = (rng.random(160) < 0.6).astype(float)
+    judge = np.where(rng.random(160) < np.where(truth == 1, 0.1, 0.3), 1 - truth, truth)
+    run = open_run(folder / "run.viva")
+    for name, at in (("exam", range(80)), ("validation", range(80, 160))):
+        spec = exam(folder, [f"{name}{k}" for k in at], name=name)
+        answers = answer_rows({"A": {f"{name}{k}": "x" for k in at}})
+        run.import_answers(write_lines(folder / f"{name}-answers.jsonl", answers), benchmark=spec)
+        for measure, values, rater in ((JUDGE, judge, None), (RATING, truth, "ann")):
+            if measure == RATING and name == "exam":
+                continue
+            rows = [{"candidate": "A", "item": f"{name}{k}", "criterion": "worth", "value": values[k],
+                     **({"rater": rater} if rater else {})} for k in at]  # fmt: skip
+            file = write_lines(folder / f"{name}-{measure[:5]}.jsonl", rows)
+            run.import_scores(file, measure=measure, range={"*": (0, 1)}, benchmark=spec)
+    return run
+
+
+def test_a_judge_validated_on_another_benchmark_is_corrected_by_its_errors(tmp_path: Path) -> None:
+    """Sensitivity and specificity are of the 80 questions that people scored."""
+    run = two_benchmarks(tmp_path)
+    rows = {row["benchmark"]: row for row in run.estimates(JUDGE).rows}
+    row = rows["exam"]
+    assert ("rogan_gladen", 80) == (row["estimate_kind"], row["n_labelled"])
+    scores = {
+        (b, m): run.scores.filter(benchmark=b, metric=m).sort("item")["value"].to_numpy()
+        for b, m in (("exam", row["metric"]), ("validation", row["metric"]), ("validation", RATING))
+    }
+    judge, people = scores["validation", row["metric"]], scores["validation", RATING]
+    sensitivity, specificity = judge[people == 1].mean(), 1 - judge[people == 0].mean()
+    expected = (scores["exam", row["metric"]].mean() + specificity - 1) / (sensitivity + specificity - 1)
+    assert row["estimate"] == pytest.approx(expected)
+    assert row["low"] < row["estimate"] < row["high"]
+    assert "corrected by the judge's errors on 80 answers that people scored elsewhere" in str(
+        run.estimates(JUDGE)
+    )
+
+
+def test_drawn_cases_without_a_label_are_counted(tmp_path: Path) -> None:
+    """The panel drew 50, and of 5 of them people scored one candidate alone."""
+    run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
+    rows = [json.loads(line) for line in (tmp_path / "people.jsonl").read_text().splitlines()]
+    left_out = {f"q{k:03}" for k in drawn(1)[:5]}
+    kept = [row for row in rows if not (row["candidate"] == "B" and row["item"] in left_out)]
+    file = write_lines(tmp_path / "fewer.jsonl", kept)
+    run = people_run(tmp_path / "fewer", KIND, [])
+    run.import_scores(file, measure=RATING, range={"*": (0, 5)}, map={"probability": "p"})
+    row = only(compare(run))
+    assert 45 == row["n_labelled"]
+    assert "5 cases drawn without a label of all that is compared" in row["reason"]
 
 
 def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:

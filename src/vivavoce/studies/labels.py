@@ -15,7 +15,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.score_table import by_repeat, weights_of
-from vivavoce.studies.text import cases
+from vivavoce.studies.text import cases, count
 
 RESPONSE = ["benchmark", "item", "variant", "candidate", "repeat"]
 _ITEM = ["benchmark", "item", "variant"]
@@ -51,6 +51,8 @@ class LabelledValues(NamedTuple):
     """
 
     items: pl.DataFrame
+    n_unlabelled: int = 0
+    """Cases that were drawn and have no label of all that is compared."""
 
     @property
     def labelled(self) -> pl.DataFrame:
@@ -89,10 +91,10 @@ class LabelledValues(NamedTuple):
         )
 
 
-def with_labels(items: pl.DataFrame, by_item: pl.DataFrame) -> LabelledValues | str:
+def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, draw: pl.DataFrame) -> LabelledValues | str:
     """The items of `LabelledValues` with `people`, `judge` and `probability` of `by_item` beside them.
 
-    Or why people's scores cannot correct them.
+    Or why people's scores cannot correct them. `draw` are the items whose case was drawn.
     """
     # A case that people scored in part is no draw of cases: it counts among those without labels.
     is_complete = (pl.col("people").is_not_null() | pl.col("d").is_null()).all().over("group")
@@ -100,6 +102,8 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame) -> LabelledValues | 
     values = LabelledValues(
         joined.with_columns(pl.when(is_complete).then(c).alias(c) for c in ("people", "judge", "probability"))
     )
+    skipped = values.items.filter(pl.col("people").is_null() & pl.col("d").is_not_null())
+    n_unlabelled = skipped.join(draw, on=_ITEM, how="semi")["group"].n_unique()
     rows = values.labelled
     if not rows.height:
         return NO_LABELS
@@ -114,7 +118,15 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame) -> LabelledValues | 
     effective = stats.effective_groups(of_people["group"].to_numpy(), weights=weights_of(of_people))
     if not stats.enough_groups(effective):
         return f"people scored {cases(rows['group'].n_unique(), effective)}: too few to correct a judge"
-    return values
+    return values._replace(n_unlabelled=n_unlabelled)
+
+
+def unlabelled_words(n: int) -> str:
+    """The reason that a figure may lean, where cases were drawn and have no label."""
+    return (
+        f"{count(n, 'case')} drawn without a label of all that is compared: if people left out what is hard, "
+        "the figure leans"
+    )
 
 
 def labels_digest(labels: Mapping[int, Labels | str]) -> str | None:
@@ -137,11 +149,7 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
     people scored. `probability` is that of the item's case. Items outside the draw have no row.
     """
     answers = by_repeat(judged, criterion).select(*RESPONSE, judge="observed")
-    people = [
-        by_repeat(labels.scores.filter(pl.col("measure_id") == key), measure.criterion)
-        for key, measure in sorted(labels.measures.items())
-    ]
-    scored = pl.concat(people).group_by(RESPONSE).agg(label=pl.col("observed").mean())
+    scored = people_scores(labels)
     pairs = pl.concat([
         answers.join(scored, on=RESPONSE, validate="1:1").select(*RESPONSE, "judge", "label"),
         _silent(judged, answers, scored),
@@ -154,6 +162,15 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
         .join(labels.draw, on=_ITEM, validate="m:1")
         .sort(*_ITEM, "candidate")
     )
+
+
+def people_scores(labels: Labels) -> pl.DataFrame:
+    """People's mean of each response that they scored, as `label`."""
+    people = [
+        by_repeat(labels.scores.filter(pl.col("measure_id") == key), measure.criterion)
+        for key, measure in sorted(labels.measures.items())
+    ]
+    return pl.concat(people).group_by(RESPONSE).agg(label=pl.col("observed").mean())
 
 
 def _silent(judged: pl.DataFrame, answers: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:

@@ -52,7 +52,7 @@ from vivavoce.studies.comparison.verdicts import (
     verdict_of,
 )
 from vivavoce.studies.intervals import FLIPPED
-from vivavoce.studies.labels import LabelledValues, Labels
+from vivavoce.studies.labels import LabelledValues, Labels, unlabelled_words
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
@@ -281,9 +281,15 @@ def _row(
     if test:
         row = test.columns(row, corrected)
     row = with_verdict(with_bounds(row, compared, level=alone), compared, corrected, levels)
-    uncorrected = compared.uncorrected and f"not corrected by people's scores: {compared.uncorrected}"
-    reasons = filter(None, (uncorrected, *_reasons(row, compared)))
-    return replace(row, reason="; ".join(reasons) or None)
+    return replace(row, reason="; ".join((*_label_reasons(compared), *_reasons(row, compared))) or None)
+
+
+def _label_reasons(compared: Compared) -> Iterator[str]:
+    """Why people's scores did not correct a pair, or may make it lean."""
+    if compared.uncorrected:
+        yield f"not corrected by people's scores: {compared.uncorrected}"
+    if compared.correction and compared.correction.n_unlabelled:
+        yield unlabelled_words(compared.correction.n_unlabelled)
 
 
 def _holds_zero(low: float | None, high: float | None) -> bool:

@@ -32,6 +32,7 @@ class Correction(NamedTuple):
     judge: stats.Paired
     difference_people: float
     by_word: bool
+    n_unlabelled: int
 
 
 def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores) -> Compared:
@@ -43,7 +44,7 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
     if not isinstance(data, Differences):
         return compared._replace(uncorrected="labels correct a mean, not a figure that pools counts")
     by_item = labels_by_item(labels, scores.of_both(pair.a, pair.b), pair.measure.criterion)
-    values = with_labels(data.items, _differences(by_item, pair.better_first))
+    values = with_labels(data.items, _differences(by_item, pair.better_first), labels.draw)
     if isinstance(values, str):
         return compared._replace(uncorrected=values)
     of_people = Differences(values.of_people)
@@ -56,6 +57,7 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
         judge=compared.observed,
         difference_people=people.difference,
         by_word=labels.by_word,
+        n_unlabelled=values.n_unlabelled,
     )
     if powered.few_differ:  # no error is to be trusted, but sign flips of the labels are
         return compared._replace(

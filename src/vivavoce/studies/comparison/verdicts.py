@@ -15,6 +15,7 @@ from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
 from vivavoce.studies.comparison.paired import Compared, Differences, IntervalMethod
 from vivavoce.studies.comparison.people_scale import Correction
+from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes
@@ -384,8 +385,15 @@ def notes_on_people(pairs: Sequence[Compared], rows: Iterable[ComparisonRow]) ->
     yield from _note_on_judges(
         [pair for pair in pairs if is_judge(pair.pair.measure) and not pair.correction]
     )
-    if {True} & {pair.correction.by_word for pair in pairs if pair.correction}:
+    yield from _notes_on_labels([pair.correction for pair in pairs if pair.correction])
+
+
+def _notes_on_labels(corrections: Sequence[Correction]) -> Iterator[str]:
+    """The lines on labels that the user vouches for, and on drawn cases without a label."""
+    if any(change.by_word for change in corrections):
         yield BY_WORD
+    if n := max((change.n_unlabelled for change in corrections), default=0):
+        yield f"{unlabelled_words(n)}."
 
 
 def _note_on_judges(alone: Sequence[Compared]) -> Iterator[str]:

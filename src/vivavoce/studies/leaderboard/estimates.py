@@ -99,6 +99,13 @@ class _Views(NamedTuple):
     statuses: Mapping[JudgedCriterion, str]
 
 
+class _People(NamedTuple):
+    """People's scores of a criterion, or why there are none; and the score rows on other benchmarks."""
+
+    labels: Labels | str | None
+    elsewhere: pl.DataFrame
+
+
 def estimates(
     scores: ScoreTable, items: pl.DataFrame, bad: BadEnds | None = None, lines: Sequence[RedLine] = ()
 ) -> Finding:
@@ -128,8 +135,11 @@ def estimates(
             formats = part.get_column("format").unique().to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
-            labels = scores.labels.get(key)
-            rows.extend(_sorted(_rows(part, measure, expected, views, labels), measure.criterion))
+            people = _People(
+                scores.labels.get(key),
+                scores.scores.filter((pl.col("measure_id") == key) & (pl.col("benchmark") != benchmark)),
+            )
+            rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
     notes = (*_notes(scores, views), *sampled(items), *stamps)
@@ -207,19 +217,29 @@ def _sentence(row: EstimateRow) -> str:
         "not asked or not scored": row.n_unscored,
         "vetoed": row.n_vetoed,
     }
-    scale = ""
-    if row.estimate_kind == "prediction_powered":
-        scale = (
-            f" on people's scale (the judge alone {row.estimate_judge:.3f}, people alone "
-            f"{row.estimate_people:.3f} on {count(row.n_labelled or 0, 'question')})"
-        )
     missing = [f"{n} {status}" for status, n in numbers.items() if n]
     missing += [row.reason] if row.view not in HEADLINES and row.reason else []
     return (
-        f"{what} {row.estimate:.3f}{ends}{scale}, {count(row.n_items, 'question')} in "
+        f"{what} {row.estimate:.3f}{ends}{_correction(row)}, {count(row.n_items, 'question')} in "
         f"{cases(row.n_groups, row.effective_cases)}{few_cases(row.effective_cases)}"
         f"{'; ' if missing else ''}{', '.join(missing)}."
     )
+
+
+def _correction(row: EstimateRow) -> str:
+    """What people's scores did to the estimate; nothing where none did."""
+    labels = row.n_labelled or 0
+    if row.estimate_kind == "rogan_gladen":
+        return (
+            f", corrected by the judge's errors on {count(labels, 'answer')} that people scored elsewhere "
+            f"(the judge alone {row.estimate_judge:.3f})"
+        )
+    if row.estimate_kind == "prediction_powered":
+        return (
+            f" on people's scale (the judge alone {row.estimate_judge:.3f}, people alone "
+            f"{row.estimate_people:.3f} on {count(labels, 'question')})"
+        )
+    return ""
 
 
 def _what(row: EstimateRow) -> str:
@@ -253,11 +273,11 @@ def _rows(
     measure: Measure,
     expected: Mapping[str, pl.Series],
     views: _Views,
-    labels: Labels | str | None,
+    people: _People,
 ) -> Iterator[EstimateRow]:
     """The rows of one criterion on one benchmark, in every view."""
     pools = measure.criterion.pool != "mean"
-    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, labels))
+    boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, people))
     shared = [common_items(board.counted(part)) for board in boards]
     for (benchmark, candidate, role), rows in part.group_by(
         "benchmark", "candidate", "role", maintain_order=True
@@ -345,15 +365,13 @@ def _pooled_view(part: pl.DataFrame, measure: Measure) -> _View:
     return _View("pooled", counted.items, pl.lit(True), figures)
 
 
-def _mean_views(
-    part: pl.DataFrame, measure: Measure, views: _Views, labels: Labels | str | None
-) -> Iterator[_View]:
+def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _People) -> Iterator[_View]:
     criterion, bad = measure.criterion, views.bad
     by_response = by_repeat(part, criterion)
     by_item = over_repeats(by_response)
     observed = pl.col("observed").is_not_null()
 
-    means = people_means(labels, part, by_item, criterion)
+    means = people_means(people.labels, part, by_item, criterion, people.elsewhere)
 
     def mean(rows: Any, failed: bool, why_none: str) -> Figures:
         figures = mean_of(rows, criterion, failed=failed, why_none=why_none)

@@ -11,8 +11,16 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.labels import LabelledValues, Labels, labels_by_item, with_labels
+from vivavoce.studies.labels import (
+    NO_LABELS,
+    LabelledValues,
+    Labels,
+    labels_by_item,
+    unlabelled_words,
+    with_labels,
+)
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
+from vivavoce.studies.leaderboard.validated_share import Validation, by_validation, judge_validation
 
 _NAMES = {"observed": "d", "low": "d_low", "high": "d_high"}
 
@@ -22,27 +30,38 @@ class PeopleMeans(NamedTuple):
 
     by_item: pl.DataFrame | None
     reason: str | None = None
+    draw: pl.DataFrame | None = None
+    validation: Validation | None = None
 
     def of(self, values: pl.DataFrame) -> LabelledValues | str | None:
         """The values of one candidate (rows of `resolve`) with its labels; null without any labels."""
-        if self.by_item is None:
+        if self.by_item is None or self.draw is None:
             return self.reason
         by_item = self.by_item.filter(candidate=values["candidate"][0]).drop("candidate")
-        return with_labels(values.rename(_NAMES), by_item)
+        return with_labels(values.rename(_NAMES), by_item, self.draw)
 
 
 def people_means(
-    labels: Labels | str | None, part: pl.DataFrame, values: pl.DataFrame, criterion: Criterion
+    labels: Labels | str | None,
+    part: pl.DataFrame,
+    values: pl.DataFrame,
+    criterion: Criterion,
+    elsewhere: pl.DataFrame,
 ) -> PeopleMeans:
     """What corrects the means of these candidates.
 
-    `part` are the score rows of a criterion on a benchmark, `values` the same by item. Floors and ceilings
-    need no labels: they are in no order.
+    `part` are the score rows of a criterion on a benchmark, `values` the same by item, `elsewhere` the score
+    rows on other benchmarks. Floors and ceilings need no labels: they are in no order.
     """
     if not isinstance(labels, Labels):
         return PeopleMeans(None, labels)
+    if labels.scores.join(part, on="benchmark", how="semi").is_empty():
+        validation = judge_validation(labels, elsewhere, criterion)
+        return (
+            PeopleMeans(None, NO_LABELS) if validation is None else PeopleMeans(None, None, None, validation)
+        )
     by_item = labels_by_item(labels, part, criterion).rename({"label": "people"})
-    means = PeopleMeans(by_item)
+    means = PeopleMeans(by_item, draw=labels.draw)
     # One candidate without enough labels leaves all of them on the judge's scale.
     scored = values.filter((pl.col("role") == "candidate") & pl.col("observed").is_not_null())
     for (name,), rows in scored.group_by("candidate", maintain_order=True):
@@ -56,6 +75,8 @@ def on_peoples_scale(
     figures: Figures, values: pl.DataFrame, means: PeopleMeans, criterion: Criterion, *, failed: bool
 ) -> Figures:
     """The figures of one candidate, corrected by people's scores; as they were, with the reason, without."""
+    if means.validation:
+        return by_validation(figures, values, means.validation, failed=failed)
     labelled = means.of(values) if figures.estimate is not None else None
     if labelled is None:
         return figures
@@ -76,6 +97,7 @@ def on_peoples_scale(
         estimate_people=powered.labels_mean,
     )
     reasons = [reason] if (reason := in_cases(powered.reason)) else []
+    reasons += [unlabelled_words(labelled.n_unlabelled)] if labelled.n_unlabelled else []
     if not failed:
         return with_no_failures(corrected, reasons)
     return bounded(corrected, _bounds(labelled, low, high), reasons)
