@@ -2,10 +2,11 @@
 
     python bench/label_draws.py [DRAWS]
 
-Each cell simulates benchmarks of 400 cases, two equal candidates, a judge on all cases and people on 80 of
-them. Three ways to draw the 80: all alike in chance; by the judge's scores alone; 30 of them so and 50 more
-after their labels are known. Labels saved: 1 - 80 / (how many labels drawn alike give an interval of the
-same mean squared width), interpolated in 1 / n between 48 and 136. Printed as Markdown.
+Each cell simulates benchmarks of 600 cases, two equal candidates, a judge on all cases and people on 120 of
+them. Three ways to draw the 120: all alike in chance; by the judge's scores alone; 40 of them so and 80 more
+after their labels are known. Labels saved: 1 - 120 / (how many labels drawn alike give an interval of the
+same mean squared width), interpolated in 1 / n between 80 and 200. Benchmarks in which some way has no
+interval, as too few labelled cases differ, are left out and counted. Printed as Markdown.
 """
 
 import sys
@@ -20,8 +21,8 @@ from vivavoce import stats
 
 Floats = NDArray[np.float64]
 
-CASES, FIRST, SECOND = 400, 30, 50
-ALIKE = (48, 64, 80, 104, 136)
+CASES, FIRST, SECOND = 600, 40, 80
+ALIKE = (80, 100, 120, 160, 200)
 FOLDS = 5
 BATCHES = 10
 JUDGES = ("good", "weak", "random", "wrong")
@@ -139,19 +140,20 @@ def intervals(cell: Cell, rng: Generator) -> dict[str | int, Interval]:
 
 
 class Savings(NamedTuple):
-    """Labels saved and coverage in percent, each with its Monte-Carlo error; the share without interval."""
+    """Labels saved and coverage in percent, each with its Monte-Carlo error; the share left out."""
 
     saved: float
     saved_error: float
     coverage: float
     coverage_error: float
-    refused: float
+    left_out: float
 
 
 def savings(cell: Cell, draws: int, *, seed: int = 9) -> dict[str, Savings]:
     """The cell's figures for drawing once and twice; the error of savings is that between ten batches."""
     rng = np.random.default_rng([seed, *map(ord, str(cell))])
-    rows = [intervals(cell, rng) for _ in range(draws)]
+    every = [intervals(cell, rng) for _ in range(draws)]
+    rows = [row for row in every if not any(np.isnan(end.squared_width) for end in row.values())]
     table = {key: np.array([row[key].squared_width for row in rows]) for key in rows[0]}
     figures = {}
     for way in ("once", "twice"):
@@ -161,17 +163,17 @@ def savings(cell: Cell, draws: int, *, seed: int = 9) -> dict[str, Savings]:
             _saved(table, way, slice(None)),
             float(np.std(saved, ddof=1) / np.sqrt(BATCHES)),
             covered,
-            float(np.sqrt(max(covered * (100 - covered), 50) / draws)),
-            100 * float(np.isnan(table[way]).mean()),
+            float(np.sqrt(max(covered * (100 - covered), 50) / len(rows))),
+            100 * (1 - len(rows) / draws),
         )
     return figures
 
 
 def _saved(table: dict[str | int, Floats], way: str, part: slice) -> float:
     """Labels saved in percent: squared widths are a + b / n where all are drawn alike."""
-    widths = [np.nanmean(table[n][part]) for n in ALIKE]
+    widths = [np.mean(table[n][part]) for n in ALIKE]
     slope, rest = np.polyfit(1 / np.array(ALIKE), widths, 1)
-    needed = slope / (np.nanmean(table[way][part]) - rest)
+    needed = slope / (np.mean(table[way][part]) - rest)
     return float(100 * (1 - (FIRST + SECOND) / needed))
 
 
@@ -184,17 +186,25 @@ def cells() -> Iterator[Cell]:
 
 
 def main(draws: int) -> None:
-    print(
-        "| scale | judge | ties | passes | saved at once, % | coverage | saved in two draws, % | coverage |"
+    head = (
+        "scale",
+        "judge",
+        "ties",
+        "passes",
+        "saved at once, %",
+        "coverage",
+        "saved in two draws, %",
+        "coverage",
     )
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    print(f"| {' | '.join(head)} | left out, % |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     for cell in cells():
         once, twice = savings(cell, draws).values()
         figures = (
-            f"{f.saved:.0f} ± {f.saved_error:.0f} | {f.coverage:.1f} ± {f.coverage_error:.1f}"
+            f"{round(f.saved)} ± {f.saved_error:.0f} | {f.coverage:.1f} ± {f.coverage_error:.1f}"
             for f in (once, twice)
         )
-        print(f"| {cell} | {' | '.join(figures)} |", flush=True)
+        print(f"| {cell} | {' | '.join(figures)} | {once.left_out:.0f} |", flush=True)
 
 
 if __name__ == "__main__":
