@@ -14,6 +14,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.label_draws import LabelDraw, put_label_draw
 
 KIND = benchmark(3, kinder=0.4)
 """Equal candidates, and a judge that is kinder to B."""
@@ -287,6 +288,25 @@ def test_drawn_cases_without_a_label_are_counted(tmp_path: Path) -> None:
     row = only(compare(run))
     assert 45 == row["n_labelled"]
     assert "5 cases drawn without a label of all that is compared" in row["reason"]
+
+
+def test_no_label_speaks_for_a_question_that_could_not_be_drawn(tmp_path: Path) -> None:
+    """The panel drew from the first 150; the judge scored 50 more."""
+    run = people_run(tmp_path, KIND, [])
+    at = drawn(1, n=150)
+    file = write_lines(
+        tmp_path / "labels.jsonl",
+        [{"candidate": "AB"[c], "item": f"q{k:03}", "criterion": "worth", "rater": "ann",
+          "value": float(KIND.people[c, k])} for c in range(2) for k in at],
+    )  # fmt: skip
+    run.import_scores(file, measure=RATING, range={"*": (0, 5)})
+    frame = {("exam", f"q{k:03}", ""): 1 / 3 for k in range(150)}
+    places = frozenset(("exam", f"q{k:03}", "") for k in at)
+    with run.file.writing() as db:
+        put_label_draw(db, LabelDraw(RATING, frame, places, "panel p1"))
+    row = only(compare(run))
+    assert row["judge_alone"]
+    assert "50 questions had no chance to be drawn for labelling, such as q150" in row["reason"]
 
 
 def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from vivavoce.studies.score_table import ScoreTable
 WORD = "the user's word"
 """The source of a draw of which the run knows no more than what a user said."""
 _ITEM = ["benchmark", "item", "variant"]
-_DRAW = {"benchmark": pl.String, "item": pl.String, "variant": pl.String, "probability": pl.Float64}
+_PLACE = dict.fromkeys(_ITEM, pl.String)
+_DRAW = {**_PLACE, "probability": pl.Float64}
 
 
 def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
@@ -105,9 +106,12 @@ def _labels(people: ScoreTable, measures: Mapping[int, Measure], draws: Mapping[
     if draw is None:
         items = scores.select(_ITEM).unique().sort(_ITEM)
         return Labels(metric, scores, measures, items.with_columns(probability=pl.lit(None, pl.Float64)))
-    rows = [(*key, draw.probabilities[key]) for key in sorted(draw.drawn)]
+    rows = [(*key, probability) for key, probability in sorted(draw.probabilities.items())]
     items = pl.DataFrame(rows, _DRAW, orient="row")
-    return Labels(metric, scores, measures, items, by_word=WORD in draw.source)
+    sampled = items.join(pl.DataFrame(sorted(draw.drawn), _PLACE, orient="row"), on=_ITEM, how="semi")
+    # An import states the probabilities of labelled cases alone, and those of all others are not known.
+    frame = items if sampled.height < items.height else None
+    return Labels(metric, scores, measures, sampled, by_word=WORD in draw.source, frame=frame)
 
 
 def _put_word(run: RunFile, people: ScoreTable) -> None:

@@ -29,7 +29,8 @@ class Labels(NamedTuple):
     """People's scores of one criterion.
 
     `scores` are the score rows, of one person or several, with `measure_id`; `measures` their measures.
-    `draw` has a row per item whose case was drawn: benchmark, item, variant, `probability`.
+    `draw` has a row per item whose case was drawn: benchmark, item, variant, `probability`; `frame` one per
+    item that could have been, null where that is not known.
     `by_word` is true where only the user's word says that they were chosen at random.
     """
 
@@ -38,6 +39,7 @@ class Labels(NamedTuple):
     measures: Mapping[int, Measure]
     draw: pl.DataFrame
     by_word: bool = False
+    frame: pl.DataFrame | None = None
 
 
 NO_LABELS = "people scored none of the cases as a whole"
@@ -91,11 +93,20 @@ class LabelledValues(NamedTuple):
         )
 
 
-def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, draw: pl.DataFrame) -> LabelledValues | str:
+def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> LabelledValues | str:
     """The items of `LabelledValues` with `people`, `judge` and `probability` of `by_item` beside them.
 
-    Or why people's scores cannot correct them. `draw` are the items whose case was drawn.
+    Or why people's scores cannot correct them.
     """
+    if labels.frame is not None:
+        # No label speaks for a question that had no chance of one.
+        outside = items.drop_nulls("d").join(labels.frame, on=_ITEM, how="anti")
+        if outside.height:
+            first = outside["item"].sort()[0]
+            return (
+                f"{count(outside.height, 'question')} had no chance to be drawn for labelling, such as "
+                f"{first}: --items chooses those that had, or `viva panel make` draws again"
+            )
     # A case that people scored in part is no draw of cases: it counts among those without labels.
     is_complete = (pl.col("people").is_not_null() | pl.col("d").is_null()).all().over("group")
     joined = items.join(by_item, on=_ITEM, how="left", validate="1:1", maintain_order="left")
@@ -103,7 +114,7 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, draw: pl.DataFrame) 
         joined.with_columns(pl.when(is_complete).then(c).alias(c) for c in ("people", "judge", "probability"))
     )
     skipped = values.items.filter(pl.col("people").is_null() & pl.col("d").is_not_null())
-    n_unlabelled = skipped.join(draw, on=_ITEM, how="semi")["group"].n_unique()
+    n_unlabelled = skipped.join(labels.draw, on=_ITEM, how="semi")["group"].n_unique()
     rows = values.labelled
     if not rows.height:
         return NO_LABELS

@@ -274,7 +274,7 @@ def _row(
         difference_answered=on_answered.difference * pair.sign if on_answered else None,
         low_answered=low_answered,
         high_answered=high_answered,
-        n_answered=on_answered.n_items if on_answered else 0,
+        n_answered=_n_answered(compared),
         mde=_mde(pair, observed, level=alone),
         n_needed=_n_needed(compared, levels.family),
     )
@@ -282,6 +282,13 @@ def _row(
         row = test.columns(row, corrected)
     row = with_verdict(with_bounds(row, compared, level=alone), compared, corrected, levels)
     return replace(row, reason="; ".join((*_label_reasons(compared), *_reasons(row, compared))) or None)
+
+
+def _n_answered(compared: Compared) -> int | None:
+    """Items that both answered; null on people's scale, which has no comparison of its own on these."""
+    if compared.correction:
+        return None
+    return compared.on_answered.n_items if compared.on_answered else 0
 
 
 def _label_reasons(compared: Compared) -> Iterator[str]:

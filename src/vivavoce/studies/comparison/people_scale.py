@@ -44,7 +44,7 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
     if not isinstance(data, Differences):
         return compared._replace(uncorrected="labels correct a mean, not a figure that pools counts")
     by_item = labels_by_item(labels, scores.of_both(pair.a, pair.b), pair.measure.criterion)
-    values = with_labels(data.items, _differences(by_item, pair.better_first), labels.draw)
+    values = with_labels(data.items, _differences(by_item, pair.better_first), labels)
     if isinstance(values, str):
         return compared._replace(uncorrected=values)
     of_people = Differences(values.of_people)

@@ -30,15 +30,15 @@ class PeopleMeans(NamedTuple):
 
     by_item: pl.DataFrame | None
     reason: str | None = None
-    draw: pl.DataFrame | None = None
+    labels: Labels | None = None
     validation: Validation | None = None
 
     def of(self, values: pl.DataFrame) -> LabelledValues | str | None:
         """The values of one candidate (rows of `resolve`) with its labels; null without any labels."""
-        if self.by_item is None or self.draw is None:
+        if self.by_item is None or self.labels is None:
             return self.reason
         by_item = self.by_item.filter(candidate=values["candidate"][0]).drop("candidate")
-        return with_labels(values.rename(_NAMES), by_item, self.draw)
+        return with_labels(values.rename(_NAMES), by_item, self.labels)
 
 
 def people_means(
@@ -61,7 +61,7 @@ def people_means(
             PeopleMeans(None, NO_LABELS) if validation is None else PeopleMeans(None, None, None, validation)
         )
     by_item = labels_by_item(labels, part, criterion).rename({"label": "people"})
-    means = PeopleMeans(by_item, draw=labels.draw)
+    means = PeopleMeans(by_item, labels=labels)
     # One candidate without enough labels leaves all of them on the judge's scale.
     scored = values.filter((pl.col("role") == "candidate") & pl.col("observed").is_not_null())
     for (name,), rows in scored.group_by("candidate", maintain_order=True):

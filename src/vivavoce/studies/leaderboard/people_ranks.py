@@ -74,7 +74,7 @@ def _means(rows: pl.DataFrame, measure: Measure, names: Sequence[str], labels: L
     means = []
     for name in names:
         labelled = with_labels(
-            values.filter(candidate=name), by_item.filter(candidate=name).drop("candidate"), labels.draw
+            values.filter(candidate=name), by_item.filter(candidate=name).drop("candidate"), labels
         )
         if isinstance(labelled, str):
             return labelled
