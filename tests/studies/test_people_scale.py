@@ -325,3 +325,27 @@ def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:
     shown = people_run(tmp_path / "shown", benchmark(4, better=-0.5, kinder=0.5), drawn(2), probability=0.25)
     first = shown.study("ranking")["ranking"].rows[0]
     assert ("A", 1, 1) == (first["candidate"], first["rank_low"], first["rank_high"])
+
+
+def test_a_judge_that_gave_nothing_leaves_nothing_to_correct(tmp_path: Path) -> None:
+    """Every call to the judge failed for B; people's scores of 50 questions are no judge's."""
+    run = people_run(tmp_path, KIND, [])
+    names = [(c, k) for c in range(2) for k in range(200)]
+    marks = [("AB"[c], f"q{k:03}", None if c else float(KIND.judge[c, k])) for c, k in names]
+    people = [("AB"[c], f"q{k:03}", float(KIND.people[c, k]), "ann") for c in range(2) for k in drawn(1)]
+    run = judged(tmp_path / "failed", {JUDGE: marks, RATING: people})
+    finding = compare(run, labels_chosen_at_random=True)
+    assert finding.text.startswith(
+        "These two cannot be compared: every mark on the questions they share failed."
+    )
+    assert "incomparable" == only(finding)["verdict_code"]
+    assert "50" in str(run.compare("A", "B", metric=RATING))
+
+
+def test_a_judge_that_knows_nothing_gives_the_labels_alone(tmp_path: Path) -> None:
+    constant = Benchmark(KIND.people, np.full((2, 200), 3.0))
+    at = drawn(1)
+    row = only(compare(people_run(tmp_path, constant, at, probability=0.25)))
+    people = stats.paired(KIND.people[0][at] - KIND.people[1][at], np.array(at))
+    assert (0.0, people.difference) == (row["lambda"], pytest.approx(row["difference"]))
+    assert row["p"] == pytest.approx(people.p)

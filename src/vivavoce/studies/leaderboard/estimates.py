@@ -106,6 +106,14 @@ class _People(NamedTuple):
     elsewhere: pl.DataFrame
 
 
+def _people(scores: ScoreTable, key: int, benchmark: str) -> _People:
+    labels = scores.labels.get(key)
+    if not isinstance(labels, Labels):  # without labels the rows are not read: most runs have none
+        return _People(labels, scores.scores.clear())
+    elsewhere = (pl.col("measure_id") == key) & (pl.col("benchmark") != benchmark)
+    return _People(labels, scores.scores.filter(elsewhere))
+
+
 def estimates(
     scores: ScoreTable, items: pl.DataFrame, bad: BadEnds | None = None, lines: Sequence[RedLine] = ()
 ) -> Finding:
@@ -135,10 +143,7 @@ def estimates(
             formats = part.get_column("format").unique().to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
-            people = _People(
-                scores.labels.get(key),
-                scores.scores.filter((pl.col("measure_id") == key) & (pl.col("benchmark") != benchmark)),
-            )
+            people = _people(scores, key, str(benchmark))
             rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
