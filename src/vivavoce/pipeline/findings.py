@@ -46,8 +46,8 @@ from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
-from vivavoce.studies.raters.validation_status import JudgedCriterion, validation_statuses
-from vivavoce.studies.score_table import ScoreTable, identical_repeats
+from vivavoce.studies.raters.validation_status import validation_statuses
+from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_repeats
 from vivavoce.studies.study import Study
 
 if TYPE_CHECKING:

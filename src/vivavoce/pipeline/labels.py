@@ -13,9 +13,8 @@ from vivavoce.store import read
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.labels import Labels
 from vivavoce.studies.raters.rater_scores import declared_unlike, is_people
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import Labels, ScoreTable
 
 WORD = "the user's word"
 """The source of a draw of which the run knows no more than what a user said."""

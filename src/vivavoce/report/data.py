@@ -9,9 +9,9 @@ from vivavoce.core.cases import CaseCount, Cases, count_cases
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
-from vivavoce.studies.raters.validation_status import JudgedCriterion, saturated_criteria, validation_statuses
+from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING
+from vivavoce.studies.score_table import MISSING, JudgedCriterion
 
 Rows = Sequence[Mapping[str, Any]]
 RESPONSE = ("candidate", "item", "variant", "repeat")

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Criterion, Measure
-from vivavoce.studies.score_table import by_repeat, weights_of
+from vivavoce.core.records import Criterion
+from vivavoce.studies.score_table import Labels, by_repeat, weights_of
 from vivavoce.studies.text import cases, count
 
 RESPONSE = ["benchmark", "item", "variant", "candidate", "repeat"]
@@ -23,23 +23,6 @@ CHOSEN_BY_HAND = (
     "how the labelled questions were chosen is not recorded: `viva panel make --task rate` draws them, "
     "--map probability=COLUMN imports what is known, and --labels-chosen-at-random is your word for it"
 )
-
-
-class Labels(NamedTuple):
-    """People's scores of one criterion.
-
-    `scores` are the score rows, of one person or several, with `measure_id`; `measures` their measures.
-    `draw` has a row per item whose case was drawn: benchmark, item, variant, `probability`; `frame` one per
-    item that could have been, null where that is not known.
-    `by_word` is true where only the user's word says that they were chosen at random.
-    """
-
-    metric: str
-    scores: pl.DataFrame
-    measures: Mapping[int, Measure]
-    draw: pl.DataFrame
-    by_word: bool = False
-    frame: pl.DataFrame | None = None
 
 
 NO_LABELS = "people scored none of the cases as a whole"

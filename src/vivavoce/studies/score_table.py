@@ -15,8 +15,6 @@ from vivavoce.core.records import Criterion, Measure
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
-    from vivavoce.studies.labels import Labels
-    from vivavoce.studies.raters.validation_status import JudgedCriterion
 
 
 ITEM = ("benchmark", "item", "variant", "group")
@@ -24,6 +22,32 @@ MISSING = ("unanswered", "unreadable", "failed", "set_aside")
 """Statuses without a value. Only `set_aside` is neither the candidate's doing nor a failure."""
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"
 """The reason where a side has no bound: a score failed and the scale is unbounded, so no case is worst."""
+
+
+class Labels(NamedTuple):
+    """People's scores of one criterion.
+
+    `scores` are the score rows, of one person or several, with `measure_id`; `measures` their measures.
+    `draw` has a row per item whose case was drawn: benchmark, item, variant, `probability`; `frame` one per
+    item that could have been, null where that is not known.
+    `by_word` is true where only the user's word says that they were chosen at random.
+    """
+
+    metric: str
+    scores: pl.DataFrame
+    measures: Mapping[int, Measure]
+    draw: pl.DataFrame
+    by_word: bool = False
+    frame: pl.DataFrame | None = None
+
+
+class JudgedCriterion(NamedTuple):
+    """What a status is about: one criterion as one judge scores it, on one benchmark."""
+
+    benchmark: str
+    signature: str
+    rater: str
+    criterion: str
 
 
 class ScoreTable(NamedTuple):
@@ -48,9 +72,9 @@ class ScoreTable(NamedTuple):
     """The requests for log-likelihoods that a measure scores."""
     released: Mapping[str, str] = {}
     """By benchmark the month in which its items could first be read."""
-    labels: Mapping[int, "Labels | str"] = {}
+    labels: Mapping[int, Labels | str] = {}
     """By measure the people's scores that correct it, or why none do."""
-    statuses: Mapping["JudgedCriterion", str] = {}
+    statuses: Mapping[JudgedCriterion, str] = {}
     """What is known of judges."""
     notes: tuple[str, ...] = ()
     """Lines on what was left out of the table."""

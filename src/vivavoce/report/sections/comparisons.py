@@ -27,7 +27,8 @@ from vivavoce.report.charts.svg import (
 from vivavoce.report.data import Board, Rows, board_of, by_board
 from vivavoce.report.format import number
 from vivavoce.report.sections.findings import overtaken
-from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of, weakest_status
+from vivavoce.studies.raters.validation_status import status_of, weakest_status
+from vivavoce.studies.score_table import JudgedCriterion
 
 if TYPE_CHECKING:
     import altair as alt

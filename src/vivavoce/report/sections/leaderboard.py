@@ -13,7 +13,8 @@ from vivavoce.report.data import Board, Rows
 from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.leaderboard.common_items import order_basis
-from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
+from vivavoce.studies.raters.validation_status import status_of
+from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.text import and_so, by_view, count
 
 MOST_CAUSES, MOST_NAMES = 3, 4

@@ -9,8 +9,8 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
-from vivavoce.studies.raters.validation_status import UNVALIDATED, JudgedCriterion
-from vivavoce.studies.score_table import MISSING
+from vivavoce.studies.raters.validation_status import UNVALIDATED
+from vivavoce.studies.score_table import MISSING, JudgedCriterion
 
 MOST_CAUSES = 3
 

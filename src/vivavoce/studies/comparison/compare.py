@@ -20,6 +20,7 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.studies.comparison.data_digest import PairKey
 from vivavoce.studies.comparison.paired import (
     Compared,
+    Correction,
     Incomparable,
     Pair,
     PooledFigures,
@@ -27,7 +28,6 @@ from vivavoce.studies.comparison.paired import (
     check_margin,
 )
 from vivavoce.studies.comparison.pairs import pairs, pairs_of
-from vivavoce.studies.comparison.people_scale import Correction
 from vivavoce.studies.comparison.sequential import (
     Plan,
     PlannedTest,
@@ -52,11 +52,11 @@ from vivavoce.studies.comparison.verdicts import (
     verdict_of,
 )
 from vivavoce.studies.intervals import FLIPPED
-from vivavoce.studies.labels import LabelledValues, Labels, unlabelled_words
+from vivavoce.studies.labels import LabelledValues, unlabelled_words
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
-from vivavoce.studies.raters.validation_status import JudgedCriterion, status_of
-from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, span
+from vivavoce.studies.raters.validation_status import status_of
+from vivavoce.studies.score_table import NO_LIMIT, SAMPLED, JudgedCriterion, Labels, span
 from vivavoce.studies.study import as_mapping, columns
 
 COLUMNS = columns(ComparisonRow)

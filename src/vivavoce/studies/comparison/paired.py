@@ -6,7 +6,7 @@ whole, a perplexity by its logarithm.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparison.candidate_scores import CandidateScores, by_candidate
+from vivavoce.studies.labels import LabelledValues
 from vivavoce.studies.leaderboard.pooling import (
     POOLS,
     TOO_LARGE,
@@ -27,10 +28,6 @@ from vivavoce.studies.leaderboard.pooling import (
     sums,
 )
 from vivavoce.studies.score_table import ITEM, repeats, weighted_mean, weights_of
-
-if TYPE_CHECKING:
-    from vivavoce.studies.comparison.people_scale import Correction
-    from vivavoce.studies.labels import LabelledValues
 
 Population = Literal["sample", "fixed"]
 IntervalMethod = Callable[..., stats.Interval | None]
@@ -153,6 +150,23 @@ class Incomparable(NamedTuple):
     failed: int = 0
 
 
+class Correction(NamedTuple):
+    """What people's scores did to a comparison; `judge` is what it was before.
+
+    `n_different` and `effective_cases` are of the labelled cases: on how many people scored the two
+    differently, and how many of equal size would tell as much.
+    """
+
+    lambda_: float
+    n_labelled: int
+    n_different: int
+    effective_cases: float
+    judge: stats.Paired
+    difference_people: float
+    by_word: bool
+    n_unlabelled: int
+
+
 class Compared(NamedTuple):
     """A pair that was compared, by its differences by item or by its pooled figures.
 
@@ -163,13 +177,13 @@ class Compared(NamedTuple):
 
     pair: Pair
     observed: stats.Paired
-    data: "Differences | PooledFigures | LabelledValues"
+    data: Differences | PooledFigures | LabelledValues
     means: tuple[float, float]
     n_only: tuple[int, int]
     failed: int = 0
     fillings: tuple[stats.Paired, stats.Paired] | None = None
     on_answered: stats.Paired | None = None
-    correction: "Correction | None" = None
+    correction: Correction | None = None
     uncorrected: str | None = None
 
     def form_of(self, other: "Compared") -> bool:

@@ -16,7 +16,7 @@ from vivavoce.studies.comparison.paired import (
     margin_of,
 )
 from vivavoce.studies.comparison.people_scale import on_peoples_scale
-from vivavoce.studies.labels import Labels
+from vivavoce.studies.score_table import Labels
 
 ALL_PAIRS = 3
 """Up to this many candidates every pair is compared; beyond, each with the first."""

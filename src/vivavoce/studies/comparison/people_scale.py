@@ -5,34 +5,18 @@ without limit, and this one not at all. Where too few labelled cases differ for 
 labels speak alone.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from vivavoce import stats
 from vivavoce.studies.comparison.candidate_scores import CandidateScores
-from vivavoce.studies.comparison.paired import Compared, Differences
-from vivavoce.studies.labels import Labels, labels_by_item, with_labels
+from vivavoce.studies.comparison.paired import Compared, Correction, Differences
+from vivavoce.studies.labels import labels_by_item, with_labels
+from vivavoce.studies.score_table import Labels
 
 _ITEM = ["benchmark", "item", "variant"]
-
-
-class Correction(NamedTuple):
-    """What people's scores did to a comparison; `judge` is what it was before.
-
-    `n_different` and `effective_cases` are of the labelled cases: on how many people scored the two
-    differently, and how many of equal size would tell as much.
-    """
-
-    lambda_: float
-    n_labelled: int
-    n_different: int
-    effective_cases: float
-    judge: stats.Paired
-    difference_people: float
-    by_word: bool
-    n_unlabelled: int
 
 
 def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores) -> Compared:

@@ -13,8 +13,7 @@ import numpy as np
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
-from vivavoce.studies.comparison.paired import Compared, Differences, IntervalMethod
-from vivavoce.studies.comparison.people_scale import Correction
+from vivavoce.studies.comparison.paired import Compared, Correction, Differences, IntervalMethod
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge

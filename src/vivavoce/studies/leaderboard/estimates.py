@@ -14,7 +14,6 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.studies.labels import Labels
 from vivavoce.studies.leaderboard.common_items import common_items, order_basis
 from vivavoce.studies.leaderboard.estimators import (
     Figures,
@@ -28,10 +27,12 @@ from vivavoce.studies.leaderboard.people_mean import on_peoples_scale, people_me
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.raters.rater_scores import is_judge
-from vivavoce.studies.raters.validation_status import JudgedCriterion, stamp_notes, status_of
+from vivavoce.studies.raters.validation_status import stamp_notes, status_of
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
+    JudgedCriterion,
+    Labels,
     ScoreTable,
     by_answer,
     by_repeat,

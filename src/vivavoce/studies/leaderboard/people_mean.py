@@ -11,16 +11,10 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.labels import (
-    NO_LABELS,
-    LabelledValues,
-    Labels,
-    labels_by_item,
-    unlabelled_words,
-    with_labels,
-)
+from vivavoce.studies.labels import NO_LABELS, LabelledValues, labels_by_item, unlabelled_words, with_labels
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
 from vivavoce.studies.leaderboard.validated_share import Validation, by_validation, judge_validation
+from vivavoce.studies.score_table import Labels
 
 _NAMES = {"observed": "d", "low": "d_low", "high": "d_high"}
 

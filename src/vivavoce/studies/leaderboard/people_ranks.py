@@ -10,8 +10,8 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.comparison.paired import Compared
 from vivavoce.studies.comparison.pairs import pairs
-from vivavoce.studies.labels import Labels, labels_by_item, with_labels
-from vivavoce.studies.score_table import resolve
+from vivavoce.studies.labels import labels_by_item, with_labels
+from vivavoce.studies.score_table import Labels, resolve
 
 
 class PeopleRanks(NamedTuple):

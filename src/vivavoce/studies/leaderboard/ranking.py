@@ -13,7 +13,6 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding
 from vivavoce.core.registry import study
-from vivavoce.studies.labels import Labels
 from vivavoce.studies.leaderboard.common_items import OwnMean, on_common_items
 from vivavoce.studies.leaderboard.people_ranks import PeopleRanks, ranks_on_peoples_scale
 from vivavoce.studies.raters.rater_scores import is_judge
@@ -25,7 +24,7 @@ from vivavoce.studies.score_matrix import (
     labels,
     left_out,
 )
-from vivavoce.studies.score_table import NO_LIMIT, ScoreTable, unweighted
+from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, unweighted
 from vivavoce.studies.study import Study, columns
 from vivavoce.studies.text import cases, count, depends_on, number
 

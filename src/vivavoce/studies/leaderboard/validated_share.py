@@ -11,9 +11,9 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
-from vivavoce.studies.labels import RESPONSE, Labels, people_scores
+from vivavoce.studies.labels import RESPONSE, people_scores
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
-from vivavoce.studies.score_table import by_repeat, weights_of
+from vivavoce.studies.score_table import Labels, by_repeat, weights_of
 
 INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from vivavoce.core.records import Measure
 from vivavoce.studies.raters.rater_scores import (
@@ -14,7 +14,7 @@ from vivavoce.studies.raters.rater_scores import (
     rater_row,
     raters_of,
 )
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import JudgedCriterion, ScoreTable
 from vivavoce.studies.text import count
 
 UNVALIDATED = "unvalidated"
@@ -23,15 +23,6 @@ SHOWN = "shown"
 PEOPLE_ALPHA = 0.667
 """The least agreement between people that a stamp asks for: Krippendorff (2019), Content Analysis, 4th ed.,
 ch. 12, draws no conclusion from less."""
-
-
-class JudgedCriterion(NamedTuple):
-    """What a status is about: one criterion as one judge scores it, on one benchmark."""
-
-    benchmark: str
-    signature: str
-    rater: str
-    criterion: str
 
 
 def validation_status(
