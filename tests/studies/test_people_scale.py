@@ -236,8 +236,8 @@ def test_a_rare_harm_with_few_labels_has_an_interval_inside_the_scale(tmp_path: 
         assert 0.0 == row["lambda"]
 
 
-def two_benchmarks(folder: Path) -> Run:
-    """A judge of yes and no on 80 questions that nobody scored, and on 80 others that people scored."""
+def two_benchmarks(folder: Path, labelled: int = 80) -> Run:
+    """A judge of yes and no on 80 questions that nobody scored, and on 80 others; people scored some."""
     rng = np.random.default_rng(11)
     truth = (rng.random(160) < 0.6).astype(float)
     judge = np.where(rng.random(160) < np.where(truth == 1, 0.1, 0.3), 1 - truth, truth)
@@ -250,7 +250,8 @@ def two_benchmarks(folder: Path) -> Run:
             if measure == RATING and name == "exam":
                 continue
             rows = [{"candidate": "A", "item": f"{name}{k}", "criterion": "worth", "value": values[k],
-                     **({"rater": rater} if rater else {})} for k in at]  # fmt: skip
+                     **({"rater": rater} if rater else {})}
+                    for k in (at[:labelled] if rater else at)]  # fmt: skip
             file = write_lines(folder / f"{name}-{measure[:5]}.jsonl", rows)
             run.import_scores(file, measure=measure, range={"*": (0, 1)}, benchmark=spec)
     return run
@@ -349,3 +350,96 @@ def test_a_judge_that_knows_nothing_gives_the_labels_alone(tmp_path: Path) -> No
     people = stats.paired(KIND.people[0][at] - KIND.people[1][at], np.array(at))
     assert (0.0, people.difference) == (row["lambda"], pytest.approx(row["difference"]))
     assert row["p"] == pytest.approx(people.p)
+
+
+def with_failures(folder: Path, values: Benchmark, at: list[int], **settings: Any) -> Run:
+    """The judge failed where its value is NaN; people scored both answers to these questions."""
+    names = [(c, k) for c in range(2) for k in range(values.judge.shape[1])]
+    marks = [
+        ("AB"[c], f"q{k:03}", None if np.isnan(values.judge[c, k]) else float(values.judge[c, k]))
+        for c, k in names
+    ]
+    run = judged(folder, {JUDGE: marks}, **settings)
+    rows = [
+        {"candidate": "AB"[c], "item": f"q{k:03}", "criterion": "worth", "rater": "ann",
+         "value": float(values.people[c, k]), "p": len(at) / values.judge.shape[1]}
+        for c in range(2) for k in at if not np.isnan(values.people[c, k])
+    ]  # fmt: skip
+    file = write_lines(folder / "people.jsonl", rows)
+    run.import_scores(file, measure=RATING, range={"*": (0, 5)}, map={"probability": "p"})
+    return run
+
+
+def is_ordered(row: dict[str, Any], estimate: str) -> bool:
+    """Whether the bounds hold what was observed."""
+    inner = row["set_low"] <= row[estimate] <= row["set_high"]
+    return inner and row["bound_low"] <= row["low"] and row["bound_high"] >= row["high"]
+
+
+def test_what_a_judge_failed_on_decides_though_people_scored_some_of_it(tmp_path: Path) -> None:
+    """The two are equal; the judge failed on every fifth question, where A is far worse."""
+    rng = np.random.default_rng(0)
+    people = np.round(3 + rng.normal(0, 0.3, (2, 200)), 1)
+    people[0] += np.where(np.arange(200) % 5 == 0, -1.6, 0.4)
+    judge = np.clip(people + rng.normal(0, 1.5, (2, 200)), 0, 5)
+    judge[0, ::5] = np.nan
+    run = with_failures(tmp_path, Benchmark(people, judge), drawn(3))
+    row = only(compare(run))
+    assert ("depends", "prediction_powered") == (row["verdict_code"], row["estimate_kind"])
+    assert row["set_low"] < 0.03 < row["set_high"]
+    assert is_ordered(row, "difference")
+    assert all(is_ordered(dict(row), "estimate") for row in run.estimates(JUDGE).rows)
+
+
+def test_a_failed_score_inside_a_labelled_case_is_counted_with_its_label(tmp_path: Path) -> None:
+    """Cases of two questions; of three labelled ones the judge failed on one question."""
+    cases = sorted(np.random.default_rng(1).choice(100, 30, replace=False).tolist())
+    at = [k for case in cases for k in (2 * case, 2 * case + 1)]
+    judge = KIND.judge.copy()
+    judge[0, at[1]] = judge[1, at[5]] = judge[1, at[10]] = np.nan
+    items = [{"item": f"q{k:03}", "group": f"case{k // 2:03}"} for k in range(200)]
+    run = with_failures(tmp_path, Benchmark(KIND.people, judge), at, items=items)
+    row = only(compare(run))
+    assert ("cannot_tell", 57) == (row["verdict_code"], row["n_labelled"])
+    assert is_ordered(row, "difference")
+    assert all(is_ordered(dict(row), "estimate") for row in run.estimates(JUDGE).rows)
+    people = KIND.people.copy()
+    people[:, at[1]] = np.nan  # nobody scored it: its case is not labelled as a whole
+    unscored = with_failures(tmp_path / "unscored", Benchmark(people, judge), at, items=items)
+    assert 56 == only(compare(unscored))["n_labelled"]
+
+
+def test_silences_that_nobody_was_shown_stay_in_the_mean(tmp_path: Path) -> None:
+    """Both are silent to half the questions, and the labels were drawn among the others."""
+    rng = np.random.default_rng(2)
+    people = np.clip(np.round(rng.normal(4, 0.4, (2, 200)), 1), 0, 5)
+    judge = np.clip(people + rng.normal(0, 1, (2, 200)), 0, 5)
+    blank = {f"q{k:03}": "" for k in range(0, 200, 2)}
+    at = [k for k in drawn(4, size=60) if k % 2]
+    marks = [("AB"[c], f"q{k:03}", float(judge[c, k])) for c in range(2) for k in range(200)]
+    labels = [("AB"[c], f"q{k:03}", float(people[c, k]), "ann") for c in range(2) for k in at]
+    run = judged(tmp_path, {JUDGE: marks, RATING: labels}, texts={"A": blank, "B": blank})
+    row = only(compare(run, labels_chosen_at_random=True))
+    assert (len(at), 200) == (row["n_labelled"], row["n_items"])
+    assert row["difference_people"] == pytest.approx((people[0] - people[1])[at].mean() / 2)
+    for k, row in enumerate(sorted(run.estimates(JUDGE).rows, key=lambda row: row["candidate"])):
+        assert row["estimate_people"] == pytest.approx(people[k][at].mean() / 2)
+        assert row["low"] < people[k][1::2].mean() / 2 < row["high"]
+
+
+def test_the_users_word_given_again_is_of_later_labels_too(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1))
+    assert 50 == only(compare(run, labels_chosen_at_random=True))["n_labelled"]
+    later = [k for k in range(200) if k not in drawn(1)][:40]
+    rows = [{"candidate": "AB"[c], "item": f"q{k:03}", "criterion": "worth", "rater": "ann",
+             "value": float(KIND.people[c, k])} for c in range(2) for k in later]  # fmt: skip
+    run.import_scores(write_lines(tmp_path / "later.jsonl", rows), measure=RATING, range={"*": (0, 5)})
+    row = only(compare(run, labels_chosen_at_random=True))
+    assert (90, 2) == (row["n_labelled"], row["looks"])
+
+
+def test_answers_chosen_by_hand_validate_no_judge(tmp_path: Path) -> None:
+    """People scored the first 60 of the other benchmark's 80 questions, nobody knows why."""
+    rows = {row["benchmark"]: row for row in two_benchmarks(tmp_path, labelled=60).estimates(JUDGE).rows}
+    assert "scores" == rows["exam"]["estimate_kind"]
+    assert "how the labelled questions were chosen is not recorded" in rows["exam"]["reason"]

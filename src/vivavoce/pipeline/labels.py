@@ -114,11 +114,15 @@ def _labels(people: ScoreTable, measures: Mapping[int, Measure], draws: Mapping[
 
 
 def _put_word(run: RunFile, people: ScoreTable) -> None:
-    """Store the user's word that these labels were drawn at random, for metrics without a known draw."""
+    """Store the user's word that these labels were drawn at random, for metrics without a known draw.
+
+    Given again, the word is of the labels that came since, too.
+    """
     with run.writing() as db:
         draws = read_label_draws(db)
         by_benchmark = Counter(benchmark for benchmark, *_ in cases_by_item(db))
-        for metric in sorted({m.metric for m in people.measures.values()} - draws.keys()):
+        recorded = {metric for metric, draw in draws.items() if draw.source != WORD}
+        for metric in sorted({m.metric for m in people.measures.values()} - recorded):
             keys = [key for key, m in people.measures.items() if m.metric == metric]
             rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(_ITEM).unique()
             places = frozenset(rows.iter_rows())

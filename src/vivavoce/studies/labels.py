@@ -2,7 +2,8 @@
 
 Cases are drawn for labelling with probabilities that are known; what people said of them corrects the other
 rater's figures (`stats.prediction_powered`). A response that the criterion's rule scores, because the
-candidate was silent, needs no label: people's score of it is the rule's too.
+candidate was silent, needs no label: people's score of it is the rule's too. So a case of which all that is
+compared is silent is labelled for certain, drawn or not.
 """
 
 import hashlib
@@ -31,8 +32,9 @@ NO_LABELS = "people scored none of the cases as a whole"
 class LabelledValues(NamedTuple):
     """A row per item: `d` as observed, `d_low` and `d_high` with failed scores at worst and best; `group`.
 
-    Of wholly labelled cases also `people`, people's value, `judge`, the other rater's on the same repeats,
-    and `probability`; null elsewhere.
+    Of wholly labelled cases also `people`, people's value, `judge`, the other rater's on the same repeats
+    (null where its scores failed), `probability`, and `silent`, true for what a rule scored alone; null
+    elsewhere.
     """
 
     items: pl.DataFrame
@@ -45,11 +47,17 @@ class LabelledValues(NamedTuple):
         return self.items.filter(pl.col("people").is_not_null() & pl.col("d").is_not_null())
 
     @property
+    def n_labelled(self) -> int:
+        """The items that people scored; silences are not among them."""
+        return self.labelled.filter(~pl.col("silent")).height
+
+    @property
     def of_people(self) -> pl.DataFrame:
-        """The labelled items with people's values alone, each weighed by how many it stands for."""
+        """The items with people's values alone, each weighed by how many it stands for."""
         weight = pl.col("weight") if "weight" in self.items.columns else pl.lit(1.0)
         people = pl.col("people")
-        return self.labelled.with_columns(
+        labelled = self.items.filter(people.is_not_null())
+        return labelled.with_columns(
             d=people, d_low=people, d_high=people, weight=weight / pl.col("probability")
         )
 
@@ -81,38 +89,70 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
 
     Or why people's scores cannot correct them.
     """
-    if labels.frame is not None:
-        # No label speaks for a question that had no chance of one.
-        outside = items.drop_nulls("d").join(labels.frame, on=_ITEM, how="anti")
-        if outside.height:
-            first = outside["item"].sort()[0]
-            return (
-                f"{count(outside.height, 'question')} had no chance to be drawn for labelling, such as "
-                f"{first}: --items chooses those that had, or `viva panel make` draws again"
-            )
-    # A case that people scored in part is no draw of cases: it counts among those without labels.
-    is_complete = (pl.col("people").is_not_null() | pl.col("d").is_null()).all().over("group")
+    if problem := _no_chance(items, labels):
+        return problem
     joined = items.join(by_item, on=_ITEM, how="left", validate="1:1", maintain_order="left")
-    values = LabelledValues(
-        joined.with_columns(pl.when(is_complete).then(c).alias(c) for c in ("people", "judge", "probability"))
-    )
-    skipped = values.items.filter(pl.col("people").is_null() & pl.col("d").is_not_null())
+    values = LabelledValues(_whole_cases(joined))
+    compared = values.items.filter(_HAS_SCORES)
+    by_people = compared.filter(pl.col("people").is_not_null() & ~pl.col("certain"))
+    skipped = compared.filter(pl.col("people").is_null())
     n_unlabelled = skipped.join(labels.draw, on=_ITEM, how="semi")["group"].n_unique()
-    rows = values.labelled
-    if not rows.height:
+    if not by_people["d"].count():
         return NO_LABELS
-    if rows["probability"].null_count():
+    probability = pl.col("probability")
+    if by_people["probability"].null_count():
         # Where every case is labelled nothing was chosen.
-        if rows.height < items["d"].count():
+        if skipped.height:
             return CHOSEN_BY_HAND
         return LabelledValues(values.items.with_columns(probability=pl.lit(1.0)))
-    if rows.group_by("group").agg(pl.col("probability").n_unique())["probability"].max() != 1:
+    if by_people.group_by("group").agg(probability.n_unique())["probability"].max() != 1:
         return "questions of one case have several drawing probabilities: a case is drawn as a whole"
-    of_people = values.of_people
-    effective = stats.effective_groups(of_people["group"].to_numpy(), weights=weights_of(of_people))
+    weight = pl.col("weight") if "weight" in items.columns else pl.lit(1.0)
+    weighed = by_people.drop_nulls("d").with_columns(weight=weight / probability)
+    effective = stats.effective_groups(weighed["group"].to_numpy(), weights=weights_of(weighed))
     if not stats.enough_groups(effective):
-        return f"people scored {cases(rows['group'].n_unique(), effective)}: too few to correct a judge"
+        return f"people scored {cases(weighed['group'].n_unique(), effective)}: too few to correct a judge"
+    if labels.by_word and by_people["probability"].n_unique() == 1:
+        # At random, but among what could be scored: silences had no need of a label.
+        share = by_people.height / compared.filter(~pl.col("certain")).height
+        alike = pl.when("certain").then(probability).otherwise(share)
+        values = LabelledValues(values.items.with_columns(probability=alike))
     return values._replace(n_unlabelled=n_unlabelled)
+
+
+def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
+    """Why no label speaks for these items: some of them had no chance of one."""
+    if labels.frame is None:
+        return None
+    outside = items.drop_nulls("d").join(labels.frame, on=_ITEM, how="anti")
+    if not outside.height:
+        return None
+    first = outside["item"].sort()[0]
+    return (
+        f"{count(outside.height, 'question')} had no chance to be drawn for labelling, such as {first}: "
+        "--items chooses those that had, or `viva panel make` draws again"
+    )
+
+
+_HAS_SCORES = pl.col("d_low").is_not_null()
+"""Whether an item has values: not as observed if all its scores failed, but as filled."""
+
+
+def _whole_cases(joined: pl.DataFrame) -> pl.DataFrame:
+    """The items with labels of wholly labelled cases alone; `certain` are cases in which all is silent."""
+    has_label, silent = pl.col("people").is_not_null(), pl.col("silent").fill_null(value=False)
+    # A case that people scored in part is no draw of cases: it counts among those without labels.
+    is_complete = (has_label | ~_HAS_SCORES).all().over("group")
+    joined = joined.with_columns(
+        silent=silent,
+        certain=is_complete & (silent | ~_HAS_SCORES).all().over("group"),
+        # A silence has the probability of what people scored in its case.
+        probability=pl.col("probability").fill_null(pl.col("probability").max().over("group")),
+    )
+    share = pl.when(pl.col("certain")).then(1.0).otherwise("probability")
+    return joined.with_columns(probability=share).with_columns(
+        pl.when(is_complete & has_label).then(name).alias(name) for name in ("people", "judge", "probability")
+    )
 
 
 def unlabelled_words(n: int) -> str:
@@ -140,7 +180,8 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
     """A row per labelled item and candidate: people's mean as `label`, the other rater's as `judge`.
 
     `judged` are the score rows of the other rater on one benchmark. Both means are over the repeats that
-    people scored. `probability` is that of the item's case. Items outside the draw have no row.
+    people scored, `judge` null where all of it failed. `probability` is that of the item's case, null where
+    it is not known. `silent` is true where every repeat is. Other items outside the draw have no row.
     """
     answers = by_repeat(judged, criterion).select(*RESPONSE, judge="observed")
     scored = people_scores(labels)
@@ -148,13 +189,22 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
         answers.join(scored, on=RESPONSE, validate="1:1").select(*RESPONSE, "judge", "label"),
         _silent(judged, answers, scored),
     ])  # fmt: skip
-    # The draw is joined last: a label outside it stands for nobody.
-    return (
-        pairs.filter(pl.col("judge").is_not_null() & pl.col("label").is_not_null())
-        .group_by(*_ITEM, "candidate")
+    # People's scores count where all of the other rater's failed, too: else what failed would go unseen.
+    has_judge, place = pl.col("judge").is_not_null(), [*_ITEM, "candidate"]
+    by_item = (
+        pairs.filter(pl.col("label").is_not_null() & (has_judge | ~has_judge.any().over(place)))
+        .group_by(place)
         .agg(pl.col("judge", "label").mean())
-        .join(labels.draw, on=_ITEM, validate="m:1")
-        .sort(*_ITEM, "candidate")
+    )
+    in_draw = labels.draw.with_columns(drawn=pl.lit(value=True))
+    return (
+        by_item.join(in_draw, on=_ITEM, how="left", validate="m:1")
+        .join(_all_silent(judged), on=place, how="left", validate="1:1")
+        # A label outside the draw stands for nobody.
+        .filter(pl.col("drawn") | pl.col("silent"))
+        .with_columns(pl.col("silent").fill_null(value=False))
+        .drop("drawn")
+        .sort(place)
     )
 
 
@@ -167,6 +217,15 @@ def people_scores(labels: Labels) -> pl.DataFrame:
     return pl.concat(people).group_by(RESPONSE).agg(label=pl.col("observed").mean())
 
 
+_SILENT = pl.col("status").is_in(["unanswered", "unreadable"])
+
+
+def _all_silent(judged: pl.DataFrame) -> pl.DataFrame:
+    """The items and candidates of which every repeat is silent, as `silent`."""
+    unedited = judged.filter(pl.col("edit") == "")
+    return unedited.group_by(*_ITEM, "candidate").agg(silent=_SILENT.all()).filter("silent")
+
+
 def _silent(judged: pl.DataFrame, answers: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     """The first repeat of each item and candidate without labels that is silent, with the rule's score.
 
@@ -177,7 +236,7 @@ def _silent(judged: pl.DataFrame, answers: pl.DataFrame, scored: pl.DataFrame) -
         .sort("repeat")
         .unique([*_ITEM, "candidate"], keep="first", maintain_order=True)
     )
-    silent = first.filter(pl.col("status").is_in(["unanswered", "unreadable"])).select(RESPONSE)
+    silent = first.filter(_SILENT).select(RESPONSE)
     return (
         silent.join(scored, on=[*_ITEM, "candidate"], how="anti")
         .join(answers, on=RESPONSE, validate="1:1")

@@ -381,13 +381,17 @@ def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) 
 
 
 def _with_labelled_bounds(row: ComparisonRow, compared: Compared, level: float) -> ComparisonRow:
-    """The bounds on people's scale: the two fillings, each corrected by the labels."""
+    """The bounds on people's scale: what was observed and the two fillings, each corrected by the labels."""
     if compared.fillings is None:
         return row
-    pair, (worst, best) = compared.pair, compared.fillings
-    lows, highs = worst.interval(level=level), best.interval(level=level)
-    set_low, set_high = _ends(pair, (worst.difference, best.difference))
-    bound_low, bound_high = _ends(pair, (lows and lows.low, highs and highs.high))
+    pair, filled = compared.pair, [compared.observed, *compared.fillings]
+    differences = [paired.difference for paired in filled]
+    set_low, set_high = _ends(pair, (min(differences), max(differences)))
+    intervals = [ends for paired in filled if (ends := paired.interval(level=level))]
+    bound_low = bound_high = None
+    if len(intervals) == len(filled):
+        lows, highs = zip(*intervals, strict=True)
+        bound_low, bound_high = _ends(pair, (min(lows), max(highs)))
     return replace(row, set_low=set_low, set_high=set_high, bound_low=bound_low, bound_high=bound_high)
 
 

@@ -35,7 +35,7 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
     people, powered = of_people.paired("d"), values.powered()
     change = Correction(
         lambda_=powered.lambda_,
-        n_labelled=powered.n_labelled,
+        n_labelled=values.n_labelled,
         n_different=people.n_different,
         effective_cases=people.effective_groups,
         judge=compared.observed,
@@ -49,7 +49,9 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
         )
     fillings = None
     if compared.fillings:
-        worst, best = (_paired(values.powered(column), compared.observed) for column in ("d_low", "d_high"))
+        filled = (_paired(values.powered(column), compared.observed) for column in ("d_low", "d_high"))
+        # Each has its own lambda, so labels may put the fillings in another order.
+        worst, best = sorted(filled, key=lambda paired: paired.difference)
         fillings = worst, best
     return compared._replace(
         observed=_paired(powered, compared.observed),
@@ -66,6 +68,7 @@ def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.Dat
     return first.join(second, on=_ITEM, suffix="_2", validate="1:1").select(
         *_ITEM,
         "probability",
+        silent=pl.col("silent") & pl.col("silent_2"),
         people=pl.col("label") - pl.col("label_2"),
         judge=pl.col("judge") - pl.col("judge_2"),
     )

@@ -3,6 +3,7 @@
 Candidates are corrected all or none of them: means on two scales have no order.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
-from vivavoce.studies.labels import NO_LABELS, LabelledValues, labels_by_item, unlabelled_words, with_labels
+from vivavoce.studies.labels import LabelledValues, labels_by_item, unlabelled_words, with_labels
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
 from vivavoce.studies.leaderboard.validated_share import Validation, by_validation, judge_validation
 from vivavoce.studies.score_table import Labels
@@ -51,9 +52,9 @@ def people_means(
         return PeopleMeans(None, labels)
     if labels.scores.join(part, on="benchmark", how="semi").is_empty():
         validation = judge_validation(labels, elsewhere, criterion)
-        return (
-            PeopleMeans(None, NO_LABELS) if validation is None else PeopleMeans(None, None, None, validation)
-        )
+        if isinstance(validation, str):
+            return PeopleMeans(None, validation)
+        return PeopleMeans(None, validation=validation)
     by_item = labels_by_item(labels, part, criterion).rename({"label": "people"})
     means = PeopleMeans(by_item, labels=labels)
     # One candidate without enough labels leaves all of them on the judge's scale.
@@ -85,7 +86,7 @@ def on_peoples_scale(
         low=powered.low,
         high=powered.high,
         estimate_kind="prediction_powered",
-        n_labelled=powered.n_labelled,
+        n_labelled=labelled.n_labelled,
         lambda_=powered.lambda_,
         estimate_judge=figures.estimate,
         estimate_people=powered.labels_mean,
@@ -105,8 +106,17 @@ def _limits(criterion: Criterion) -> tuple[float | None, float | None]:
 
 def _bounds(labelled: LabelledValues, low: float | None, high: float | None) -> stats.Bounds:
     """What the failed scores could make of it: the two fillings, each corrected by the labels."""
-    worst, best = (
-        None if labelled.items[column].is_nan().any() else labelled.powered(column, low=low, high=high)
-        for column in ("d_low", "d_high")
-    )
-    return stats.Bounds(worst and worst.value, best and best.value, worst and worst.low, best and best.high)
+    # Each has its own lambda, so labels may put the fillings in another order, and what was observed outside.
+    sides = {name: not labelled.items[name].is_nan().any() for name in ("d", "d_low", "d_high")}
+    fillings = [labelled.powered(name, low=low, high=high) for name, bounds in sides.items() if bounds]
+    least = _outermost([(p.value, p.low) for p in fillings], min) if sides["d_low"] else (None, None)
+    most = _outermost([(p.value, p.high) for p in fillings], max) if sides["d_high"] else (None, None)
+    return stats.Bounds(least[0], most[0], least[1], most[1])
+
+
+def _outermost(
+    ends: Sequence[tuple[float, float | None]], choose: Callable[[Iterable[float]], float]
+) -> tuple[float, float | None]:
+    """The outermost of these values and of their ends; no end where one has none."""
+    finite = [end for _, end in ends if end is not None]
+    return choose(value for value, _ in ends), choose(finite) if len(finite) == len(ends) else None

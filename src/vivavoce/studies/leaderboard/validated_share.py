@@ -11,10 +11,11 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
-from vivavoce.studies.labels import RESPONSE, people_scores
+from vivavoce.studies.labels import CHOSEN_BY_HAND, NO_LABELS, RESPONSE, people_scores
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
 from vivavoce.studies.score_table import Labels, by_repeat, weights_of
 
+_ITEM = ["benchmark", "item", "variant"]
 INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"
 
 
@@ -26,21 +27,29 @@ class Validation(NamedTuple):
     n_labelled: int
 
 
-def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -> Validation | None:
-    """From the answers that people and the judge both scored; null where they tell too little.
+def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -> Validation | str:
+    """From the answers that people and the judge both scored; or why they tell nothing.
 
     `judged` are the judge's score rows on the benchmarks that people scored. Scores must be 0 or 1, and each
-    of the two rest on 10 effective cases.
+    of the two rest on 10 effective cases. Labels that were chosen by hand, such as the doubtful ones, tell of
+    no other answers.
     """
     if (criterion.low, criterion.high) != (0, 1) or judged.is_empty():
-        return None
-    answers = by_repeat(judged, criterion).select(*RESPONSE, "group", judge="observed").drop_nulls("judge")
-    both = answers.join(people_scores(labels).drop_nulls("label"), on=RESPONSE, validate="1:1")
+        return NO_LABELS
+    answers = by_repeat(judged, criterion).drop_nulls("observed").rename({"observed": "judge"})
+    scored = answers.join(people_scores(labels).drop_nulls("label"), on=RESPONSE, validate="1:1")
+    both = scored.join(labels.draw, on=_ITEM, validate="m:1")
     if not both.select(pl.all_horizontal(pl.col("judge", "label").is_in([0.0, 1.0])).all()).item():
-        return None
+        return NO_LABELS
+    if both["probability"].null_count():
+        open_to_people = judged.filter(status="ok").join(both, on="benchmark", how="semi")
+        if open_to_people.join(both, on=RESPONSE, how="anti").height:
+            return CHOSEN_BY_HAND
+    weight = pl.col("weight") if "weight" in both.columns else pl.lit(1.0)
+    both = both.with_columns(weight=weight / pl.col("probability").fill_null(1.0))
     sensitivity, specificity = (_agreement(both.filter(label=label)) for label in (1.0, 0.0))
     if sensitivity is None or specificity is None:
-        return None
+        return NO_LABELS
     return Validation(sensitivity, specificity, both.height)
 
 
@@ -48,7 +57,8 @@ def _agreement(rows: pl.DataFrame) -> stats.Mean | None:
     """The share of these answers that the judge scored as people did; null below 10 effective cases."""
     if not rows.height:
         return None
-    share = stats.cluster_mean((rows["judge"] == rows["label"]).to_numpy(), rows["group"].to_numpy())
+    right = (rows["judge"] == rows["label"]).to_numpy()
+    share = stats.cluster_mean(right, rows["group"].to_numpy(), weights=weights_of(rows))
     return share if stats.enough_groups(share.df + 1) else None
 
 
