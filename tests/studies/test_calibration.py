@@ -1,6 +1,7 @@
 """Calibration: what a run's confidences claim, and from where on an answer may stand by itself."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -397,3 +398,15 @@ def test_the_report_of_a_run_draws_it(tmp_path):
     page = run.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Reliability of boastful" in page
     assert "Risk by coverage of calibrated" in page
+
+
+def test_the_surest_candidate_leads_nothing(tmp_path: Path) -> None:
+    """The boastful one is surer and no better: no verdict, no rank and no first sentence rests on that."""
+    run = confident_run(tmp_path)
+    with pytest.raises(SelectionError, match="surer is not better"):
+        run.compare("calibrated", "boastful", metric="confidence(of=stated)")
+    ranking = run.study("ranking")["ranking"]
+    assert {"accuracy"} == {row["metric"] for row in ranking.rows}
+    assert "being no quality of an answer: confidence(of=stated), confidence" in str(ranking)
+    leads = [row for row in run.report_rows() if row["section"] == "answer"]
+    assert ["accuracy"] == [row["measure"] for row in leads]

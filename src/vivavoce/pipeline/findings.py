@@ -47,7 +47,7 @@ from vivavoce.studies.leaderboard.estimates import estimates
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
-from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_repeats
+from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_repeats, is_confidence
 from vivavoce.studies.study import Study
 
 if TYPE_CHECKING:
@@ -108,6 +108,11 @@ def compare_candidates(
     table = comparable_scores(run, table, names)
     if not table.scores.height:
         raise SelectionError(table.notes[0])
+    if all(map(is_confidence, table.measures.values())):
+        raise SelectionError(
+            f"{metric} says how sure candidates are, and surer is not better: `viva study {run.path} "
+            "calibration` holds it against right and wrong."
+        )
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
     of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
     of_labels = labels_digest(of_people)

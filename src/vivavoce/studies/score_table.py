@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.specs import signed
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
@@ -201,14 +202,30 @@ def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     return values.select(*item_of(values), "candidate", "repeat", "y")
 
 
+CONFIDENCE = "confidence"
+"""The metric, and its criterion, that says how sure a candidate is of its answer."""
+
+
+def is_confidence(measure: Measure) -> bool:
+    """True if the scores say how sure a candidate is: more of it is not better."""
+    return signed(measure.signature).spec.name == CONFIDENCE == measure.criterion.criterion
+
+
 def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tuple[str, ...]]:
-    """The measures whose values by answer are averaged, and a line on the pooled ones that are left out."""
-    single = {key: m for key, m in measures.items() if m.criterion.pool == "mean"}
-    pooled = [f"{m.metric}, {m.criterion.criterion}" for m in measures.values() if m.criterion.pool != "mean"]
-    if not pooled:
-        return single, ()
-    left_out = "; ".join(dict.fromkeys(pooled))
-    return single, (f"Left out, being pooled over all answers and no value of each: {left_out}.",)
+    """The measures whose values by answer are averaged, and lines on those that are left out.
+
+    A pooled figure is no value of an answer, and a confidence says nothing of how good the answer is.
+    """
+    sure = {key: m for key, m in measures.items() if is_confidence(m)}
+    pooled = {key: m for key, m in measures.items() if m.criterion.pool != "mean"}
+    single = {key: m for key, m in measures.items() if key not in sure and key not in pooled}
+    reasons = ("being pooled over all answers and no value of each", "being no quality of an answer")
+    lines = []
+    for reason, excluded in zip(reasons, (pooled, sure), strict=True):
+        if excluded:
+            names = dict.fromkeys(f"{m.metric}, {m.criterion.criterion}" for m in excluded.values())
+            lines.append(f"Left out, {reason}: {'; '.join(names)}.")
+    return single, tuple(lines)
 
 
 def counted_value(criterion: Criterion) -> pl.Expr:

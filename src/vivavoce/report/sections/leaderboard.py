@@ -14,7 +14,7 @@ from vivavoce.report.format import interval, number
 from vivavoce.report.sections.findings import Ranks
 from vivavoce.studies.leaderboard.common_items import order_basis
 from vivavoce.studies.raters.validation_status import status_of
-from vivavoce.studies.score_table import JudgedCriterion
+from vivavoce.studies.score_table import JudgedCriterion, is_confidence
 from vivavoce.studies.text import and_so, by_view, count
 
 MOST_CAUSES, MOST_NAMES = 3, 4
@@ -53,6 +53,7 @@ class Leaderboard(NamedTuple):
     n_common: int | None = None
     stamp: str | None = None
     saturated: bool = False
+    is_quality: bool = True
 
     @property
     def scale_words(self) -> str:
@@ -108,6 +109,7 @@ def boards(
                 n_common=lines[0]["n_common"] if basis else None,
                 stamp=status_of(stamps, benchmark, measure),
                 saturated=JudgedCriterion(benchmark, signature, rater, declared.criterion) in saturated,
+                is_quality=not is_confidence(measure),
             )
         )
     return leaderboards
@@ -157,6 +159,7 @@ def leads(leaderboards: Sequence[Leaderboard]) -> list[dict[str, Any]]:
             "stamp": board.stamp,
         }
         for board in leaderboards
+        if board.is_quality  # the surest candidate leads nothing
     ]
 
 

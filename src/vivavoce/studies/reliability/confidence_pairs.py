@@ -12,9 +12,8 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Measure
 from vivavoce.studies.leaderboard.thresholds import Op, parse_veto
 from vivavoce.studies.raters.rater_scores import RESPONSE, whole_responses
-from vivavoce.studies.score_table import ScoreTable, counted_value
+from vivavoce.studies.score_table import ScoreTable, counted_value, is_confidence
 
-NAME = "confidence"
 _OPS: Mapping[str, Any] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _CRITERION = re.compile(r"(?P<metric>.+)\[(?P<criterion>[^\[\]]+)\]", re.DOTALL)
 
@@ -50,12 +49,8 @@ def confidences(scores: ScoreTable) -> dict[int, str]:
     return {
         key: str(specs.signed(m.signature).spec.settings.get("of", "stated"))
         for key, m in scores.measures.items()
-        if _is_confidence(m)
+        if is_confidence(m)
     }
-
-
-def _is_confidence(measure: Measure) -> bool:
-    return specs.signed(measure.signature).spec.name == NAME and measure.criterion.criterion == NAME
 
 
 def correctness(scores: ScoreTable, kind: str, text: str | None) -> Correctness | str:
@@ -85,7 +80,7 @@ def correctness(scores: ScoreTable, kind: str, text: str | None) -> Correctness 
 def _averaged(scores: ScoreTable) -> dict[int, Measure]:
     """The measures that have a value for each response, but confidences."""
     averaged = {k: m for k, m in scores.measures.items() if m.criterion.pool == "mean"}
-    return {k: m for k, m in averaged.items() if not _is_confidence(m)}
+    return {k: m for k, m in averaged.items() if not is_confidence(m)}
 
 
 def _usual(scores: ScoreTable, fitting: Mapping[int, Measure], metric: str) -> Correctness | str:
