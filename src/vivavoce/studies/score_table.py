@@ -216,16 +216,22 @@ def by_answer(measures: Mapping[int, Measure]) -> tuple[dict[int, Measure], tupl
 
     A pooled figure is no value of an answer, and a confidence says nothing of how good the answer is.
     """
-    sure = {key: m for key, m in measures.items() if is_confidence(m)}
-    pooled = {key: m for key, m in measures.items() if m.criterion.pool != "mean"}
-    single = {key: m for key, m in measures.items() if key not in sure and key not in pooled}
-    reasons = ("being pooled over all answers and no value of each", "being no quality of an answer")
-    lines = []
-    for reason, excluded in zip(reasons, (pooled, sure), strict=True):
-        if excluded:
-            names = dict.fromkeys(f"{m.metric}, {m.criterion.criterion}" for m in excluded.values())
-            lines.append(f"Left out, {reason}: {'; '.join(names)}.")
-    return single, tuple(lines)
+    reasons = {key: _why_excluded(m) for key, m in measures.items()}
+    single = {key: m for key, m in measures.items() if reasons[key] is None}
+    names: dict[str, dict[str, None]] = {}
+    for key, reason in reasons.items():
+        if reason:
+            names.setdefault(reason, {})[f"{measures[key].metric}, {measures[key].criterion.criterion}"] = (
+                None
+            )
+    return single, tuple(f"Left out, {reason}: {'; '.join(listed)}." for reason, listed in names.items())
+
+
+def _why_excluded(measure: Measure) -> str | None:
+    """Why the values of a measure are not averaged by answer; null where they are."""
+    if measure.criterion.pool != "mean":
+        return "being pooled over all answers and no value of each"
+    return "being no quality of an answer" if is_confidence(measure) else None
 
 
 def counted_value(criterion: Criterion) -> pl.Expr:
