@@ -572,7 +572,7 @@ def test_a_chance_that_would_not_be_known_is_refused(tmp_path: Path) -> None:
     run = cased(tmp_path, [1] * 20)
     make(run, tmp_path / "one", n=5, candidates=["Able"])
     some = {("exam", f"c{k:02}-0", "") for k in range(10)}
-    with pytest.raises(InputError, match=r"--seed 1 has drawn questions for .* take another --seed"):
+    with pytest.raises(InputError, match=r"--seed 1 has drawn questions for .*: another --seed keeps"):
         make(run, tmp_path / "other", n=5, items=some, candidates=["Able"])
     with pytest.raises(InputError, match="labels drawn for Able: other --candidates get the same questions"):
         make(run, tmp_path / "other", n=5, seed=2)

@@ -83,6 +83,8 @@ def test_a_comparison_is_kept_with_its_settings(tmp_path: Path) -> None:
             "items": None,
             "against": None,
             "population": "sample",
+            "labels": None,
+            "labels_at_random": False,
         }
     ] == [{k: v for k, v in f["settings"].items() if k != "digest"} for f in kept]
     assert json.loads(json.dumps(found.rows, allow_nan=False)) == kept[0]["rows"]

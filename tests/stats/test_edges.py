@@ -18,6 +18,7 @@ from vivavoce import stats
 
 SIX = [0.2, 0.8, 0.5, 0.9, 0.4, 0.7]
 OTHER = [0.1, 0.9, 0.3, 0.6, 0.8, 0.2]
+RIGHT = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
 GROUPS = ["a", "a", "b", "c", "c", "d"]
 KINDS = ["u", "u", "v", "v", "v", "u"]
 WEIGHTS = [1.0, 2.0, 1.0, 1.0, 3.0, 1.0]
@@ -137,6 +138,9 @@ ARRAYS = dict(
              rows={"values": 1}),
         case(stats.davidson, MET, WON, n_systems=3),
         case(one_drop, SIX, GROUPS),
+        case(stats.answer_threshold, SIX, RIGHT, GROUPS, weights=WEIGHTS, risk=0.5),
+        case(stats.calibration, SIX, RIGHT, GROUPS, weights=WEIGHTS),
+        case(stats.risk_coverage, SIX, RIGHT, GROUPS, weights=WEIGHTS),
         case(stats.effective_groups, GROUPS, weights=WEIGHTS, numbers=("weights",)),
         case(stats.estimate_macro, SIX, GROUPS, categories=KINDS, weights=WEIGHTS, low=0, high=1),
         case(stats.estimate_mean, SIX, GROUPS, weights=WEIGHTS, low=0, high=1),
@@ -209,6 +213,24 @@ NUMBERS: dict[str, dict[str, float]] = {
     "imbens_manski": {"set_low": 0.1, "set_high": 0.3, "se_low": 0.1, "se_high": 0.2, "level": 0.95},
     "items_needed": {"groups": 10, "n_items": 63, "n_groups": 42},
     "labels_for_coefficient": {"se_pilot": 0.1, "se_target": 0.05, "n_pilot": 40},
+    "label_half_widths": {
+        "n_cases": 20,
+        "judge_sd": 0.4,
+        "people_sd": 0.5,
+        "correlation": 0.6,
+        "level": 0.95,
+    },
+    "labels_needed": {
+        "goal": 0.2,
+        "n_cases": 90,
+        "judge_sd": 0.4,
+        "people_sd": 0.5,
+        "correlation": 0.6,
+        "level": 0.95,
+        "power": 0.8,
+    },
+    "mixture_critical": {"cases": 40.5, "alpha": 0.05},
+    "obrien_fleming_spending": {"fraction": 0.5, "alpha": 0.05},
     "mde": {"se": 0.1, "df": 41.5, "alpha": 0.05, "power": 0.8, "k": 2},
     "nemenyi_distance": {"level": 0.95, "n_systems": 5, "n_blocks": 20},
     "proportion_n": {"p": 0.5, "half_width": 0.05, "design_effect": 1, "level": 0.95, "population": 1000},
@@ -221,13 +243,21 @@ NUMBERS: dict[str, dict[str, float]] = {
     "wilson": {"value": 0.5, "se": 0.1, "df": 9.5, "low": 0, "high": 1, "level": 0.95},
 }
 """Functions of numbers. Counts (n, k, repeats …) are integers by their type: no NaN is tried in them."""
-COUNTS = ("k", "n", "n_groups", "n_items", "n_systems", "n_blocks", "n_pilot", "groups", "population",
+COUNTS = ("k", "n", "n_cases", "n_groups", "n_items", "n_systems", "n_blocks", "n_pilot", "groups", "population",
           "repeats", "repeats_wanted")  # fmt: skip
 
 # NaN is not refused by its own name here: it passes, ends in another error, or is called by another name.
 NOT_YET = {("groups_needed", "variance"), ("tost", "difference")}
 
 ELSEWHERE = {
+    "allocation": "takes cases that `case_probabilities` made: tests/stats/test_label_design.py",
+    "case_probabilities": "takes cases, and folds of labels: tests/stats/test_label_design.py",
+    "critical_values": "takes the analyses of a plan: tests/stats/test_sequential.py",
+    "crossing_probabilities": "takes the analyses of a plan: tests/stats/test_sequential.py",
+    "draw_cases": "takes probabilities that `case_probabilities` made: tests/stats/test_label_design.py",
+    "nominal_alpha": "takes the analyses of a plan: tests/stats/test_sequential.py",
+    "ranks_of_pairs": "takes tests that `paired` made: tests/stats/test_ranking.py",
+    "sequential_p": "takes the analyses of a plan: tests/stats/test_sequential.py",
     "average_linkage": "a square of distances: below",
     "common_direction": "takes two signs",
     "enough_groups": "takes one number and compares it",

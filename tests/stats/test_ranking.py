@@ -10,6 +10,7 @@ from scipy.stats import rankdata, t
 from tests.stats.matrices import by_matrices
 from tests.stats.tables import MODELS, marks, near
 
+from vivavoce import stats
 from vivavoce.stats import holm, paired
 from vivavoce.stats._arrays import group_codes
 from vivavoce.stats.ranking import mean_ranks, rank_intervals, ranks_under_fillings
@@ -275,3 +276,31 @@ def test_labels_of_groups_are_sorted_once_and_not_for_each_pair(monkeypatch):
     assert 15 == rank_intervals(values, labels).n_pairs
     assert {"i"} == set(dtypes)
     assert len(dtypes) >= 15
+
+
+def test_ranks_of_tests_that_were_made_elsewhere_are_those_of_rank_intervals() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.normal([[0.0], [0.4], [0.9]], 0.6, (3, 40))
+    whole = stats.rank_intervals(y, np.arange(40))
+    pairs = [stats.paired(y[i] - y[j], np.arange(40)) for i, j in ((0, 1), (0, 2), (1, 2))]
+    ranked = stats.ranks_of_pairs(y.mean(axis=1), [p.p for p in pairs], [p.direction for p in pairs])
+    assert whole.intervals == ranked.intervals
+    assert np.allclose(whole.p, ranked.p)
+    assert (whole.n_shown, whole.n_pairs) == (ranked.n_shown, ranked.n_pairs)
+
+
+def test_a_test_is_missing_for_a_pair() -> None:
+    with pytest.raises(ValueError, match="3 systems have 3 pairs, but there are 2 p and 2 directions"):
+        stats.ranks_of_pairs([1.0, 2.0, 3.0], [0.1, 0.2], [1, 1])
+
+
+def test_one_system_has_the_first_rank() -> None:
+    assert ((1, 1),) == tuple(map(tuple, stats.ranks_of_pairs([2.0], [], []).intervals))
+
+
+def test_what_both_show_is_shown() -> None:
+    first = stats.ranks_of_pairs([1.0, 2.0, 3.0], [0.001, 0.001, 0.001], [-1, -1, -1])
+    second = stats.ranks_of_pairs([1.0, 2.0, 3.0], [0.9, 0.001, 0.001], [-1, -1, 1])
+    both = first.shown_by_both(second)
+    assert (3, 1) == (first.n_shown, both.n_shown)
+    assert [(2, 3), (1, 3), (1, 2)] == [tuple(interval) for interval in both.intervals]

@@ -9,8 +9,8 @@ ICML, predict that size. Here labels have to bear the prediction out, so that a 
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import nnls
 
 from vivavoce.stats._arrays import Floats, finite
 
@@ -284,5 +284,5 @@ def _fitted(features: Floats, squares: Floats, prior: Floats) -> Floats:
     scale = features @ prior
     weight = np.sqrt(PRIOR_LABELS)
     rows = np.concatenate([features / scale[:, None], weight * np.eye(len(prior))])
-    shares, _ = nnls(rows, np.concatenate([squares / squares.mean() / scale, weight * prior]))
+    shares, _ = scipy.optimize.nnls(rows, np.concatenate([squares / squares.mean() / scale, weight * prior]))
     return np.array(COMMON * np.eye(len(prior))[0] + (1 - COMMON) * shares / shares.sum())

@@ -32,16 +32,16 @@ MOST_NEEDED = 100_000
 class RiskCoverage(NamedTuple):
     """The curve, one entry for each threshold that gives another coverage, highest first.
 
-    `threshold`, `coverage`, `risk` and the ends `low` and `high` of the risk's interval are arrays of shape
-    (T,); the ends are NaN with one group. `aurc` is the area under it, `excess` what it is more than if all
-    right answers came first.
+    `threshold`, `coverage` and `risk` are arrays of shape (T,), `low` and `high` the T ends of the risk's
+    interval, null where all answers so far are of one group. `aurc` is the area under it, `excess` what it is
+    more than if all right answers came first.
     """
 
     threshold: Floats
     coverage: Floats
     risk: Floats
-    low: Floats
-    high: Floats
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
     aurc: CalibrationFigure
     excess: CalibrationFigure
 
@@ -96,13 +96,13 @@ def risk_coverage(
         chosen = np.unique(np.minimum(nearest, len(levels) - 1))
         levels, mass = levels[chosen], mass[chosen]
     levels = -levels
-    risks = np.array([_risk(a, a.confidence >= c, level) for c in levels], dtype=np.float64)
+    risks, lows, highs = zip(*(_risk(a, a.confidence >= c, level) for c in levels), strict=True)
     return RiskCoverage(
         levels,
         np.minimum(mass, 1.0),
-        risks[:, 0],
-        risks[:, 1],
-        risks[:, 2],
+        np.array(risks, dtype=np.float64),
+        lows,
+        highs,
         _figure(a, area, parts, level),
         _figure(a, max(area - best, 0.0), parts - parts_of_best, level),
     )

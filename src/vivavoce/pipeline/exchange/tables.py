@@ -246,6 +246,13 @@ MEANINGS = {
     "set_high": "the estimate if every failed mark were the best",
     "bound_low": "the lower end of the interval around both",
     "bound_high": "the upper end of the interval around both",
+    "estimate_kind": "scores as they are, or corrected by people's: prediction_powered, rogan_gladen",
+    "judge_alone": "true where a judge's scores are not corrected by people's",
+    "stamp": "what is known of the judge; null where no judge gave the scores",
+    "n_labelled": "items, or answers of another benchmark, that people scored",
+    "lambda": "how far the estimate rests on the judge, 0 to 1",
+    "estimate_judge": "the estimate by the judge alone",
+    "estimate_people": "the estimate by people alone, on the items that they scored",
 }
 
 _CSV = """

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from vivavoce import stats
@@ -299,8 +298,8 @@ def _curves(part: _Part) -> Iterator[CalibrationRow]:
             confidence=float(threshold),
             coverage=float(coverage) * share,
             value=float(risk),
-            low=None if np.isnan(low) else float(low),
-            high=None if np.isnan(high) else float(high),
+            low=low,
+            high=high,
         )
 
 
