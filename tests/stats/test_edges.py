@@ -243,8 +243,8 @@ NUMBERS: dict[str, dict[str, float]] = {
     "wilson": {"value": 0.5, "se": 0.1, "df": 9.5, "low": 0, "high": 1, "level": 0.95},
 }
 """Functions of numbers. Counts (n, k, repeats …) are integers by their type: no NaN is tried in them."""
-COUNTS = ("k", "n", "n_cases", "n_groups", "n_items", "n_systems", "n_blocks", "n_pilot", "groups", "population",
-          "repeats", "repeats_wanted")  # fmt: skip
+COUNTS = ("k", "n", "n_cases", "n_groups", "n_items", "n_systems", "n_blocks", "n_pilot", "groups",
+          "population", "repeats", "repeats_wanted")  # fmt: skip
 
 # NaN is not refused by its own name here: it passes, ends in another error, or is called by another name.
 NOT_YET = {("groups_needed", "variance"), ("tost", "difference")}
