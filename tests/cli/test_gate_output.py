@@ -9,7 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.studies.judging import JUDGE
 from tests.studies.making import marked, twins
+from tests.studies.people import benchmark, people_run
 
 from vivavoce.cli.exit_codes import MEANINGS, ExitCode
 from vivavoce.cli.gate_output import junit_text, markdown, summary_text
@@ -240,3 +242,15 @@ def test_an_earlier_file_of_a_gate_is_replaced_and_nothing_else(viva: Viva, run:
         gate(viva, run, "new", "--require", "better", "--summary", md, "--junit", md, code=2)
     assert "mine" == notes.read_text(encoding="utf-8")
     assert 2 == run.compare("old", "new", metric="told").rows[0]["looks"], "what is refused is no test"
+
+
+# The list of tests
+
+
+def test_the_list_of_tests_names_what_a_judge_alone_prefers(viva: Viva, tmp_path: Path) -> None:
+    run = people_run(tmp_path, benchmark(3, kinder=0.4), [])
+    run.compare("A", "B", metric=JUDGE)
+    shown = viva("interim", run.file.path).stdout
+    assert "the judge prefers B" in " ".join(shown.split())
+    assert "better" not in shown
+    assert "spent" not in shown

@@ -255,6 +255,8 @@ def test_a_gate_on_a_kind_judge_closes_without_labels_and_rests_on_people_with_t
         assert check.closes
         why = "rests on a judge alone" if name == "alone" else "cannot tell them apart on people's scale"
         assert why in str(check.reason)
+        how = "let people score some" if name == "alone" else "people scored 50 of 200 questions"
+        assert how in str(check.opens)
     (check,) = run.gate("B", **terms, require="not-worse", margin=0.9).checks
     high = run.compare("A", "B", metric=JUDGE, margin=0.9).rows[0]["high"]
     assert (False, high) == (check.closes, pytest.approx(check.loss))

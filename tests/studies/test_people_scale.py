@@ -151,7 +151,7 @@ def test_two_measures_of_people_are_not_chosen_between(tmp_path: Path) -> None:
 
 def test_what_no_person_scored_is_refused_as_labels(tmp_path: Path) -> None:
     run = people_run(tmp_path, KIND, [])
-    with pytest.raises(SelectionError, match="these are no marks of people"):
+    with pytest.raises(SelectionError, match="these are no scores by people"):
         compare(run, labels=JUDGE)
 
 

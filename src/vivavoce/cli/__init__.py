@@ -45,7 +45,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
     epilog="A first run, without a file of your own: `viva demo`. With your own: "
     '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`, then `viva score exam.viva '
-    "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`",
+    "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`\n\n"
+    "Exit codes: 0 done, or a gate is open; 1 something failed or is missing; 2 refused, and the sentence on "
+    "stderr says why; 3 a gate is closed.",
 )
 COMMANDS = (
     *(demo, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, reproduce),

@@ -110,7 +110,7 @@ def _signatures(gate: "Gate") -> list[str]:
 
 
 def _table_row(check: "CheckRow") -> str:
-    by = ", ".join(filter(None, (check.metric, check.criterion, check.rater, check.benchmark)))
+    by = ", ".join(dict.fromkeys(filter(None, (check.metric, check.criterion, check.rater, check.benchmark))))
     cells = (
         *(check.candidate, check.reference or "", by, check.condition),
         *(figure(check.difference) or "", figure(check.loss) or ""),
@@ -181,7 +181,7 @@ def junit_text(gate: "Gate", run: str, made_at: datetime, seconds: float) -> str
             failure = ElementTree.SubElement(
                 case, "failure", type=check.outcome, message=xml_text(sentence_of(check))
             )
-            failure.text = xml_text("\n".join(filter(None, (check.reason, check.opens, check.verdict))))
+            failure.text = xml_text(_failure_text(check))
         else:
             remarks.append(check.reason or check.verdict or "")
     ElementTree.SubElement(suite, "system-out").text = xml_text("\n".join(filter(None, remarks)))
@@ -190,8 +190,16 @@ def junit_text(gate: "Gate", run: str, made_at: datetime, seconds: float) -> str
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
+def _failure_text(check: "CheckRow") -> str:
+    """Why a check closes the gate, line by line; most reasons end in the verdict, which is not said twice."""
+    verdict = None if (check.verdict or "") in (check.reason or "") else check.verdict
+    return "\n".join(filter(None, (check.reason, check.opens, verdict)))
+
+
 def _class_of(check: "CheckRow") -> str:
-    return ", ".join(filter(None, (check.benchmark, check.metric, check.criterion, check.rater)))
+    return ", ".join(
+        dict.fromkeys(filter(None, (check.benchmark, check.metric, check.criterion, check.rater)))
+    )
 
 
 def _case_of(check: "CheckRow") -> str:

@@ -23,32 +23,42 @@ def interim(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json 
         print_json("interim", run, finding.rows)
     elif not quiet:
         if finding.rows:
-            lines = [_line(row) for row in finding.rows]
-            columns = ("made at", "test", "analysis", "spent", "left", "pair", "metric", "items", "groups",
-                       "difference", "p (family)", "verdict")  # fmt: skip
+            planned = any(row["plan"] is not None for row in finding.rows)
+            lines = [_line(row, planned) for row in finding.rows]
+            of_plan = ("analysis", "spent", "left") if planned else ()
+            columns = ("made at", "test", *of_plan, "pair", "metric", "items", "groups", "difference",
+                       "p (family)", "verdict")  # fmt: skip
             print_table(columns, lines, "Tests")
         print(printable(finding.text))
 
 
-def _line(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A row of the table."""
+def _line(row: Mapping[str, Any], planned: bool) -> tuple[Any, ...]:
+    """A row of the table; the columns of plans stand only where there is one."""
     analysis = None
     if row["analysis"] is not None:
         analysis = f"{row['analysis']} of {row['analyses'] or 'any'}"
     return (
         row["made_at"][:16].replace("T", " "),
         row["test"],
-        analysis,
-        _alpha(row["alpha_spent"]),
-        _alpha(row["alpha_left"]),
+        *((analysis, _alpha(row["alpha_spent"]), _alpha(row["alpha_left"])) if planned else ()),
         f"{row['a']} - {row['b']}",
-        row["metric"] if row["metric"] == row["criterion"] else f"{row['metric']}, {row['criterion']}",
+        ", ".join(dict.fromkeys((row["metric"], row["criterion"])))
+        + (f" by {row['rater']}" if row["rater"] else ""),
         row["n_items"],
         groups_of(row),
         figure(row["difference"]),
         p_value(row["p_adjusted"]),
-        (row["verdict_code"] or "").replace("_", " "),
+        _verdict(row),
     )
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    """The verdict in a few words: which candidate it is about, and whether a judge alone says so."""
+    code = (row["verdict_code"] or "").replace("_", " ")
+    name = {"a": row["a"], "b": row["b"]}.get(row["favours"] or "")
+    if row["judge_alone"] and code.startswith("better"):
+        return f"the judge prefers {name}"
+    return f"{name} {code}" if name else code
 
 
 def _alpha(alpha: float | None) -> str | None:

@@ -79,7 +79,7 @@ def panel(
     `make` writes for each rater a page that works offline, and a sheet as an alternative. Both hold the
     candidates' answers and the reference answer, in an order of their own for each rater and question. The
     key that names the candidates stays in the run. With `--task rate` each answer is rated by the criteria of
-    a rubric, as a judge marks it: such ratings are labels that a judge is examined and corrected by. `read`
+    a rubric, as a judge scores it: such ratings are labels that a judge is examined and corrected by. `read`
     checks the ballots and stores them; `viva study RUN panel` sums ranks up, and `viva study RUN examiners
     --labels rating` holds a judge against ratings. Not for clinical use.
 

@@ -187,7 +187,7 @@ def _by_digest(findings: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 COLUMNS = (
     *("benchmark", "a", "b", "metric", "criterion", "rater", "n_items", "n_groups", "effective_cases"),
     *("difference", "low", "high", "p", "p_adjusted", "family", "margin", "population", "verdict_code"),
-    *("verdict", "analysis", "analyses", "alpha_spent", "critical"),
+    *("verdict", "favours", "judge_alone", "analysis", "analyses", "alpha_spent", "critical"),
 )
 SPENDING, SEQUENCE = "O'Brien-Fleming spending", "confidence sequence"
 

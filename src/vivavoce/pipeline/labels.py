@@ -32,7 +32,7 @@ def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
     for signature in map(specs.signed, signatures):
         if not signature.recorded or signature.spec.name in ("judge", "jury"):
             raise SelectionError(
-                f"--labels {labels}: these are no marks of people. People's marks come in with `viva "
+                f"--labels {labels}: these are no scores by people. People's scores come in with `viva "
                 "import --scores --measure NAME`, under a name that is not judge."
             )
     return frozenset(signatures)

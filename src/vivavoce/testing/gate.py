@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
+from vivavoce.core.errors import VivaError
 from vivavoce.pipeline.run import Run, open_run
 
 
@@ -23,15 +24,18 @@ def assert_not_worse(
     `Run.gate`. Raises `VivaError` for a run, candidate or metric that is not there.
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
-    opened = run if isinstance(run, Run) else open_run(run)
-    gate = opened.gate(
-        new,
-        against=old,
-        metric=metric,
-        margin=margin,
-        population=population,
-        items=items,
-        require="not-worse",
-    )
+    try:
+        opened = run if isinstance(run, Run) else open_run(run)
+        gate = opened.gate(
+            new,
+            against=old,
+            metric=metric,
+            margin=margin,
+            population=population,
+            items=items,
+            require="not-worse",
+        )
+    except VivaError as error:
+        raise error.with_traceback(None) from None  # its sentence says what is wrong, and where
     if gate.closed:
         raise AssertionError("\n".join(gate.reasons))

@@ -1,4 +1,4 @@
-"""Rating: each answer by itself, on the scales of a rubric, as a judge marks it.
+"""Rating: each answer by itself, on the scales of a rubric, as a judge scores it.
 
 The labels that come of it are what a judge's scores are corrected by (statistics 11.6), so they stand for the
 response that was shown and every response of the same text, and the chance that its case was drawn is kept.

@@ -106,7 +106,7 @@ def load_scales(name_or_path: str) -> Scales:
     if rubric.kind != "mark":
         raise InputError(
             f"the rubric {rubric.name!r} compares answers, and raters are to rate each by itself: take one "
-            "that marks single answers, such as medgpt, or let them compare with --task rank."
+            "that scores single answers, such as medgpt, or let them compare with --task rank."
         )
     scales = Scales(rubric.name, rubric.reference, rubric.reasoning, rubric.criteria)
     for c in scales.rated:

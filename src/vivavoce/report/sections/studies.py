@@ -101,7 +101,8 @@ class Calibration(Section):
                 of_kind = groups.setdefault((row["of"], row["benchmark"]), {})
                 of_kind.setdefault(row["candidate"], []).append(row)
         for (kind, benchmark), by_candidate in groups.items():
-            title = f"{kind.capitalize()} confidence on {benchmark}"
+            title = "Stated confidence" if kind == "stated" else f"Confidence by {kind}"
+            title = f"{title} on {benchmark}"
             for candidate, of_candidate in list(by_candidate.items())[:MOST_CURVES]:
                 yield from _confidence_figures(title, candidate, of_candidate)
             n = len(by_candidate) - MOST_CURVES

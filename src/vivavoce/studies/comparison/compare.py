@@ -94,7 +94,7 @@ def compare(
     `labels` are people's scores by measure, or why there are none. With them a row is on people's scale,
     its `estimate_kind` prediction_powered: `lambda` says how much of the rater's difference
     (`difference_judge`) it rests on, `difference_people` is of the `n_labelled` items alone. Without them a
-    judge's row is `judge_alone`, and its words say whom the judge prefers. `statuses` are what is known of
+    judge's row is `judge_alone`, and its words say what the judge prefers. `statuses` are what is known of
     judges, and each row bears its judge's `stamp`.
     """
     check_margin(margin)

@@ -189,7 +189,7 @@ def _failure(worse: str | None) -> Literal["worse", "unclear"]:
 
 def _about(row: ComparisonRow, reason: str | None) -> str | None:
     """The reason with the candidate it is about, and by what."""
-    by = ", ".join(filter(None, (row.metric, row.criterion, row.rater)))
+    by = ", ".join(dict.fromkeys(filter(None, (row.metric, row.criterion, row.rater))))
     return f"{row.b} ({by}) {reason}" if reason else None
 
 
@@ -268,10 +268,21 @@ def _opens(row: ComparisonRow, terms: GateTerms) -> str | None:
         return None
     if row.population == "fixed":
         return "More repeats of each question would narrow the interval."
+    return _more_data(row)
+
+
+def _more_data(row: ComparisonRow) -> str:
+    """What a pair lacks that nothing is wrong with: labels, or questions."""
     if row.n_needed and row.n_needed > row.n_items:
         return (
             f"A candidate as good as {row.a} takes about {count(row.n_needed, 'question')} to show it; there "
             f"{'is' if row.n_items == 1 else 'are'} {row.n_items:,}."
+        )
+    if row.n_labelled is not None and row.n_labelled < row.n_items:
+        return (
+            f"To open it takes more labels: people scored {row.n_labelled:,} of "
+            f"{count(row.n_items, 'question')}. `viva panel RUN make --task rate --rubric NAME --for "
+            f'"compare {row.a} {row.b}" --dry-run` says how many.'
         )
     return "To open it takes more questions, of new cases."
 

@@ -359,7 +359,10 @@ def _difference(row: ComparisonRow, verdict: Verdict, criterion: Criterion, b: s
 def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
     """The sentence of a pair that cannot be told apart: what would have been detected, what it takes."""
     able = needed = ""
-    if row.mde_family:
+    low, high = criterion.low, criterion.high
+    if row.mde_family and low is not None and high is not None and row.mde_family > high - low:
+        able = " No difference on this scale is large enough to be found four times in five."
+    elif row.mde_family:
         least = f"a difference of {number(row.mde_family, criterion)}"
         if on_log_scale(criterion):
             least = f"a factor of {factor(row.mde_family)}"
@@ -372,7 +375,7 @@ def _undecided(row: ComparisonRow, criterion: Criterion, within: str) -> str:
 
 
 JUDGE_ALONE = (
-    "A judge may be kinder to one candidate, so its scores alone say whom it prefers. People's scores of "
+    "A judge may be kinder to one candidate, so its scores alone say what it prefers. People's scores of "
     "questions drawn at random correct it: `viva panel RUN make --task rate` draws and writes them."
 )
 BY_WORD = "That the labelled questions were chosen at random is your word, and the run does not show it."
