@@ -30,6 +30,10 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/report.py
 	.venv/bin/python bench/coverage.py 500
 	.venv/bin/python bench/judge.py 500 --install .venv/peers-of-judge
+	.venv/bin/python bench/label_draws.py 200
+	.venv/bin/python bench/gate.py 500
+	.venv/bin/python bench/sequential.py 500
+	.venv/bin/python bench/calibration.py 500
 	.venv/bin/python bench/redrawn_scores.py 500
 	.venv/bin/python bench/sampled.py 500
 	.venv/bin/python bench/collect.py --install .venv/peers

@@ -310,6 +310,26 @@ def test_no_label_speaks_for_a_question_that_could_not_be_drawn(tmp_path: Path) 
     assert "50 questions had no chance to be drawn for labelling, such as q150" in row["reason"]
 
 
+def test_peoples_own_scores_weigh_what_was_drawn_more_often_the_less(tmp_path: Path) -> None:
+    """Half the questions had a chance of .6 and are better for B; the others of .2, and are worse."""
+    people = np.stack([np.full(200, 2.0), np.where(np.arange(200) < 100, 3.0, 1.0)])
+    run = people_run(tmp_path, Benchmark(people, KIND.judge), [])
+    chance = {k: 0.6 if k < 100 else 0.2 for k in range(200)}
+    rng = np.random.default_rng(3)
+    rows = [
+        {"candidate": "AB"[c], "item": f"q{k:03}", "criterion": "worth", "rater": "ann", "p": chance[k],
+         "value": float(people[c, k])}
+        for k in range(200) if rng.random() < chance[k] for c in range(2)
+    ]  # fmt: skip
+    file = write_lines(tmp_path / "labels.jsonl", rows)
+    run.import_scores(file, measure=RATING, range={"*": (0, 5)}, map={"probability": "p"})
+    own = only(run.compare("A", "B", metric=RATING))
+    values = np.array([row["value"] for row in rows if row["candidate"] == "B"]) - 2
+    weights = np.array([1 / row["p"] for row in rows if row["candidate"] == "B"])
+    assert own["difference"] == pytest.approx(-np.average(values, weights=weights))
+    assert abs(own["difference"]) < 0.3 < abs(values.mean())
+
+
 def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:
     run = people_run(tmp_path / "kind", KIND, drawn(1), probability=0.25)
     finding = run.study("ranking")["ranking"]

@@ -19,6 +19,7 @@ from vivavoce.metrics import Metric
 from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
+from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_finding
 from vivavoce.studies.raters.juries import consensus
@@ -152,9 +153,34 @@ def load_scores(
             and keyed.measure.criterion.pool not in separate
         }
         rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=twins)
+        rows = _weighed_by_draw(rows, measures, read_label_draws(db))
     return ScoreTable(
         restrict_to_items(rows, items), measures, only=_scored_items(run, measures), probes=_probes(measures)
     )
+
+
+def _weighed_by_draw(
+    rows: pl.DataFrame, measures: Mapping[int, Measure], draws: Mapping[str, LabelDraw]
+) -> pl.DataFrame:
+    """The score rows, those of people weighed by what each stands for where chances to be drawn differ.
+
+    Cases on which candidates differ may have been drawn more often: their plain mean would lean.
+    """
+    chances = [
+        (key, *place, draw.probabilities[place])
+        for key, measure in measures.items()
+        if (draw := draws.get(measure.metric)) and len({*map(draw.probabilities.get, draw.drawn)}) > 1
+        for place in draw.drawn
+    ]
+    if not chances:
+        return rows
+    schema = {"measure_id": pl.Int64, **dict.fromkeys(_KEY, pl.String), "chance": pl.Float64}
+    weight = pl.col("weight") if "weight" in rows.columns else pl.lit(1.0)
+    drawn_rows = rows.join(
+        pl.DataFrame(chances, schema, orient="row"), on=["measure_id", *_KEY], how="left", validate="m:1",
+        maintain_order="left",
+    )  # fmt: skip
+    return drawn_rows.with_columns(weight=weight / pl.col("chance").fill_null(1.0)).drop("chance")
 
 
 def _scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
