@@ -463,3 +463,19 @@ def test_answers_chosen_by_hand_validate_no_judge(tmp_path: Path) -> None:
     rows = {row["benchmark"]: row for row in two_benchmarks(tmp_path, labelled=60).estimates(JUDGE).rows}
     assert "scores" == rows["exam"]["estimate_kind"]
     assert "how the labelled questions were chosen is not recorded" in rows["exam"]["reason"]
+
+
+def test_labels_that_were_certain_to_be_drawn_tell_of_no_others(tmp_path: Path) -> None:
+    """A probability of 1 beside questions without a label is no draw: it may be a choice by hand."""
+    row = only(compare(people_run(tmp_path / "part", KIND, range(50), probability=1.0)))
+    assert row["judge_alone"]
+    assert "every labelled question was certain to be drawn" in row["reason"]
+    row = only(compare(people_run(tmp_path / "whole", KIND, range(200), probability=1.0)))
+    assert ("prediction_powered", 200) == (row["estimate_kind"], row["n_labelled"])
+
+
+def test_scores_of_a_model_are_refused_as_labels(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1))
+    run.import_scores(tmp_path / "people.jsonl", measure="rating(rubric=r, model=m3)", range={"*": (0, 5)})
+    with pytest.raises(SelectionError, match="these are no scores by people"):
+        compare(run, labels="rating(rubric=r, model=m3)")

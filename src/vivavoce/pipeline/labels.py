@@ -30,7 +30,8 @@ def people_signatures(run: RunFile, labels: str) -> frozenset[str]:
     """
     signatures = select_signatures(run, labels) or ()
     for signature in map(specs.signed, signatures):
-        if not signature.recorded or signature.spec.name in ("judge", "jury"):
+        spec = signature.spec
+        if not signature.recorded or spec.name in ("judge", "jury") or "model" in spec.settings:
             raise SelectionError(
                 f"--labels {labels}: these are no scores by people. People's scores come in with `viva "
                 "import --scores --measure NAME`, under a name that is not judge."

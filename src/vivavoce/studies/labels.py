@@ -20,6 +20,10 @@ from vivavoce.studies.text import cases, count
 
 RESPONSE = ["benchmark", "item", "variant", "candidate", "repeat"]
 _ITEM = ["benchmark", "item", "variant"]
+ALL_CERTAIN = (
+    "every labelled question was certain to be drawn, so these labels tell of no other: a probability is "
+    "that of being drawn, such as 0.25 where one case in four was"
+)
 CHOSEN_BY_HAND = (
     "how the labelled questions were chosen is not recorded: `viva panel make --task rate` draws them, "
     "--map probability=COLUMN imports what is known, and --labels-chosen-at-random is your word for it"
@@ -97,16 +101,11 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
     by_people = compared.filter(pl.col("people").is_not_null() & ~pl.col("certain"))
     skipped = compared.filter(pl.col("people").is_null())
     n_unlabelled = skipped.join(labels.draw, on=_ITEM, how="semi")["group"].n_unique()
-    if not by_people["d"].count():
-        return NO_LABELS
+    if problem := _no_draw(by_people, skipped, labels):
+        return problem
     probability = pl.col("probability")
-    if by_people["probability"].null_count():
-        # Where every case is labelled nothing was chosen.
-        if skipped.height:
-            return CHOSEN_BY_HAND
+    if by_people["probability"].null_count():  # where every case is labelled nothing was chosen
         return LabelledValues(values.items.with_columns(probability=pl.lit(1.0)))
-    if by_people.group_by("group").agg(probability.n_unique())["probability"].max() != 1:
-        return "questions of one case have several drawing probabilities: a case is drawn as a whole"
     weight = pl.col("weight") if "weight" in items.columns else pl.lit(1.0)
     weighed = by_people.drop_nulls("d").with_columns(weight=weight / probability)
     effective = stats.effective_groups(weighed["group"].to_numpy(), weights=weights_of(weighed))
@@ -118,6 +117,20 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
         alike = pl.when("certain").then(probability).otherwise(share)
         values = LabelledValues(values.items.with_columns(probability=alike))
     return values._replace(n_unlabelled=n_unlabelled)
+
+
+def _no_draw(by_people: pl.DataFrame, skipped: pl.DataFrame, labels: Labels) -> str | None:
+    """Why these items are no draw with known probabilities; `skipped` are those without labels."""
+    probability = by_people["probability"]
+    if not by_people["d"].count():
+        return NO_LABELS
+    if probability.null_count() and skipped.height:
+        return CHOSEN_BY_HAND
+    if probability.min() == 1 and skipped.join(labels.draw, on=_ITEM, how="anti").height:
+        return ALL_CERTAIN
+    if by_people.group_by("group").agg(pl.col("probability").n_unique())["probability"].max() != 1:
+        return "questions of one case have several drawing probabilities: a case is drawn as a whole"
+    return None
 
 
 def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
