@@ -111,7 +111,12 @@ def test_the_users_word_that_they_were_random_is_taken_and_printed(tmp_path: Pat
     finding = compare(run, labels_chosen_at_random=True)
     with_probability = only(compare(people_run(tmp_path / "known", KIND, drawn(1), probability=0.25)))
     assert only(finding)["difference"] == pytest.approx(with_probability["difference"])
-    assert "is your word, and the run does not show it" in str(finding)
+    word = "is your word, and the run does not show it"
+    assert word in str(finding)
+    assert word in str(run.study("ranking")["ranking"])
+    assert word not in str(
+        people_run(tmp_path / "again", KIND, drawn(1), probability=0.25).study("ranking")["ranking"]
+    )
 
 
 def test_a_benchmark_labelled_whole_is_just_the_labels(tmp_path: Path) -> None:

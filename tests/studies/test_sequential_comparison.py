@@ -173,6 +173,16 @@ def test_few_cases_that_differ_are_judged_exactly_with_the_alpha_of_their_analys
     assert "by sign flips of cases" in last["verdict"]
 
 
+def test_a_difference_that_no_scale_can_hold_is_not_named(tmp_path: Path) -> None:
+    """The first of 20 analyses spends about 1e-18 of alpha: it has an interval all the same."""
+    few = {"A": twins([1.0, 0.0] * 6), "B": twins([0.0, 1.0] * 5 + [1.0, 0.0])}
+    (row,) = marked(tmp_path, few).compare("A", "B", metric="told", sequential=True, analyses=20).rows
+    assert row["mde_family"] > 1
+    assert row["verdict"].endswith(
+        "No difference on this scale is large enough to be found four times in five."
+    )
+
+
 def test_failed_scores_must_not_decide_a_plan(tmp_path: Path) -> None:
     run = marked(tmp_path, {"A": twins([*BETTER[:58], "fail", "fail"]), "B": twins(BASE[:60])})
     row = analysis(run, analyses=2)

@@ -53,8 +53,9 @@ def test_what_is_not_there_is_an_error_and_no_pass(tmp_path: Path) -> None:
     run = marked(tmp_path, {"old": OLD, "new": AHEAD})
     with pytest.raises(RunNotFound):
         assert_not_worse(tmp_path / "none.viva", "new", "old", metric="told", margin=0.1)
-    with pytest.raises(SelectionError, match="no candidate named 'nobody'"):
+    with pytest.raises(SelectionError, match="no candidate named 'nobody'") as caught:
         assert_not_worse(run, "nobody", "old", metric="told", margin=0.1)
+    assert 2 == len(caught.traceback)  # the test's own line and the hidden one, nothing of the inside
     with pytest.raises(SelectionError, match="asks by how much"):
         assert_not_worse(run.file.path, "new", "old", metric="told")
 

@@ -317,15 +317,17 @@ def _judges(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]
     """Which comparisons people's scores corrected, how their cases were drawn, and which rest on a judge."""
     corrected = [row for row in rows if row.get("estimate_kind") == "prediction_powered"]
     if corrected:
+        verb = "rests" if len(corrected) == 1 else "rest"
         yield (
-            f"{count(len(corrected), 'comparison')} of {len(rows)} rest on a judge's scores of all "
+            f"{count(len(corrected), 'comparison')} of {len(rows)} {verb} on a judge's scores of all "
             "questions, corrected by people's scores of cases drawn at random with known probabilities "
             "(prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023)."
         )
     if any(finding["settings"].get("labels_at_random") for finding in c.comparisons):
         yield "That the labelled cases were drawn at random is the user's word; the run does not show it."
     if alone := sum(bool(row.get("judge_alone")) for row in rows):
-        yield f"{count(alone, 'comparison')} of {len(rows)} say what a judge alone prefers."
+        verb = "says" if alone == 1 else "say"
+        yield f"{count(alone, 'comparison')} of {len(rows)} {verb} what a judge alone prefers."
 
 
 def _populations(c: "ReportData", rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

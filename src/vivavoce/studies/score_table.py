@@ -4,7 +4,7 @@
 averages to one value per item, and everything above works on that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,15 @@ class Labels(NamedTuple):
     draw: pl.DataFrame
     by_word: bool = False
     frame: pl.DataFrame | None = None
+
+
+BY_WORD = "That the labelled questions were chosen at random is your word, and the run does not show it."
+
+
+def notes_by_word(labels: "Mapping[int, Labels | str]", kinds: Iterable[str]) -> tuple[str, ...]:
+    """The line on labels that only the user vouches for, where figures of these kinds rest on any."""
+    vouched = any(isinstance(entry, Labels) and entry.by_word for entry in labels.values())
+    return (BY_WORD,) if vouched and "prediction_powered" in kinds else ()
 
 
 class JudgedCriterion(NamedTuple):

@@ -16,6 +16,8 @@ from vivavoce.studies.comparison.data_digest import PairKey
 from vivavoce.studies.comparison.paired import Compared, Pair
 from vivavoce.studies.comparison.verdicts import ComparisonRow, Corrected, Levels, form_of
 
+_LEAST_ALPHA = 1e-15
+
 
 class Plan(NamedTuple):
     """A plan before the analysis that is being made.
@@ -47,7 +49,8 @@ class PlannedTest(NamedTuple):
 
     def levels(self) -> Levels:
         """The levels of its intervals, which hold over all analyses of the plan."""
-        return Levels(*(1 - self._nominal(0.05 / k) for k in (1, self.family)))
+        # The first of many analyses spends less than a float can hold, and a level of 1 has no interval.
+        return Levels(*(1 - max(self._nominal(0.05 / k), _LEAST_ALPHA) for k in (1, self.family)))
 
     def p(self, paired: stats.Paired) -> float:
         """The p value of this test of the pair, corrected over the plan."""

@@ -18,6 +18,7 @@ from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes
+from vivavoce.studies.score_table import BY_WORD
 from vivavoce.studies.text import cases, count, factor, number, ordinal, plain
 
 BETTER = ("better", "better_by_margin")
@@ -378,7 +379,6 @@ JUDGE_ALONE = (
     "A judge may be kinder to one candidate, so its scores alone say what it prefers. People's scores of "
     "questions drawn at random correct it: `viva panel RUN make --task rate` draws and writes them."
 )
-BY_WORD = "That the labelled questions were chosen at random is your word, and the run does not show it."
 
 
 def notes_on_people(pairs: Sequence[Compared], rows: Iterable[ComparisonRow]) -> Iterator[str]:

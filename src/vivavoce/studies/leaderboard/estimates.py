@@ -36,6 +36,7 @@ from vivavoce.studies.score_table import (
     ScoreTable,
     by_answer,
     by_repeat,
+    notes_by_word,
     over_repeats,
     with_results,
 )
@@ -148,7 +149,8 @@ def estimates(
             rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
-    notes = (*_notes(scores, views), *sampled(items), *stamps)
+    by_word = notes_by_word(scores.labels, [row.estimate_kind for row in rows])
+    notes = (*_notes(scores, views), *sampled(items), *stamps, *by_word)
     return Finding(study="estimates", rows=tuple(map(as_mapping, rows)), text=text, notes=notes)
 
 

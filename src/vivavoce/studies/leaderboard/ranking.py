@@ -24,7 +24,7 @@ from vivavoce.studies.score_matrix import (
     labels,
     left_out,
 )
-from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, unweighted
+from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, unweighted
 from vivavoce.studies.study import Study, columns
 from vivavoce.studies.text import cases, count, depends_on, number
 
@@ -115,6 +115,7 @@ class Ranking(Study):
         sampled = unweighted(
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
+        notes += notes_by_word(scores.labels, [row.estimate_kind for row in rows])
         return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes, *notes))
 
 
