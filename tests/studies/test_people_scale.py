@@ -335,6 +335,20 @@ def test_peoples_own_scores_weigh_what_was_drawn_more_often_the_less(tmp_path: P
     assert abs(own["difference"]) < 0.3 < abs(values.mean())
 
 
+def test_labels_without_a_known_chance_beside_a_known_draw_are_left_out_and_said(tmp_path: Path) -> None:
+    run = people_run(tmp_path, KIND, drawn(1), probability=0.25)
+    rows = [
+        {"candidate": "AB"[c], "item": f"q{k:03}", "criterion": "worth", "rater": "bob",
+         "value": float(KIND.people[c, k])} for c in range(2) for k in range(200)
+    ]  # fmt: skip
+    run.import_scores(write_lines(tmp_path / "all.jsonl", rows), measure=RATING, range={"*": (0, 5)})
+    finding = compare(run)
+    assert 50 == only(finding)["n_labelled"]
+    assert f"{RATING}: 150 questions that people scored without a known chance to be drawn left out." in str(
+        finding
+    )
+
+
 def test_ranks_are_of_the_same_tests_as_comparisons(tmp_path: Path) -> None:
     run = people_run(tmp_path / "kind", KIND, drawn(1), probability=0.25)
     finding = run.study("ranking")["ranking"]

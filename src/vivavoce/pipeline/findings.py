@@ -18,7 +18,7 @@ from vivavoce.pipeline.interim import (
     plans_of,
     store_analyses,
 )
-from vivavoce.pipeline.labels import labels_for, people_signatures
+from vivavoce.pipeline.labels import labels_for, left_out_labels, people_signatures
 from vivavoce.pipeline.load import (
     comparable_scores,
     load_logprobs,
@@ -140,7 +140,8 @@ def compare_candidates(
         statuses=_statuses(run),
         plans=plans,
     )
-    finding = replace(finding, notes=(*finding.notes, *table.notes))
+    notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
+    finding = replace(finding, notes=notes)
     settings = {
         "candidates": names,
         "metric": metric,

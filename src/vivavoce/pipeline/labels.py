@@ -15,6 +15,7 @@ from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_dra
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.raters.rater_scores import declared_unlike, is_people
 from vivavoce.studies.score_table import Labels, ScoreTable
+from vivavoce.studies.text import count
 
 WORD = "the user's word"
 """The source of a draw of which the run knows no more than what a user said."""
@@ -68,6 +69,18 @@ def labels_for(
         if measure.signature not in signatures
     }
     return {key: of_people for key, of_people in by_measure.items() if of_people}
+
+
+def left_out_labels(labels: Mapping[int, Labels | str]) -> tuple[str, ...]:
+    """Lines on questions that people scored and of which nobody knows how they were chosen."""
+    lines: dict[str, None] = {}
+    for of_people in labels.values():
+        if isinstance(of_people, Labels):
+            unknown = of_people.scores.select(_ITEM).unique().join(of_people.draw, on=_ITEM, how="anti")
+            if n := unknown.height:
+                what = f"{count(n, 'question')} that people scored without a known chance to be drawn"
+                lines[f"{of_people.metric}: {what} left out."] = None
+    return tuple(lines)
 
 
 def _signatures(run: RunFile) -> frozenset[str]:
