@@ -127,8 +127,9 @@ def amounts(draw):
 
 def plain(number: Fraction) -> str:
     """A decimal fraction in digits, without rounding."""
-    digits = f"{number.numerator * 10**18 // number.denominator:019d}"
-    return f"{digits[:-18]}.{digits[-18:]}".rstrip("0").rstrip(".")
+    # A thousandth of a femtogram is 10^-21 kg.
+    digits = f"{number.numerator * 10**24 // number.denominator:025d}"
+    return f"{digits[:-24]}.{digits[-24:]}".rstrip("0").rstrip(".")
 
 
 @given(amounts(), st.sampled_from(["give {} daily", "{}", "between meals, <{} of it", "{} or 5 mg/kg"]))
