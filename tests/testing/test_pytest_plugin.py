@@ -31,7 +31,7 @@ def test_same(assert_not_worse):
 def test_a_suite_passes_what_was_shown_and_fails_on_the_rest(pytester: pytest.Pytester) -> None:
     marked(pytester.path, {"old": OLD, "new": AHEAD, "worse": BEHIND, "same": OLD})
     pytester.makepyfile(SUITE)
-    result = pytester.runpytest("-p", "vivavoce.testing.pytest_plugin")
+    result = pytester.runpytest()  # the plugin comes in by its entry point
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
         [
