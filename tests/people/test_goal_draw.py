@@ -87,7 +87,7 @@ def chance(draw: LabelDraw) -> dict[str, float]:
 
 
 def taken(draw: LabelDraw) -> set[str]:
-    return {item for _, item, _ in draw.drawn}
+    return {item for _, item, _ in draw.items}
 
 
 # What is drawn.
@@ -106,7 +106,7 @@ def test_cases_on_which_the_judge_sees_a_difference_are_drawn_more_and_none_neve
     p = chance(draw)
     assert min(p[item] for item in DIFFERENT) > max(p[item] for item in p.keys() - DIFFERENT) > 0.1
     assert 10 == pytest.approx(sum(p.values()))
-    assert 10 == len(draw.drawn)
+    assert 10 == len(draw.items)
 
 
 def test_a_later_draw_takes_further_cases_and_states_totals(run: Run, tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_later_draw_takes_further_cases_and_states_totals(run: Run, tmp_path: 
     first = stored(run)
     made(run, tmp_path / "two", n=10, seed=2)
     both = stored(run)
-    assert 25 == len(both.drawn)
-    assert first.drawn < both.drawn
+    assert 25 == len(both.items)
+    assert first.items < both.items
     p, before = chance(both), chance(first)
     assert all(p[item] > before[item] for item in p)
     now = {item: (p[item] - before[item]) / (1 - before[item]) for item in p}

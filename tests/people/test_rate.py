@@ -519,7 +519,7 @@ def test_a_case_is_drawn_whole_and_its_chance_is_kept(tmp_path: Path) -> None:
     draw = draw_of(run)
     assert ("rating(rubric=correctness)", "panel") == (draw.metric, draw.source)
     assert {0.4} == set(draw.probabilities.values())
-    assert (22, shown) == (len(draw.probabilities), {item for _, item, _ in draw.drawn})
+    assert (22, shown) == (len(draw.probabilities), {item for _, item, _ in draw.items})
 
 
 def test_the_same_question_under_two_ids_is_one_case(tmp_path: Path) -> None:
@@ -553,7 +553,7 @@ def test_a_larger_draw_of_the_same_seed_holds_the_smaller(tmp_path: Path) -> Non
     few = draw_of(run)
     make(run, tmp_path / "other", n=10)
     more = draw_of(run)
-    assert (few.drawn < more.drawn, 10) == (True, len(more.drawn))
+    assert (few.items < more.items, 10) == (True, len(more.items))
     assert ({0.25}, {0.5}) == (set(few.probabilities.values()), set(more.probabilities.values()))
     make(run, tmp_path / "third", n=5, raters=["carla"])
     assert more == draw_of(run)

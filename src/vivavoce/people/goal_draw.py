@@ -100,7 +100,7 @@ class GoalDraw(NamedTuple):
         # Each criterion's probabilities sum to k, so their mean does.
         now = np.mean(draws or [np.full(len(keys), k / frame.free.sum())], axis=0)
         # With earlier draws the numbers are new ones, whatever the seed.
-        closed = sorted(self.earlier.drawn) if self.earlier else []
+        closed = sorted(self.earlier.items) if self.earlier else []
         salt = (str(seed), *(part for item in closed for part in item))
         selected = stats.draw_cases(
             np.where(frame.free, now, 0.0),

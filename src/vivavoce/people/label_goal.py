@@ -88,7 +88,7 @@ class Frame(NamedTuple):
             tuple(members),
             tuple(map(tuple, members.values())),
             np.array([max(draw.probabilities.get(i, 0.0) for i in items) for items in members.values()]),
-            np.array([draw.drawn.isdisjoint(items) for items in members.values()], dtype=bool),
+            np.array([draw.items.isdisjoint(items) for items in members.values()], dtype=bool),
         )
 
     @property

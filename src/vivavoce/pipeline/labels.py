@@ -14,13 +14,12 @@ from vivavoce.store.cases import cases_by_item
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.raters.rater_scores import declared_unlike, is_people
-from vivavoce.studies.score_table import Labels, ScoreTable
+from vivavoce.studies.score_table import ITEM_KEY, Labels, ScoreTable
 from vivavoce.studies.text import count
 
 WORD = "the user's word"
 """The source of a draw of which the run knows no more than what a user said."""
-_ITEM = ["benchmark", "item", "variant"]
-_PLACE = dict.fromkeys(_ITEM, pl.String)
+_PLACE = dict.fromkeys(ITEM_KEY, pl.String)
 _DRAW = {**_PLACE, "probability": pl.Float64}
 
 
@@ -76,7 +75,7 @@ def left_out_labels(labels: Mapping[int, Labels | str]) -> tuple[str, ...]:
     lines: dict[str, None] = {}
     for of_people in labels.values():
         if isinstance(of_people, Labels):
-            unknown = of_people.scores.select(_ITEM).unique().join(of_people.draw, on=_ITEM, how="anti")
+            unknown = of_people.scores.select(ITEM_KEY).unique().join(of_people.draw, on=ITEM_KEY, how="anti")
             if n := unknown.height:
                 what = f"{count(n, 'question')} that people scored without a known chance to be drawn"
                 lines[f"{of_people.metric}: {what} left out."] = None
@@ -117,11 +116,11 @@ def _labels(people: ScoreTable, measures: Mapping[int, Measure], draws: Mapping[
     metric = next(iter(measures.values())).metric
     draw = draws.get(metric)
     if draw is None:
-        items = scores.select(_ITEM).unique().sort(_ITEM)
+        items = scores.select(ITEM_KEY).unique().sort(ITEM_KEY)
         return Labels(metric, scores, measures, items.with_columns(probability=pl.lit(None, pl.Float64)))
     rows = [(*key, probability) for key, probability in sorted(draw.probabilities.items())]
     items = pl.DataFrame(rows, _DRAW, orient="row")
-    sampled = items.join(pl.DataFrame(sorted(draw.drawn), _PLACE, orient="row"), on=_ITEM, how="semi")
+    sampled = items.join(pl.DataFrame(sorted(draw.items), _PLACE, orient="row"), on=ITEM_KEY, how="semi")
     # An import states the probabilities of labelled cases alone, and those of all others are not known.
     frame = items if sampled.height < items.height else None
     return Labels(metric, scores, measures, sampled, by_word=WORD in draw.source, frame=frame)
@@ -138,7 +137,7 @@ def _put_word(run: RunFile, people: ScoreTable) -> None:
         recorded = {metric for metric, draw in draws.items() if draw.source != WORD}
         for metric in sorted({m.metric for m in people.measures.values()} - recorded):
             keys = [key for key, m in people.measures.items() if m.metric == metric]
-            rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(_ITEM).unique()
+            rows = people.scores.filter(pl.col("measure_id").is_in(keys)).select(ITEM_KEY).unique()
             places = frozenset(rows.iter_rows())
             labelled = Counter(benchmark for benchmark, *_ in places)
             probabilities = {place: labelled[place[0]] / by_benchmark[place[0]] for place in places}

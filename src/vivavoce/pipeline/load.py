@@ -169,8 +169,8 @@ def _weighed_by_draw(
     chances = [
         (key, *place, draw.probabilities[place])
         for key, measure in measures.items()
-        if (draw := draws.get(measure.metric)) and len({*map(draw.probabilities.get, draw.drawn)}) > 1
-        for place in draw.drawn
+        if (draw := draws.get(measure.metric)) and len({*map(draw.probabilities.get, draw.items)}) > 1
+        for place in draw.items
     ]
     if not chances:
         return rows

@@ -19,13 +19,13 @@ class LabelDraw(NamedTuple):
     """The draws of the cases that have labels of one metric.
 
     `metric` is the canonical spec of the labels. `probabilities` gives by item the probability, above 0 and
-    at most 1, that its whole case is labelled: in total over all draws so far. `drawn` are the items whose
+    at most 1, that its whole case is labelled: in total over all draws so far. `items` are those whose
     case was drawn. `source` names what drew them: "panel" or "import".
     """
 
     metric: str
     probabilities: Mapping[ItemKey, float]
-    drawn: frozenset[ItemKey]
+    items: frozenset[ItemKey]
     source: str
 
 
@@ -37,13 +37,13 @@ def put_label_draw(db: sqlite3.Connection, draw: LabelDraw) -> None:
     for item, probability in draw.probabilities.items():
         if not 0 < probability <= 1:
             raise ValueError(f"{item} was drawn with probability {probability}, which is not in (0, 1]")
-    if without := draw.drawn - draw.probabilities.keys():
+    if without := draw.items - draw.probabilities.keys():
         raise ValueError(f"{min(without)} was drawn and has no probability")
     body = {
         "metric": draw.metric,
         "source": draw.source,
         "probabilities": [[*item, draw.probabilities[item]] for item in sorted(draw.probabilities)],
-        "drawn": sorted(list(item) for item in draw.drawn),
+        "drawn": sorted(list(item) for item in draw.items),
     }
     if body not in _bodies(db):
         put_event(db, DRAW_EVENT, body)
@@ -64,7 +64,7 @@ def read_label_draws(db: sqlite3.Connection) -> dict[str, LabelDraw]:
         draws[metric] = LabelDraw(
             metric,
             {**before.probabilities, **new},
-            before.drawn | {(benchmark, item, variant) for benchmark, item, variant in body["drawn"]},
+            before.items | {(benchmark, item, variant) for benchmark, item, variant in body["drawn"]},
             ", ".join(sources),
         )
     return draws

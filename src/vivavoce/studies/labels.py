@@ -15,11 +15,9 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
-from vivavoce.studies.score_table import Labels, by_repeat, weights_of
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
 from vivavoce.studies.text import cases, count
 
-RESPONSE = ["benchmark", "item", "variant", "candidate", "repeat"]
-_ITEM = ["benchmark", "item", "variant"]
 ALL_CERTAIN = (
     "every labelled question was certain to be drawn, so these labels tell of no other: a probability is "
     "that of being drawn, such as 0.25 where one case in four was"
@@ -95,12 +93,12 @@ def with_labels(items: pl.DataFrame, by_item: pl.DataFrame, labels: Labels) -> L
     """
     if problem := _no_chance(items, labels):
         return problem
-    joined = items.join(by_item, on=_ITEM, how="left", validate="1:1", maintain_order="left")
+    joined = items.join(by_item, on=ITEM_KEY, how="left", validate="1:1", maintain_order="left")
     values = LabelledValues(_whole_cases(joined))
     compared = values.items.filter(_HAS_SCORES)
     by_people = compared.filter(pl.col("people").is_not_null() & ~pl.col("certain"))
     skipped = compared.filter(pl.col("people").is_null())
-    n_unlabelled = skipped.join(labels.draw, on=_ITEM, how="semi")["group"].n_unique()
+    n_unlabelled = skipped.join(labels.draw, on=ITEM_KEY, how="semi")["group"].n_unique()
     if problem := _no_draw(by_people, skipped, labels):
         return problem
     probability = pl.col("probability")
@@ -126,7 +124,7 @@ def _no_draw(by_people: pl.DataFrame, skipped: pl.DataFrame, labels: Labels) -> 
         return NO_LABELS
     if probability.null_count() and skipped.height:
         return CHOSEN_BY_HAND
-    if probability.min() == 1 and skipped.join(labels.draw, on=_ITEM, how="anti").height:
+    if probability.min() == 1 and skipped.join(labels.draw, on=ITEM_KEY, how="anti").height:
         return ALL_CERTAIN
     if by_people.group_by("group").agg(pl.col("probability").n_unique())["probability"].max() != 1:
         return "questions of one case have several drawing probabilities: a case is drawn as a whole"
@@ -137,7 +135,7 @@ def _no_chance(items: pl.DataFrame, labels: Labels) -> str | None:
     """Why no label speaks for these items: some of them had no chance of one."""
     if labels.frame is None:
         return None
-    outside = items.drop_nulls("d").join(labels.frame, on=_ITEM, how="anti")
+    outside = items.drop_nulls("d").join(labels.frame, on=ITEM_KEY, how="anti")
     if not outside.height:
         return None
     first = outside["item"].sort()[0]
@@ -203,7 +201,7 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
         _silent(judged, answers, scored),
     ])  # fmt: skip
     # People's scores count where all of the other rater's failed, too: else what failed would go unseen.
-    has_judge, place = pl.col("judge").is_not_null(), [*_ITEM, "candidate"]
+    has_judge, place = pl.col("judge").is_not_null(), [*ITEM_KEY, "candidate"]
     by_item = (
         pairs.filter(pl.col("label").is_not_null() & (has_judge | ~has_judge.any().over(place)))
         .group_by(place)
@@ -211,7 +209,7 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
     )
     in_draw = labels.draw.with_columns(drawn=pl.lit(value=True))
     return (
-        by_item.join(in_draw, on=_ITEM, how="left", validate="m:1")
+        by_item.join(in_draw, on=ITEM_KEY, how="left", validate="m:1")
         .join(_all_silent(judged), on=place, how="left", validate="1:1")
         # A label outside the draw stands for nobody.
         .filter(pl.col("drawn") | pl.col("silent"))
@@ -236,7 +234,7 @@ _SILENT = pl.col("status").is_in(["unanswered", "unreadable"])
 def _all_silent(judged: pl.DataFrame) -> pl.DataFrame:
     """The items and candidates of which every repeat is silent, as `silent`."""
     unedited = judged.filter(pl.col("edit") == "")
-    return unedited.group_by(*_ITEM, "candidate").agg(silent=_SILENT.all()).filter("silent")
+    return unedited.group_by(*ITEM_KEY, "candidate").agg(silent=_SILENT.all()).filter("silent")
 
 
 def _silent(judged: pl.DataFrame, answers: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
@@ -247,11 +245,11 @@ def _silent(judged: pl.DataFrame, answers: pl.DataFrame, scored: pl.DataFrame) -
     first = (
         judged.filter((pl.col("edit") == "") & (pl.col("status") != "failed"))
         .sort("repeat")
-        .unique([*_ITEM, "candidate"], keep="first", maintain_order=True)
+        .unique([*ITEM_KEY, "candidate"], keep="first", maintain_order=True)
     )
     silent = first.filter(_SILENT).select(RESPONSE)
     return (
-        silent.join(scored, on=[*_ITEM, "candidate"], how="anti")
+        silent.join(scored, on=[*ITEM_KEY, "candidate"], how="anti")
         .join(answers, on=RESPONSE, validate="1:1")
         .select(*RESPONSE, "judge", label="judge")
     )

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 
 ITEM = ("benchmark", "item", "variant", "group")
+ITEM_KEY = ["benchmark", "item", "variant"]
+"""The columns that name an item."""
+RESPONSE = [*ITEM_KEY, "candidate", "repeat"]
+"""The columns that name a response."""
 MISSING = ("unanswered", "unreadable", "failed", "set_aside")
 """Statuses without a value. Only `set_aside` is neither the candidate's doing nor a failure."""
 NO_LIMIT = "marks failed, and a scale without a limit has no bound for what they could be"

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.records import Measure
-from vivavoce.studies.score_table import ITEM, item_of
+from vivavoce.studies.score_table import item_of
 from vivavoce.studies.study import columns
 
-RESPONSE = (*ITEM[:3], "candidate", "repeat")
 """The columns that name a response."""
 
 

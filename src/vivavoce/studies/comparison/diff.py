@@ -16,7 +16,6 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.studies.comparison.change import (
-    RESPONSE,
     AgreementRow,
     BeyondRow,
     BridgeRow,
@@ -33,7 +32,7 @@ from vivavoce.studies.comparison.change import (
 from vivavoce.studies.comparison.paired import check_margin
 from vivavoce.studies.comparison.rater_change import bridge, level, order
 from vivavoce.studies.intervals import by_coefficient
-from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, unweighted
+from vivavoce.studies.score_table import ITEM, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import as_mapping
 from vivavoce.studies.text import count, number, plain
 

@@ -14,9 +14,7 @@ from vivavoce import stats
 from vivavoce.studies.comparison.candidate_scores import CandidateScores
 from vivavoce.studies.comparison.paired import Compared, Correction, Differences
 from vivavoce.studies.labels import labels_by_item, with_labels
-from vivavoce.studies.score_table import Labels
-
-_ITEM = ["benchmark", "item", "variant"]
+from vivavoce.studies.score_table import ITEM_KEY, Labels
 
 
 def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores) -> Compared:
@@ -65,8 +63,8 @@ def on_peoples_scale(compared: Compared, labels: Labels, scores: CandidateScores
 def _differences(by_item: pl.DataFrame, better_first: tuple[str, str]) -> pl.DataFrame:
     """By item the differences of people and of the other rater, of candidates with labels of both."""
     first, second = (by_item.filter(candidate=name).drop("candidate") for name in better_first)
-    return first.join(second, on=_ITEM, suffix="_2", validate="1:1").select(
-        *_ITEM,
+    return first.join(second, on=ITEM_KEY, suffix="_2", validate="1:1").select(
+        *ITEM_KEY,
         "probability",
         silent=pl.col("silent") & pl.col("silent_2"),
         people=pl.col("label") - pl.col("label_2"),

@@ -16,7 +16,6 @@ from vivavoce import stats
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.stats.linking import Link, Linking, linear_link
 from vivavoce.studies.comparison.change import (
-    RESPONSE,
     BeyondRow,
     BridgeRow,
     CarriedRow,
@@ -29,7 +28,7 @@ from vivavoce.studies.comparison.change import (
 )
 from vivavoce.studies.intervals import FLIPPED, too_few
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids
-from vivavoce.studies.score_table import by_repeat, item_of, weighted_mean, weights_of
+from vivavoce.studies.score_table import RESPONSE, by_repeat, item_of, weighted_mean, weights_of
 from vivavoce.studies.text import count
 
 ONE_CASE = "all that both marked is one case, and one case says nothing about the next"

@@ -11,11 +11,10 @@ import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
-from vivavoce.studies.labels import CHOSEN_BY_HAND, NO_LABELS, RESPONSE, people_scores
+from vivavoce.studies.labels import CHOSEN_BY_HAND, NO_LABELS, people_scores
 from vivavoce.studies.leaderboard.estimators import Figures, bounded, with_no_failures
-from vivavoce.studies.score_table import Labels, by_repeat, weights_of
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, Labels, by_repeat, weights_of
 
-_ITEM = ["benchmark", "item", "variant"]
 INCONSISTENT = "the judge's share, its sensitivity and its specificity contradict each other"
 
 
@@ -38,7 +37,7 @@ def judge_validation(labels: Labels, judged: pl.DataFrame, criterion: Criterion)
         return NO_LABELS
     answers = by_repeat(judged, criterion).drop_nulls("observed").rename({"observed": "judge"})
     scored = answers.join(people_scores(labels).drop_nulls("label"), on=RESPONSE, validate="1:1")
-    both = scored.join(labels.draw, on=_ITEM, validate="m:1")
+    both = scored.join(labels.draw, on=ITEM_KEY, validate="m:1")
     if not both.select(pl.all_horizontal(pl.col("judge", "label").is_in([0.0, 1.0])).all()).item():
         return NO_LABELS
     if both["probability"].null_count():

@@ -17,9 +17,9 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text, too_few
-from vivavoce.studies.panels.rank_data import PLACE, RESPONSE, BallotRanks, Board, ballot_ranks, boards
+from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
-from vivavoce.studies.score_table import ScoreTable, counted_value, unweighted
+from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, unweighted
 from vivavoce.studies.study import Study
 from vivavoce.studies.text import count
 

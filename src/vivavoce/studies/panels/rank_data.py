@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 
 from vivavoce.core.specs import signed
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.text import count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 PLACE = ("item", "variant", "group")
-RESPONSE = ("benchmark", "item", "variant", "candidate", "repeat")
 
 
 class Board(NamedTuple):

@@ -25,7 +25,6 @@ from vivavoce.studies.intervals import (
     too_few,
 )
 from vivavoce.studies.raters.rater_scores import (
-    RESPONSE,
     CardPart,
     LabelledScores,
     RaterRow,
@@ -37,7 +36,7 @@ from vivavoce.studies.raters.rater_scores import (
     whole_responses,
 )
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable, by_repeat, over_repeats
+from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_repeat, over_repeats
 
 AGREEMENT: tuple[stats.AgreementCoefficient, ...] = ("alpha_ordinal", "percent")
 BETWEEN = ("people and people", "difference")

@@ -19,7 +19,6 @@ from vivavoce.studies.intervals import (
     mean_excess,
 )
 from vivavoce.studies.raters.rater_scores import (
-    RESPONSE,
     CardPart,
     Rater,
     RaterRow,
@@ -33,7 +32,7 @@ from vivavoce.studies.raters.rater_scores import (
     raters_of,
 )
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import RESPONSE, ScoreTable
 
 UNKNOWN = "difference, cause unknown"
 NO_BALLOTS = "no ballots: answers were marked one at a time"

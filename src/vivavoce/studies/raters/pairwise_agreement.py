@@ -15,7 +15,6 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec, signed
 from vivavoce.studies.intervals import Estimate, by_coefficient, by_difference, counts_text, interval_text
 from vivavoce.studies.raters.rater_scores import (
-    RESPONSE,
     CardPart,
     Rater,
     RaterRow,
@@ -24,7 +23,7 @@ from vivavoce.studies.raters.rater_scores import (
     scores_of,
 )
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.text import count
 
 LEAST_CANDIDATES = 4

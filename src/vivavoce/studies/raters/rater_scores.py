@@ -13,10 +13,8 @@ import polars as pl
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.study import measure_columns
-
-RESPONSE = ("benchmark", "item", "variant", "candidate", "repeat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ from vivavoce.studies.intervals import (
     interval_text,
 )
 from vivavoce.studies.raters.rater_scores import (
-    RESPONSE,
     CardPart,
     Rater,
     RaterRow,
@@ -30,7 +29,7 @@ from vivavoce.studies.raters.rater_scores import (
     scores_of,
 )
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.text import count
 
 SATURATED = 0.95

@@ -22,7 +22,6 @@ from vivavoce.core.specs import Spec, parse, signed
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_mean, interval_text, minus
 from vivavoce.studies.raters.rater_scores import (
-    RESPONSE,
     Rater,
     is_judge,
     label_mismatch,
@@ -31,7 +30,7 @@ from vivavoce.studies.raters.rater_scores import (
     raters_of,
     scores_of,
 )
-from vivavoce.studies.score_table import ScoreTable, by_answer, unweighted
+from vivavoce.studies.score_table import RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import Study, measure_columns
 from vivavoce.studies.text import count
 
