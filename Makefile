@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VIVA   := .venv/bin/viva
 
-.PHONY: demo test test-long lint bench docs clean
+.PHONY: demo test test-long lint sbom bench docs clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
@@ -13,10 +13,12 @@ test: .venv/.dev ## every test; ARGS="-m 'not slow'" leaves the simulations out
 test-long: .venv/.dev ## the same tests, and the long forms of fuzzing, faults and simulations, same seeds
 	VIVA_TEST_LONG=1 .venv/bin/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
-lint: .venv/.dev ## format, lint and types
+lint: .venv/.dev ## format, lint, types, licences of what is installed with it, and known holes
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/python tools/dependencies.py
+	.venv/bin/python tools/audit.py
 
 bench: .venv/.dev ## every claim about speed, measured beside what it is compared with
 	.venv/bin/python bench/rouge.py
@@ -37,6 +39,9 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/redrawn_scores.py 500
 	.venv/bin/python bench/sampled.py 500
 	.venv/bin/python bench/collect.py --install .venv/peers
+
+sbom: .venv/.dev ## the software bill of materials that the wheel carries, vivavoce.cdx.json
+	.venv/bin/python tools/sbom.py
 
 docs: .venv/.dev ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict

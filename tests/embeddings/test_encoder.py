@@ -1,5 +1,6 @@
 """The encoder: vectors that do not hang on what is read beside a text, and sentences where there is none."""
 
+import json
 import sys
 
 import numpy as np
@@ -72,3 +73,19 @@ def test_a_folder_without_a_model_is_one_sentence(tmp_path):
     with pytest.raises(MetricError, match="cannot be loaded") as caught:
         load_encoder(str(tmp_path))
     assert "\n" not in str(caught.value)
+
+
+def test_code_that_comes_with_a_model_is_not_run_and_nobody_is_asked(tmp_path, monkeypatch):
+    """Without our word the library asks whoever sits at the terminal, and runs the code on a yes."""
+    folder, trace = tmp_path / "model", tmp_path / "ran"
+    folder.mkdir()
+    (folder / "own.py").write_text(
+        f"open({str(trace)!r}, 'w').close()\nclass Config: ...\n", encoding="utf-8"
+    )
+    own = {"AutoConfig": "own.Config", "AutoModel": "own.Config", "AutoTokenizer": ["own.Config", None]}
+    (folder / "config.json").write_text(json.dumps({"model_type": "own", "auto_map": own}), encoding="utf-8")
+    monkeypatch.setattr("builtins.input", lambda *_: trace.with_name("asked").touch() or "y")
+    with pytest.raises(MetricError, match="cannot be loaded"):
+        Encoder(str(folder))
+    assert not trace.exists()
+    assert not trace.with_name("asked").exists()

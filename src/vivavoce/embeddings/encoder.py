@@ -53,10 +53,11 @@ class Encoder:
                 f"the encoder needs torch and transformers ({error}): pip install 'vivavoce[hf]'."
             ) from error
         self._torch: Any = torch
+        own_code = {"trust_remote_code": False}  # said, or a terminal is asked
         try:
             with _quiet():
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
-                self._model: Any = transformers.AutoModel.from_pretrained(folder)
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **own_code)
+                self._model: Any = transformers.AutoModel.from_pretrained(folder, **own_code)
         except (OSError, ValueError, ImportError) as error:
             first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise MetricError(

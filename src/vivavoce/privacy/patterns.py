@@ -16,7 +16,7 @@ def _listed(file: str) -> frozenset[str]:
     return frozenset(Path(__file__).with_name(file).read_text(encoding="utf-8").split())
 
 
-# Words that look like a name behind a title or a label and are none.
+# Words that look like a name behind a title or a label and are none. Both lists were written for vivavoce.
 _NO_NAMES = _listed("no_names.txt")
 _DRUG = lazy_pattern(r"(?i:\w{3,}(?:mab|nib|vir|pril|sartan|olol|statin|cillin|mycin|azole|oxacin|dipine|"
           r"prazole|parin|xaban|"

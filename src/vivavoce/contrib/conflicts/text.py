@@ -15,7 +15,10 @@ from vivavoce.contrib.conflicts.units import is_unit
 from vivavoce.reading.tokens import CLAUSE, COMMA, Doc
 
 COMMON = frozenset(Path(__file__).with_name("common_words.txt").read_text(encoding="utf-8").split())
-"""Function words, and predicates that say whether something is done, found or so, whatever it is."""
+"""Function words, and predicates that say whether something is done, found or so, whatever it is.
+
+The list was written for vivavoce.
+"""
 
 _SPELT = (("ae", "e"), ("oe", "e"), ("our", "or"), ("sulph", "sulf"), ("yse", "yze"), ("ise", "ize"))
 _ENDS = (

@@ -45,7 +45,10 @@ def _halves() -> set[str]:
 STOP_WORDS: frozenset[str] = frozenset(
     {*_PRONOUNS.split(), *_VERBS.split(), *_PARTICLES.split()} | _contractions() | _halves()
 )
-"""What the published harness leaves out. It has no, not and nor among them, and the D of vitamin D."""
+"""What the published harness leaves out: the English stop words of NLTK's data (see NOTICE).
+
+It has no, not and nor among them, and the D of vitamin D.
+"""
 
 KEPT: frozenset[str] = frozenset(
     {word for word in STOP_WORDS if word.endswith("n't") or (len(word) == 1 and word not in "ai")}

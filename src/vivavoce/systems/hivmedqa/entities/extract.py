@@ -98,7 +98,7 @@ def chunks(text: str, terms: Set[Term], form: Callable[[str], str]) -> tuple[str
 
 @cache
 def _stop_words() -> frozenset[str]:
-    """Words that stand in no chunk: of grammar, and such as every answer has."""
+    """Words that stand in no chunk: of grammar, and such as every answer has. Written for vivavoce."""
     return frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="ascii").split())
 
 
