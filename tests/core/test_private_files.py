@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vivavoce.core.private_files import create_private, private_folder, write_private
+from vivavoce.core.private_files import create_private, private_folder, write_all_private, write_private
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 
@@ -126,3 +126,11 @@ def test_a_system_without_modes_or_those_flags_writes_all_the_same(tmp_path):
     )
     subprocess.run([sys.executable, "-c", program], check=True, env=dict(os.environ))
     assert (b"", b"x\n") == ((tmp_path / "a").read_bytes(), (tmp_path / "b").read_bytes())
+
+
+def test_of_several_files_none_is_replaced_before_all_are_written(tmp_path):
+    write_private(tmp_path / "a.json", "earlier")
+    with pytest.raises(FileNotFoundError):
+        write_all_private({tmp_path / "a.json": "later", tmp_path / "no folder" / "b.json": "later"})
+    assert ["a.json"] == [path.name for path in tmp_path.iterdir()]
+    assert "earlier" == (tmp_path / "a.json").read_text()

@@ -11,6 +11,7 @@ import typer
 from vivavoce.cli.options import Json, Quiet, output_path
 from vivavoce.cli.output import print_json
 from vivavoce.core.errors import StoreError
+from vivavoce.core.private_files import private_folder
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _new_run(folder: Path) -> "Run":
 
     path = folder / "demo.viva"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         exists = path.exists() or path.is_symlink()
     except OSError as error:
         raise StoreError(

@@ -8,6 +8,7 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,24 +53,33 @@ def create_private(path: Path) -> None:
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole or not at all; a new one is its owner's alone, an earlier one keeps its mode.
+    """Write one file, see `write_all_private`."""
+    write_all_private({path: content})
 
-    Text is written in UTF-8. A link gives way to the file: what it leads to stays untouched. Raises `OSError`
-    where something that is no file lies there, or the system refuses.
+
+def write_all_private(files: Mapping[Path, str | bytes]) -> None:
+    """Write files as a whole or not at all; new ones are their owner's alone, earlier ones keep their modes.
+
+    Text is written in UTF-8. A link gives way to the file: what it leads to stays untouched. No file is
+    replaced before all are written. Raises `OSError` where something that is no file lies there, or the
+    system refuses.
     """
-    mode = _mode(path)
-    draft = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content  # a lone surrogate
+    modes = {path: _mode(path) for path in files}
+    drafts = {path: path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.part") for path in files}
     try:
-        with os.fdopen(os.open(draft, _NEW, _FILE), "wb") as stream:
-            stream.write(data)
-        if mode != _FILE:
-            draft.chmod(mode)
-        draft.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
+        for path, content in files.items():
+            # A lone surrogate is no text, and becomes a question mark.
+            data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+            with os.fdopen(os.open(drafts[path], _NEW, _FILE), "wb") as stream:
+                stream.write(data)
+            if modes[path] != _FILE:
+                drafts[path].chmod(modes[path])
+        for path, draft in drafts.items():
+            draft.replace(path)
+    finally:
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def _mode(path: Path) -> int:

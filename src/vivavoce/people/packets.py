@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError, StoreError
+from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.text import one_line, printable
 from vivavoce.people.blinding_key import BlindingKey
@@ -188,11 +189,8 @@ def _refuse(to: Path, files: Mapping[Path, bytes]) -> None:
 
 def _store(to: Path, files: Mapping[Path, bytes]) -> None:
     try:
-        to.mkdir(parents=True, exist_ok=True)
-        for path, content in files.items():
-            draft = path.with_name(f".{path.name}.part")
-            draft.write_bytes(content)
-            draft.replace(path)
+        private_folder(to)
+        write_all_private(files)
     except OSError as error:
         raise StoreError(
             f"cannot write packets to {to}: {error.strerror or error}. The key is kept; the same command "

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.private_files import private_folder
 from vivavoce.core.text import label, printable
 from vivavoce.core.text_files import write_text
 from vivavoce.report.charts.svg import Figure
@@ -113,7 +114,7 @@ def _refuse(path: Path) -> None:
 def _export(values: dict[str, Any], folder: Path) -> None:
     """Write every chart to `folder` as an SVG file of its own; other files there stay."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
     except OSError as error:
         raise StoreError(
             f"cannot make the folder {folder}: {error.strerror or error}. Give another path with --plots."

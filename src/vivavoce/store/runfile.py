@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from vivavoce.core.errors import RunNotFound, StoreError
+from vivavoce.core.private_files import create_private
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
 
 WAIT_SECONDS = 60.0
@@ -91,7 +92,7 @@ class RunFile:
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
-        if to.exists():
+        if to.exists() or to.is_symlink():
             raise StoreError(f"{to} is there already: a copy never overwrites.")
         if not to.parent.is_dir():
             raise StoreError(f"no folder {to.parent} to put the copy in.")
@@ -99,6 +100,8 @@ class RunFile:
             raise RunNotFound(f"no run at {self.path} to copy.")
         with self.explained(to), closing(self._connect()) as db:
             _version(db, self.path)
+            with suppress(OSError):  # SQLite says what is wrong with the path
+                create_private(to)
             try:
                 db.execute("VACUUM INTO ?", (str(to),))
             except sqlite3.DatabaseError as error:

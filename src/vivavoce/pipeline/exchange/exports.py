@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_IMODE
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
 from vivavoce.core.errors import InputError, StoreError, suggest
+from vivavoce.core.private_files import create_private, private_folder, write_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
@@ -113,14 +115,14 @@ def export_tables(
         earlier = _is_earlier_export(to, run)
         with _draft_folder(to) as draft:
             folder = draft / "export"
-            folder.mkdir()
+            private_folder(folder)
             for name in names:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
                 table = hidden(table) if hidden else table
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
             text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
-            (folder / "README.txt").write_text(text, encoding="utf-8")
+            write_private(folder / "README.txt", text)
             _replace(folder, to, draft / "earlier" if earlier else None)
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
@@ -199,6 +201,7 @@ def _count(path: Path) -> int:
 
 
 def _write(table: pl.DataFrame, path: Path, form: Form) -> None:
+    create_private(path)
     try:
         if form == "parquet":
             table.write_parquet(path)
@@ -250,7 +253,7 @@ def _draft_folder(to: Path) -> Iterator[Path]:
         raise StoreError(f"no folder {to.parent} to put the export in.")
     draft = to.resolve().with_name(f".export-{secrets.token_hex(4)}.part")
     try:
-        draft.mkdir()
+        private_folder(draft)
         yield draft
     except OSError as error:
         raise StoreError(
@@ -262,9 +265,13 @@ def _draft_folder(to: Path) -> Iterator[Path]:
 
 
 def _replace(folder: Path, to: Path, earlier: Path | None) -> None:
-    """Put the folder in its place, and what lay there into `earlier`."""
+    """Put the folder in its place, and what lay there into `earlier`; what is replaced keeps its mode."""
     place = to.resolve()  # a link to a folder stays a link
     if earlier:
+        for path in (folder, *folder.iterdir()):
+            replaced = place / path.relative_to(folder)
+            if replaced.exists():
+                path.chmod(S_IMODE(replaced.stat().st_mode))
         place.rename(earlier)
     try:
         folder.rename(place)

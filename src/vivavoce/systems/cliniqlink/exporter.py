@@ -5,13 +5,14 @@ they come in is in `log_reader`. Every input bears its item's id and the hash of
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.core.errors import InputError, SelectionError, StoreError, suggest
+from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import Item
 from vivavoce.core.registry import exporter
 from vivavoce.formats import ask
@@ -196,29 +197,16 @@ def _put(to: Path, files: Mapping[str, Any], *, ours: Callable[[Mapping[str, Any
     other.
     """
     texts = {name: json.dumps(body, ensure_ascii=False, indent=1) + "\n" for name, body in files.items()}
-    drafts = {to / name: to / f".{name}.part" for name in texts}
     try:
         for name, text in texts.items():
             if (to / name).exists() and not _replaceable(to / name, text, ours):
                 raise StoreError(f"{to / name} is there already and is another: give another folder.")
-        to.mkdir(parents=True, exist_ok=True)
-        _write_drafts(drafts, texts.values())
+        private_folder(to)
+        write_all_private({to / name: text for name, text in texts.items()})
     except OSError as error:
         raise StoreError(
             f"cannot write to {to}: {error.strerror or error}. Give another folder, or make room."
         ) from None
-
-
-def _write_drafts(drafts: Mapping[Path, Path], texts: Iterable[str]) -> None:
-    """Write all texts as drafts, then put each in the place of its file; no draft is left behind."""
-    try:
-        for draft, text in zip(drafts.values(), texts, strict=True):
-            draft.write_text(text, encoding="utf-8")
-        for path, draft in drafts.items():
-            draft.replace(path)
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
 
 
 def _replaceable(path: Path, text: str, ours: Callable[[Mapping[str, Any]], bool]) -> bool:
