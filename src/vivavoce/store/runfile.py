@@ -12,7 +12,10 @@ from pathlib import Path
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
+from vivavoce.store.damage import DamagedValue, damaged, display
+from vivavoce.store.declared_schema import refuse_other_schema
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
+from vivavoce.store.strange_files import check_unopened, refuse_special_files
 
 WAIT_SECONDS = 60.0
 
@@ -22,10 +25,15 @@ class _Unwritable(StoreError):
 
 
 class RunFile:
-    """A run on disk. Naming a path creates nothing; the file appears when something is first written."""
+    """A run on disk. Naming a path creates nothing; the file appears when something is first written.
+
+    A file is not trusted. One that declares anything but what our migrations make is refused before it is
+    read, and nothing is written to it or beside it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._checked: tuple[int, int] | None = None  # the device and number of the file that was checked
 
     @property
     def exists(self) -> bool:
@@ -60,7 +68,6 @@ class RunFile:
             with beside.reading():  # refuses what is no run, and brings an older one up to date
                 pass
         with self.explained(), closing(self._connect()) as db:
-            _version(db, self.path)
             if beside:
                 beside._attach(db)
             if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):  # a new file, or a copy
@@ -99,7 +106,6 @@ class RunFile:
         if not self.exists:
             raise RunNotFound(f"no run at {self.path} to copy.")
         with self.explained(to), closing(self._connect()) as db:
-            _version(db, self.path)
             with suppress(OSError):  # SQLite says what is wrong with the path
                 create_private(to)
             try:
@@ -126,10 +132,28 @@ class RunFile:
         return db
 
     def _connect(self) -> sqlite3.Connection:
-        if self.path.is_dir():
-            raise StoreError(f"{self.path} is a folder; a run is a file, such as {self.path / 'exam.viva'}.")
+        """A connection to a file whose schema was compared with ours; it may be one of an older format."""
+        refuse_special_files(self.path)
         if not self.path.parent.is_dir():
             raise StoreError(f"no folder {self.path.parent} to put the run in.")
+        self._check_once()
+        db = self._open()
+        try:
+            _version(db, self.path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _check_once(self) -> None:
+        """Check the file without opening it for writing, unless this object has done so."""
+        if self.exists:
+            status = self.path.stat()
+            if self._checked != (status.st_dev, status.st_ino):
+                check_unopened(self.path, lambda db: _version(db, self.path))
+                self._checked = (status.st_dev, status.st_ino)
+
+    def _open(self) -> sqlite3.Connection:
         address = self.path.absolute().as_uri()
         try:
             return _open(f"{address}?mode=rwc")
@@ -154,8 +178,7 @@ class RunFile:
             db.execute(
                 "ATTACH ? AS theirs", (f"{address}&immutable=1",)
             )  # a read-only disk, as in `_connect`
-        (version,) = db.execute("PRAGMA theirs.user_version").fetchone()
-        if version < len(MIGRATIONS):
+        if _version(db, self.path, "theirs") < len(MIGRATIONS):
             raise StoreError(
                 f"{self.path} is of an older format, and cannot be brought up to date where it lies: copy it "
                 "to a folder that can be written, and name that copy."
@@ -168,7 +191,7 @@ class RunFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            words = str(error)
+            words = display(str(error))
             if "disk is full" in words or "disk I/O error" in words:
                 raise _Unwritable(
                     f"the disk is full: nothing of this step was written to {path}, and what was there "
@@ -183,14 +206,18 @@ class RunFile:
                 raise StoreError(
                     f"{path} was kept locked by another process for {WAIT_SECONDS:.0f} s; try again later."
                 ) from error
-            if "not a database" in words or "malformed" in words:
+            if "not a database" in words:
                 raise StoreError(
                     f"{path} is no readable run file ({words}): it is another kind of file, or it is "
                     "damaged. Restore a copy, or give another path."
                 ) from error
+            if "malformed" in words or "decode to UTF-8" in words:
+                raise damaged(self.path, words) from error
             if isinstance(error, sqlite3.OperationalError):
                 raise StoreError(f"SQLite cannot use {path}: {words}.") from error
             raise
+        except DamagedValue as error:
+            raise damaged(self.path, error.what) from error
         except UnicodeEncodeError as error:
             raise StoreError(
                 f"nothing of this step was written to {path}: {error.object!r:.80} holds half of a surrogate "
@@ -204,6 +231,8 @@ def _open(address: str) -> sqlite3.Connection:
         address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
+        db.execute("PRAGMA trusted_schema = OFF")  # no function of a file's schema may do anything
+        db.execute("PRAGMA cell_size_check = ON")
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("SELECT 1 FROM sqlite_master").fetchone()  # connecting alone does not read the file
     except BaseException:
@@ -239,19 +268,30 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _version(db: sqlite3.Connection, path: Path) -> int:
+def _version(db: sqlite3.Connection, path: Path, database: str = "main") -> int:
     """The number of migrations the file has had, 0 if it is empty; refuses what is not ours, or newer."""
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application != APPLICATION_ID and (application or tables):
+    (application,) = db.execute(f"PRAGMA {database}.application_id").fetchone()
+    (version,) = db.execute(f"PRAGMA {database}.user_version").fetchone()
+    (strange,) = db.execute(f"SELECT EXISTS (SELECT 1 FROM {database}.sqlite_master)").fetchone()
+    if application != APPLICATION_ID and (application or strange):
         raise StoreError(f"{path} is an SQLite file of another program, not a run: give another path.")
     if version > len(MIGRATIONS):
         raise StoreError(
             f"{path} was written by a newer vivavoce (format {version}; this one knows {len(MIGRATIONS)}): "
             "upgrade with `pip install -U vivavoce`."
         )
+    if version < 0:
+        raise damaged(path, f"its format is numbered {version}")
+    refuse_other_schema(db, path, MIGRATIONS[:version], database)
     return int(version)
+
+
+def overwrite_deleted(db: sqlite3.Connection) -> None:
+    """From now on what is deleted through this connection is overwritten with zeros (`secure_delete`).
+
+    Copies of it may still stand in the `-wal` file until the last connection ends.
+    """
+    db.execute("PRAGMA secure_delete = ON")
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

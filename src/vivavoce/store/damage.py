@@ -1,0 +1,42 @@
+"""What a run says when it cannot be read: the file is damaged, or a value in it is.
+
+Values are decoded inside `decoding`, and nothing else is done there, so that a fault of our own is never
+taken for damage.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vivavoce.core.errors import StoreError
+from vivavoce.core.text import one_line, printable
+
+
+def damaged(path: Path, what: str) -> StoreError:
+    """The sentence on damage: which file, what is wrong with it, and what to do."""
+    return StoreError(
+        f"{path} is no readable run file ({display(what)}): it is damaged. Restore a copy, or give another "
+        "path."
+    )
+
+
+def display(text: str, width: int = 120) -> str:
+    """What stands in a stranger's file, on one line, shortened, and without what would drive a terminal."""
+    return one_line(printable(text), width)
+
+
+class DamagedValue(StoreError):
+    """A stored value that is not what was stored there. `RunFile` adds the path of the file."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the run is damaged ({display(what)}): restore a copy.")
+        self.what = what
+
+
+@contextmanager
+def decoding(what: str) -> Iterator[None]:
+    """Whatever fails while a stored value is decoded raises `DamagedValue`, with `what` in its sentence."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise DamagedValue(f"{what} cannot be read") from error
