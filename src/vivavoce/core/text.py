@@ -33,6 +33,18 @@ def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     return cast(re.Pattern[str], _LazyPattern(source, flags))
 
 
+LONGEST = 1_000_000
+"""Characters of the longest answer that is read (1 MB of plain text): what is longer is a loop.
+
+Characters and not bytes: what reading costs depends on them, whatever the script.
+"""
+
+
+def too_long(text: str) -> str:
+    """Why a text of more than `LONGEST` characters is not read."""
+    return f"the answer has {len(text):,} characters, and none over {LONGEST:,} is read"
+
+
 def is_blank(text: str) -> bool:
     """True if `text` holds no letter and no digit, in any script.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Reading
+from vivavoce.core.text import LONGEST, too_long
 from vivavoce.formats.base import Format, item_error
 
 _ORDER = (
@@ -70,9 +71,13 @@ def ask(item: Item, *, style: str | None = None) -> str:
 def read_response(item: Item, text: str) -> Reading:
     """The response as the item's format reads it: never an exception, whatever the text.
 
-    `parsed` is null unless the status is `ok`. Raises `InputError` only for an unknown format.
+    `parsed` is null unless the status is `ok`. A text of more than `LONGEST` characters is unreadable, and no
+    pattern sees it. Raises `InputError` only for an unknown format.
     """
-    return format_of(item).read(item, text)
+    item_format = format_of(item)
+    if len(text) > LONGEST:
+        return Reading("unreadable", reason=too_long(text))
+    return item_format.read(item, text)
 
 
 def check(item: Item) -> Item:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vivavoce.core.text import hide_thinking, is_blank, lazy_pattern, spoken
+from vivavoce.core.text import LONGEST, hide_thinking, is_blank, lazy_pattern, spoken, too_long
 from vivavoce.reading.fields import json_object
 
 
@@ -103,8 +103,11 @@ def without_confidence(text: str) -> tuple[str, tuple[Cut, ...]]:
     """The text without the lines that state a confidence, and what was cut, in order.
 
     A line counts where it states a number or repeats the placeholder of the request, wherever it stands; in
-    words ("high"), or inside a line, at the end alone. Nothing is cut from thinking. `restored` undoes it.
+    words ("high"), or inside a line, at the end alone. Nothing is cut from thinking, nor from a text that is
+    too long to be read. `restored` undoes it.
     """
+    if len(text) > LONGEST:
+        return text, ()
     visible = hide_thinking(text)
     words_end = _words_end(visible)
     cuts: list[Cut] = []
@@ -139,6 +142,8 @@ def stated_confidence(text: str) -> StatedConfidence:
     for, at the end of the response; otherwise nothing says which is meant. A repeated placeholder states
     nothing. A response that is an object of JSON may hold it under the key `confidence`.
     """
+    if len(text) > LONGEST:
+        return StatedConfidence(None, too_long(text))
     visible = hide_thinking(text)
     statements = _statements(visible)
     serious = [s for s in statements if not _PLACEHOLDER.match(s.words)]
