@@ -9,6 +9,9 @@ import pytest
 from hypothesis import settings
 from tests.absent import absent
 from tests.lengths import LONG
+from tests.soak.tally import Collected, tally
+
+__all__ = ["tally"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,3 +60,8 @@ def viva() -> Iterator[Callable[..., Any]]:
 
     with borrowed():
         yield call
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the soaks' table stand at the end of a long run."""
+    config.pluginmanager.register(Collected(), "soak")

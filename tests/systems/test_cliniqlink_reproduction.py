@@ -316,6 +316,11 @@ def test_a_folder_without_the_files_is_named(data: Path, tmp_path: Path) -> None
     (tmp_path / "idf_sample.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="'idf_table' and 'stopwords' are needed"):
         reproduce("cliniqlink", tmp_path)
+    for table, left_out in (('{"a": 1}', "[[]]"), ('{"a": "1"}', '["of"]')):
+        content = f'{{"idf_table": {table}, "stopwords": {left_out}}}'
+        (tmp_path / "idf_sample.json").write_text(content, encoding="utf-8")
+        with pytest.raises(InputError, match="'idf_table' holds numbers and 'stopwords' words"):
+            reproduce("cliniqlink", tmp_path)
 
 
 def test_the_document_has_the_figures(root: Path, found: Reproduction) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from vivavoce.benchmarks import Benchmark
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import finite
 from vivavoce.core.records import Card, Item, Unit
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import LISTS, Line, read_lines, rename
@@ -125,14 +126,13 @@ def _point(point: Any, number: int, where: str) -> Unit:
     if isinstance(point, dict):
         text = point.get("text") or point.get("criterion")
         weight = point.get("weight", point.get("points"))
-    # JSON knows NaN and Infinity here, and a bool is a number in Python
-    usable = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
-    if not isinstance(text, str) or not text.strip() or not usable or not weight:
+    worth = finite(weight)
+    if not isinstance(text, str) or not text.strip() or not worth:
         raise InputError(
             f"{where}, point {number}: an object with a text and a weight other than 0 is needed, like "
             '{"text": "names the drug of choice", "weight": 5}.'
         )
-    return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=float(weight))
+    return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=worth)
 
 
 def _json_value(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """From a file to a rubric, with every fault of the file named by its line."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.numbers import finite
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.records import Criterion, Direction, IfUnanswered
 from vivavoce.judging.criterion import Call, Kind, Reasoning, Result, RubricCriterion
@@ -383,15 +383,10 @@ def _name(sheet: Sheet, entry: Any, *at: str | int) -> str:
     return name
 
 
-def _number(value: Any) -> float | None:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if good else None
-
-
 def _scale(sheet: Sheet, entry: Any, *at: str | int, open_end: bool = False) -> tuple[float, float | None]:
     scale = entry.get("scale")
-    if isinstance(scale, list) and len(scale) == 2 and (low := _number(scale[0])) is not None:
-        high = _number(scale[1])
+    if isinstance(scale, list) and len(scale) == 2 and (low := finite(scale[0])) is not None:
+        high = finite(scale[1])
         if (high is not None and low < high) or (open_end and scale[1] is None):
             return low, high
     raise sheet.fault("scale: is [low, high] with low below high", *at, "scale")
@@ -403,7 +398,7 @@ def _positive(
     value = entry.get(name)
     if value is None:
         return None
-    number = _number(value)
+    number = finite(value)
     if number is None or number <= 0:
         raise sheet.fault(f"{name}: is a number above 0", *at, name)
     return number
@@ -417,7 +412,7 @@ def _levels(sheet: Sheet, entry: Any, low: float, high: float | None, *at: str |
         raise sheet.fault("levels: is a mapping of values to what they mean", *at, "levels")
     texts: dict[float, str] = {}
     for value, text in levels.items():
-        number = _number(value)
+        number = finite(value)
         place = (*at, "levels", str(value) if number is None else f"{number:g}")
         if number is None or number < low or (high is not None and number > high):
             raise sheet.fault(f"the level {value!r} is outside the scale", *place)

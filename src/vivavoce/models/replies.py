@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from vivavoce.core.numbers import finite
 from vivavoce.core.text import one_line
 from vivavoce.models.requests import FatalError, Generation, Likelihood, RejectedError, RetryableError, Usage
 
@@ -85,8 +86,7 @@ def logprobs_of(numbers: Sequence[Any]) -> tuple[float, ...] | None:
     server that is set to give logits).
     """
     for place, n in enumerate(numbers, 1):
-        number = isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n)
-        if not number or n > _ROUNDING:
+        if (number := finite(n)) is None or number > _ROUNDING:
             raise RetryableError(
                 f"a log-probability is {one_line(repr(n), 40)} (that of token {place} of {len(numbers)})"
             )

@@ -181,9 +181,10 @@ def _studies(file: Path, entry: Any) -> tuple[str, ...] | None:
 def _report(file: Path, entry: Any) -> dict[str, Any] | None:
     if not isinstance(entry, dict):
         return {} if entry else None
-    if entry.get("to") and not Path(entry["to"]).parent.is_dir():
-        raise InputError(f"{file}, report, to: no folder {Path(entry['to']).parent} to put the report in.")
-    return _checked(f"{file}, report", entry, _REPORT)
+    options = _checked(f"{file}, report", entry, _REPORT)
+    if options.get("to") and not Path(options["to"]).parent.is_dir():
+        raise InputError(f"{file}, report, to: no folder {Path(options['to']).parent} to put the report in.")
+    return options
 
 
 def examine(

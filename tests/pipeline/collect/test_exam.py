@@ -203,6 +203,7 @@ def test_a_file_without_models_marks_a_run_that_is_there(file, endpoint, tmp_pat
         ({"compare": [{"candidates": ["vllm/m", "baseline/random"], "metric": "meteor"}]}, InputError,
          "compare 1: nothing is marked by 'meteor' here. Known: exact, rouge."),
         ({"compare": [{"metric": "exact", "population": "all"}]}, InputError, "population: sample or fixed"),
+        ({"report": {"to": 7}}, InputError, "report, to: text is needed, not 7."),
         ({"report": {"at": "x"}}, InputError, "report: no key 'at'"),
         ({"report": {"to": "nowhere/x.html"}}, InputError, "report, to: no folder nowhere to put the report"),
         ({"offline": "no"}, InputError, "offline: true or false is needed, not 'no'."),

@@ -1,7 +1,6 @@
 """The golden cases: answers that the released harness marked, marked again here under its own rules."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, MetricError
+from vivavoce.core.numbers import finite
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.embeddings.encoder import HUB, Encoder, load_encoder, resolve_encoder, weight_files
 from vivavoce.metrics import Metric, ScoringContext
@@ -100,6 +100,8 @@ def words(path: Path) -> Words:
     table, left_out = content.get("idf_table"), content.get("stopwords")
     if not isinstance(table, dict) or not isinstance(left_out, list):
         raise InputError(f"{path}: 'idf_table' and 'stopwords' are needed.")
+    if not all(isinstance(word, str) for word in left_out) or None in map(finite, table.values()):
+        raise InputError(f"{path}: 'idf_table' holds numbers and 'stopwords' words, and nothing else.")
     return Words(table, frozenset(left_out))
 
 
@@ -162,7 +164,7 @@ def headlines(cases: Sequence[Case], table: Words, encoder: Encoder | None) -> l
         field, tolerance = HEADLINES[case.qtype], NEAR if case.qtype in OPEN else EXACT
         scores, why = _attempt(score, case)
         ours = None if scores is None else scores[field]
-        reference = _number(case.scores.get(field))
+        reference = finite(case.scores.get(field))
         checks.append(Checked(case.id, case.qtype, field, ours, reference, tolerance, why))
     return checks
 
@@ -186,7 +188,7 @@ def ngrams(cases: Iterable[Case]) -> list[Checked]:
             ours = None
             if pair is not None:
                 ours = 0.0 if pair.echo else _marked(metric, criterion, pair.gold, pair.response)
-            reference = _number(case.scores.get(field))
+            reference = finite(case.scores.get(field))
             checks.append(Checked(case.id, case.qtype, field, ours, reference, EXACT, why))
     return checks
 
@@ -220,11 +222,6 @@ def _attempt(score: Callable[[Case], Any], case: Case) -> _Attempt:
 def _pair(case: Case) -> _Attempt:
     """The two texts that are compared, of an open case."""
     return _attempt(lambda c: read_pair(c.qtype, c.item, c.answer), case)
-
-
-def _number(value: Any) -> float | None:
-    """The reference's value; null if it is none."""
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 OVERALL = 0.0006

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.numbers import finite
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
 from vivavoce.embeddings.encoder import Embedder
@@ -203,7 +204,7 @@ def read_rarity(path: Path, rules: Rules) -> Rarity:
 def _are_weights(table: Any) -> bool:
     """Whether this is an object of numbers above 0."""
     return isinstance(table, dict) and all(
-        type(w) in (int, float) and math.isfinite(w) and w > 0 for w in table.values()
+        (weight := finite(w)) is not None and weight > 0 for w in table.values()
     )
 
 

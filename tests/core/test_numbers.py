@@ -1,0 +1,17 @@
+"""Numbers as files and replies hold them."""
+
+import pytest
+
+from vivavoce.core.numbers import finite
+
+
+@pytest.mark.parametrize("value", [0, 5, -2, 0.25, 1e308, 10**300])
+def test_a_number_is_its_float(value: float) -> None:
+    assert float(value) == finite(value)
+    assert isinstance(finite(value), float)
+
+
+@pytest.mark.parametrize("value", [None, True, False, "5", "", [], float("nan"), float("inf"), 10**400])
+def test_what_is_no_number_is_none(value: object) -> None:
+    """A whole number of 401 digits is one that JSON and YAML may hold, and no float."""
+    assert finite(value) is None
