@@ -1,8 +1,18 @@
 """A fake endpoint on a real socket, in a process of its own, that misbehaves as it is told.
 
-`python fake_server.py PORT_FILE [--latency S] [--faults SHARE] [--stall S]`: PORT_FILE gets the port.
-`/seen` tells how often each question arrived. Which fault a request meets follows from its question and how
-often it came, so every run is the same.
+`python fake_server.py PORT_FILE [--latency S] [--faults SHARE] [--stall S] [--mode NAME]`: PORT_FILE gets the
+port. `/seen` tells how often each question arrived. Which fault a request meets follows from its question and
+how often it came, so every run is the same. With one of the `MODES` every fault is that one, and every
+request meets it unless a share of faults is given.
+
+Each mode has a fate. The fates, where the endpoint answers so every time:
+
+* `failed`: tried again, then stored as failed; never an answer, never "unanswered"
+* `refused`: stored as failed at once, because another attempt would be refused too
+* `stopped`: the model is given up, and the call is stored with the cause
+* `silent`: an empty answer, which is the candidate's own
+* `withheld`: what the provider's filter kept back, which is the candidate's silence
+* `answered`: read as an answer
 """
 
 import argparse
@@ -11,7 +21,9 @@ import contextlib
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
@@ -27,19 +39,174 @@ def fault_of(question: str, arrival: int, share: float) -> str | None:
     return FAULTS[int(place)] if place < len(FAULTS) else None
 
 
-def good(model: str, text: str) -> dict:
-    message = {"role": "assistant", "content": text}
+Body = Callable[[str, str], Any]
+"""Makes of a model's name and a text the JSON of a reply, or its bytes."""
+
+
+class Mode(NamedTuple):
+    """One way to answer. `act` is what the server does on the wire instead of sending a whole reply."""
+
+    fate: str
+    body: Body | None = None
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    act: str = ""
+
+
+def good(model: str, text: Any, *, reason: Any = "stop", **message: Any) -> dict:
+    """A reply as it should be, but for what is asked otherwise."""
+    message = {"role": "assistant", "content": text, **message}
     return {
         "id": "1",
         "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": {"prompt_tokens": 11, "completion_tokens": 3},
     }
 
 
+def content(value: Any, *, reason: Any = "stop", **message: Any) -> Body:
+    return lambda model, text: good(model, value, reason=reason, **message)
+
+
+def ended(reason: Any) -> Body:
+    return lambda model, text: good(model, text, reason=reason)
+
+
+def changed(**fields: Any) -> Body:
+    return lambda model, text: good(model, text) | fields
+
+
+def choice(**fields: Any) -> Body:
+    def body(model: str, text: str) -> dict:
+        reply = good(model, text)
+        reply["choices"][0] |= fields
+        return reply
+
+    return body
+
+
+def raw(data: bytes) -> Body:
+    return lambda model, text: data
+
+
+def error(message: Any, **fields: Any) -> Body:
+    return lambda model, text: {"error": {"message": message, **fields}}
+
+
+def deep(levels: int, name: str = "extra") -> Body:
+    def body(model: str, text: str) -> bytes:
+        head = json.dumps(good(model, text)).removesuffix("}")
+        return f'{head}, "{name}": {"[" * levels}{"]" * levels}}}'.encode()
+
+    return body
+
+
+MODES: dict[str, Mode] = {
+    # Content that is none.
+    "content is a number": Mode("failed", content(6)),
+    "content is true": Mode("failed", content(True)),
+    "content is an object": Mode("failed", content({"text": "6"})),
+    "content is a list of numbers": Mode("failed", content([6, 7])),
+    "content is a list of texts": Mode("failed", content(["6"])),
+    "content is a list of lists": Mode("failed", content([["6"]])),
+    "the text of a part is a number": Mode("failed", content([{"type": "text", "text": 6}])),
+    "the text of a part is an object": Mode("failed", content([{"type": "text", "text": {"value": "6"}}])),
+    "a part has no text": Mode("failed", content([{"type": "text"}])),
+    "a part is an empty object": Mode("failed", content([{}])),
+    "one part of two has no text": Mode("failed", content([{"text": "6"}, {"type": "text", "text": None}])),
+    "no content and no reason": Mode("failed", content(None, reason=None)),
+    "an empty text and no reason": Mode("failed", content("", reason=None)),
+    # Replies without a message.
+    "the message is null": Mode("failed", choice(message=None)),
+    "the message is a text": Mode("failed", choice(message="6")),
+    "a piece of a stream": Mode("failed", lambda m, t: {"model": m, "choices": [{"delta": {"content": t}}]}),
+    "no choices": Mode("failed", changed(choices=[])),
+    "choices are null": Mode("failed", changed(choices=None)),
+    "choices are an object": Mode("failed", changed(choices={"0": {}})),
+    "a choice is a text": Mode("failed", changed(choices=["6"])),
+    "an empty object": Mode("failed", lambda m, t: {}),
+    # Replies that the endpoint broke off.
+    "it ended by error": Mode("failed", ended("error")),
+    "it ended by ERROR": Mode("failed", ended("ERROR")),
+    "it ended by network_error": Mode("failed", ended("network_error")),
+    "it ended by abort": Mode("failed", ended("abort")),
+    "it ended for want of resources": Mode("failed", ended("insufficient_system_resource")),
+    "it ended before the model was loaded": Mode("failed", content("", reason="load")),
+    "an error in the choice": Mode("failed", choice(error={"code": 502, "message": "upstream"})),
+    # Bodies that are none.
+    "an empty body": Mode("failed", raw(b"")),
+    "no JSON": Mode("failed", raw(b"<html>It works!</html>")),
+    "half of the JSON": Mode("failed", lambda m, t: json.dumps(good(m, t)).encode()[:-9]),
+    "a list": Mode("failed", raw(b"[1]")),
+    "a number": Mode("failed", raw(b"6")),
+    "no UTF-8": Mode("failed", raw(b'{"choices": "\xff\xfe"}')),
+    "JSON without end": Mode("failed", raw(b"[" * 100_000)),
+    "a stream of events": Mode("failed", raw(b'data: {"choices": []}\n\ndata: [DONE]\n\n')),
+    "no gzip": Mode("failed", raw(b"not packed"), headers={"Content-Encoding": "gzip"}),
+    # Trouble that may pass.
+    "408": Mode("failed", error("too slow"), 408),
+    "429": Mode("failed", error("slow down"), 429),
+    "429 with Retry-After": Mode("failed", error("wait"), 429, {"Retry-After": "0.2"}),
+    "500": Mode("failed", raw(b"<html>oops</html>"), 500),
+    "502": Mode("failed", raw(b""), 502),
+    "503": Mode("failed", lambda m, t: {"error": "overloaded"}, 503),
+    "529": Mode("failed", error("Overloaded", type="overloaded_error"), 529),
+    "an error inside HTTP 200": Mode("failed", error("the engine is overloaded")),
+    "reset": Mode("failed", act="reset"),
+    "half a body": Mode("failed", act="half a body"),
+    "stall": Mode("failed", act="stall"),
+    "slow drip": Mode("failed", act="slow drip"),
+    "another model": Mode("failed", lambda m, t: good("another-model", t)),
+    # Refusals that another attempt does not heal.
+    "400": Mode("refused", error("temperature is not supported"), 400),
+    "422": Mode("refused", lambda m, t: {"detail": [{"loc": ["body"], "msg": "bad"}]}, 422),
+    "too long": Mode("refused", error("maximum context length is 8192 tokens"), 400),
+    "413": Mode("refused", raw(b"too big"), 413),
+    # An endpoint that answers no question.
+    "401": Mode("stopped", error("invalid key"), 401),
+    "402": Mode("stopped", error("pay"), 402),
+    "403": Mode("stopped", error("no access"), 403),
+    "404": Mode("stopped", error("no such model"), 404),
+    "405": Mode("stopped", raw(b""), 405),
+    "redirect": Mode("stopped", raw(b""), 307, {"Location": "http://192.0.2.1/"}),
+    "no credit": Mode("stopped", error("You exceeded your quota", code="insufficient_quota"), 429),
+    # What is the candidate's.
+    "an empty text": Mode("silent", content("")),
+    "null and stop": Mode("silent", content(None)),
+    "null and length": Mode("silent", content(None, reason="length", reasoning_content="3 and 3")),
+    "a list without parts": Mode("silent", content([])),
+    "a picture": Mode("silent", content([{"type": "image_url", "image_url": {"url": "x"}}])),
+    "a tool that nobody offered": Mode("silent", content(None, reason="tool_calls", tool_calls=[{}])),
+    "withheld": Mode("withheld", content(None, reason="content_filter")),
+    "flagged": Mode("withheld", error("your input was flagged"), 403),
+    # Odd, and read all the same.
+    "parts": Mode("answered", content([{"type": "text", "text": "6 "}, {"type": "text", "text": "apples"}])),
+    "a text and no reason": Mode("answered", ended(None)),
+    "a reason that is a list": Mode("answered", ended(["stop"])),
+    "usage that counts nothing": Mode("answered", changed(usage=[{"prompt_tokens": "many"}])),
+    "citations of NaN": Mode("answered", raw(b'{"choices": [{"message": {"content": "6"}, "finish_reason": '
+                                             b'"stop"}], "citations": [NaN, 1e999, Infinity]}')),
+    "half characters": Mode("answered", raw(b'{"choices": [{"message": {"content": "a\\ud800b"}, '
+                                            b'"finish_reason": "stop"}]}')),
+    "a deep object": Mode("answered", deep(500)),
+    "an object too deep to be read": Mode("failed", deep(5000)),
+    "citations that are deep": Mode("answered", deep(900, "citations")),
+}  # fmt: skip
+
+_NAMES = {"invalid JSON": "half of the JSON", "wrong model": "another model"}
+
+
+def sent(mode: Mode, model: str, text: str) -> web.Response:
+    body = mode.body(model, text)
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return web.Response(
+        body=data, status=mode.status, headers={"Content-Type": "application/json", **mode.headers}
+    )
+
+
 class Server:
-    def __init__(self, latency: float, share: float, stall: float) -> None:
-        self.latency, self.share, self.stall = latency, share, stall
+    def __init__(self, latency: float, share: float, stall: float, mode: str | None) -> None:
+        self.latency, self.share, self.stall, self.mode = latency, share, stall, mode
         self.seen: Counter[str] = Counter()
         self.flying = self.most = 0
 
@@ -57,45 +224,34 @@ class Server:
 
     async def answered(self, request: web.Request, model: str, question: str) -> web.StreamResponse:
         body = good(model, f"answer to {question}")
-        match fault_of(question, self.seen[question], self.share):
-            case None:
-                return web.json_response(body)
-            case "429":
-                return web.json_response({"error": {"message": "slow down"}}, status=429)
-            case "429 with Retry-After":
-                wait = {"Retry-After": "0.2"}
-                return web.json_response({"error": {"message": "wait"}}, status=429, headers=wait)
-            case "500":
-                return web.Response(text="<html>oops</html>", status=500)
-            case "503":
-                return web.json_response({"error": "overloaded"}, status=503)
-            case "reset":
-                request.transport.abort()
-                return web.Response()
-            case "half a body":
-                raw = json.dumps(body).encode()
-                answer = web.StreamResponse(headers={"Content-Length": str(len(raw))})
-                await answer.prepare(request)
-                await answer.write(raw[: len(raw) // 2])
-                request.transport.abort()
-                return answer
-            case "invalid JSON":
-                return web.Response(text=json.dumps(body)[:-9], content_type="application/json")
-            case "stall":
-                await asyncio.sleep(self.stall)
-                return web.json_response(body)
-            case "no choices":
-                return web.json_response(body | {"choices": []})
-            case "wrong model":
-                return web.json_response(good("another-model", "not mine"))
-            case _:
-                answer = web.StreamResponse()
-                await answer.prepare(request)
-                with contextlib.suppress(ConnectionResetError):  # the client has had enough
-                    for byte in json.dumps(body).encode():
-                        await answer.write(bytes([byte]))
-                        await asyncio.sleep(self.stall / 10)
-                return answer
+        fault = fault_of(question, self.seen[question], self.share)
+        if fault is None:
+            return web.json_response(body)
+        mode = MODES[self.mode or _NAMES.get(fault, fault)]
+        if mode.act:
+            return await self.acted(request, mode.act, json.dumps(body).encode())
+        return sent(mode, model, f"answer to {question}")
+
+    async def acted(self, request: web.Request, act: str, raw: bytes) -> web.StreamResponse:
+        if act == "reset":
+            request.transport.abort()
+            return web.Response()
+        if act == "stall":
+            await asyncio.sleep(self.stall)
+            return web.Response(body=raw, content_type="application/json")
+        if act == "half a body":
+            answer = web.StreamResponse(headers={"Content-Length": str(len(raw))})
+            await answer.prepare(request)
+            await answer.write(raw[: len(raw) // 2])
+            request.transport.abort()
+            return answer
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        with contextlib.suppress(ConnectionResetError):  # the client has had enough
+            for byte in raw:
+                await answer.write(bytes([byte]))
+                await asyncio.sleep(self.stall / 10)
+        return answer
 
     async def told(self, request: web.Request) -> web.Response:
         return web.json_response({"seen": self.seen, "most": self.most})
@@ -106,8 +262,10 @@ def main() -> None:
     reader.add_argument("port_file", type=Path)
     for name, default in (("latency", 0.0), ("faults", 0.0), ("stall", 30.0)):
         reader.add_argument(f"--{name}", type=float, default=default)
+    reader.add_argument("--mode", choices=list(MODES))
     asked = reader.parse_args()
-    server = Server(asked.latency, asked.faults, asked.stall)
+    share = asked.faults or float(asked.mode is not None)
+    server = Server(asked.latency, share, asked.stall, asked.mode)
     app = web.Application()
     app.router.add_post("/v1/chat/completions", server.chat)
     app.router.add_get("/seen", server.told)

@@ -65,14 +65,6 @@ def word(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def text_of(content: Any) -> str | None:
-    """A message's content: a text, or the texts of its parts."""
-    if isinstance(content, list):
-        parts = [as_dict(p).get("text") for p in content if as_dict(p).get("type") in (None, "text")]
-        return "".join(p for p in parts if isinstance(p, str))
-    return content if isinstance(content, str) else None
-
-
 def usage_of(usage: Any, sent: str, generated: str) -> Usage:
     """Input and output tokens, under these names; null where they are no counts."""
     counted = [as_dict(usage).get(sent), as_dict(usage).get(generated)]
@@ -170,8 +162,12 @@ def likelihood_from_echo(name: str, choice: Mapping[str, Any], before: str, targ
     listed = as_dict(choice.get("logprobs"))
     numbers, tokens = as_list(listed.get("token_logprobs")), as_list(listed.get("tokens"))
     none = FatalError(f"{name}: the endpoint echoes no log-probabilities, so it gives no likelihood.")
-    if not tokens or len(numbers) != len(tokens):
+    if not tokens:
         raise none
+    if len(numbers) != len(tokens):
+        raise RetryableError(
+            f"the reply is malformed: it lists {len(tokens)} tokens and {len(numbers)} log-probabilities"
+        )
     words = _echoed([word(token) or "" for token in tokens], word(choice.get("text")) or "", before + target)
     start = spelling(words, target, as_list(listed.get("text_offset"))[: len(words)])
     if target and start == 0 and numbers[0] is None:

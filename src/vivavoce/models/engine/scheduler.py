@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from vivavoce.core.errors import ModelError
 from vivavoce.core.net import permit
 from vivavoce.core.text import one_line
+from vivavoce.models.content import check_reply
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, RejectedError, Reply, Request, RetryableError
@@ -242,9 +243,11 @@ class _Scheduler:
         if model.place:
             permit(model.place)
             self.tally.traffic.sent(model.endpoint, request.characters)
-        if request.kind == "generate":
-            return await model.generate(request)
-        return await model.loglikelihood(request)
+        if request.kind != "generate":
+            return await model.loglikelihood(request)
+        reply = await model.generate(request)
+        check_reply(reply)
+        return reply
 
     def _note_failure(self, model: Model, why: str) -> None:
         self.failures[model.name] += 1

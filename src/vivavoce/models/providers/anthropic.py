@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivavoce.core import registry
+from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.http_client import ContentFilterError
 from vivavoce.models.providers.openai import HTTPModel, HTTPProvider, without_nulls
-from vivavoce.models.replies import as_dict, as_list, usage_of, word
+from vivavoce.models.replies import as_dict, usage_of, word
 from vivavoce.models.requests import Reply, Request, RetryableError
 
 API_VERSION = "2023-06-01"
@@ -39,20 +40,25 @@ class AnthropicMessages(HTTPModel):
             raw = await self.client.post(self.path, self._payload(request))
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
+        return self._reply(request, raw)
+
+    def _reply(self, request: Request, raw: Mapping[str, Any]) -> Reply:
+        """The reply in the endpoint's JSON. Raises `RetryableError` for a malformed one."""
         model, content = self._checked_model(raw), raw.get("content")
         if not isinstance(content, list):
             raise RetryableError("the answer has no content")
         blocks = [as_dict(block) for block in content]
-        reason = word(raw.get("stop_reason"))
-        text = _text(blocks, with_tool=bool(request.sampling.schema))
-        thoughts = _parts(blocks, "thinking")
+        reason = finish_reason(raw, "stop_reason")
+        used_tool = _tool_input(blocks) if request.sampling.schema else None
+        text = used_tool or content_text(content)
+        refuse_cut(text, reason)
         return Reply(
             text=None if reason == "refusal" and not text else text,
-            reasoning="\n".join(filter(None, thoughts)) or None,
+            reasoning=_thoughts(blocks),
             finish_reason=_FINISH_REASONS.get(reason, reason) if reason else None,
             model=model,
             usage=usage_of(raw.get("usage"), "input_tokens", "output_tokens"),
-            citations=tuple(c for b in blocks for c in as_list(b.get("citations"))),
+            citations=tuple(c for b in blocks for c in citations_of(b.get("citations"))),
         )
 
     def _payload(self, request: Request) -> dict[str, Any]:
@@ -72,17 +78,23 @@ class AnthropicMessages(HTTPModel):
         return without_nulls(payload)
 
 
-def _text(blocks: Sequence[Mapping[str, Any]], *, with_tool: bool) -> str:
-    """The text blocks; with a tool its first input, as JSON."""
+def _tool_input(blocks: Sequence[Mapping[str, Any]]) -> str | None:
+    """The input of the first tool that was used, as JSON; null where none was.
+
+    Raises `RetryableError` for an input that is no object.
+    """
     inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
-    if with_tool and inputs:
-        return json.dumps(inputs[0], ensure_ascii=False)
-    return "".join(_parts(blocks, "text"))
+    if not inputs:
+        return None
+    if not isinstance(inputs[0], dict):
+        raise RetryableError("the reply is malformed: the input of a tool is no object")
+    return json.dumps(inputs[0], ensure_ascii=False)
 
 
-def _parts(blocks: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
-    """What blocks of a kind hold under its name."""
-    return [word(block.get(kind)) or "" for block in blocks if block.get("type") == kind]
+def _thoughts(blocks: Sequence[Mapping[str, Any]]) -> str | None:
+    """What the blocks of thinking hold; null where there is none."""
+    thoughts = [word(block.get("thinking")) for block in blocks if block.get("type") == "thinking"]
+    return "\n".join(filter(None, thoughts)) or None
 
 
 @registry.provider("anthropic")

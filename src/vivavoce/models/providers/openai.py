@@ -15,19 +15,18 @@ from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
 from vivavoce.core.text import one_line, printable
+from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.http_client import ContentFilterError, HTTPClient
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.replies import (
-    as_list,
     first_choice,
     generation_from_chat,
     generation_from_completions,
     likelihood_from_echo,
     likelihood_from_prompt_logprobs,
     same_model,
-    text_of,
     usage_of,
     with_space,
     word,
@@ -139,17 +138,18 @@ class OpenAIChat(HTTPModel):
         message = choice.get("message")
         if not isinstance(message, dict):
             raise RetryableError("the answer has no message")
-        text = _message_text(message, choice)
+        reason = finish_reason(choice)
+        text = _message_text(message, reason)
         sources = message.get("citations") or raw.get("citations") or message.get("annotations")
         logprobs, generations = generation_from_chat(choice, text)
         return Reply(
             text=text,
             reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
-            finish_reason=word(choice.get("finish_reason")),
+            finish_reason=reason,
             model=model,
             usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
             logprobs=logprobs,
-            citations=tuple(as_list(sources)),
+            citations=citations_of(sources),
             generations=generations if request.sampling.logprobs else (),
         )
 
@@ -209,9 +209,11 @@ class OpenAIChat(HTTPModel):
             if _UNKNOWN_SETTING.search(str(error)):
                 raise FatalError(none) from None
             raise
-        model, listed = self._checked_model(raw), as_list(raw.get("prompt_logprobs"))
+        model, listed = self._checked_model(raw), raw.get("prompt_logprobs")
         if not listed:
             raise FatalError(none)
+        if not isinstance(listed, list):
+            raise RetryableError("the reply is malformed: its prompt_logprobs are no list")
         logprobs, likelihood = likelihood_from_prompt_logprobs(listed, target)
         return Reply(
             text=request.target or "",
@@ -223,15 +225,13 @@ class OpenAIChat(HTTPModel):
         )
 
 
-def _message_text(message: Mapping[str, Any], choice: Mapping[str, Any]) -> str | None:
-    """A message's text, or its refusal; null where a filter withheld it all."""
-    text = text_of(message.get("content"))
+def _message_text(message: Mapping[str, Any], reason: str | None) -> str | None:
+    """A message's text, or its refusal; null where a filter withheld it all. `RetryableError` for neither."""
+    text = content_text(message.get("content"))
     if not text and isinstance(message.get("refusal"), str):
         text = message["refusal"]
-    if text:
-        return text
-    # An empty text is a response: all of it went into reasoning, or the model returned nothing.
-    return None if choice.get("finish_reason") == "content_filter" else ""
+    refuse_cut(text, reason)
+    return text or (None if reason == "content_filter" else "")
 
 
 class OpenAICompletions(HTTPModel):
@@ -257,9 +257,10 @@ class OpenAICompletions(HTTPModel):
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
         model, choice = self._checked_model(raw), first_choice(raw)
-        reason, text = word(choice.get("finish_reason")), choice.get("text")
-        if not isinstance(text, str) and reason != "content_filter":
+        reason, text = finish_reason(choice), choice.get("text")
+        if not isinstance(text, str) and not (text is None and reason == "content_filter"):
             raise RetryableError("the answer has no text")
+        refuse_cut(text, reason)
         text = None if reason == "content_filter" and not text else text
         logprobs, generations = generation_from_completions(choice, text)
         return Reply(
@@ -291,6 +292,7 @@ class OpenAICompletions(HTTPModel):
         }
         raw = await self.client.post(self.path, payload)
         model, choice = self._checked_model(raw), first_choice(raw)
+        finish_reason(choice)  # raises where the endpoint failed
         logprobs, likelihood = likelihood_from_echo(self.name, choice, before, target)
         return Reply(
             text=request.target or "",

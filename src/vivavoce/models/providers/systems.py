@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from vivavoce.core import registry
 from vivavoce.core.errors import VivaError
 from vivavoce.core.text import one_line
+from vivavoce.models.content import citations_of, finish_reason
 from vivavoce.models.endpoints import key_values, refuse_key_in_url, scrubbed
 from vivavoce.models.http_client import HTTPClient, without_surrogates
 from vivavoce.models.providers import Provider
@@ -20,7 +21,6 @@ from vivavoce.models.requests import FatalError, Model, RejectedError, Reply, Re
 _FINISH_REASONS = {
     "stop", "length", "content_filter", "tool_calls", "function_call", "end_turn", "stop_sequence",
     "tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded", "refusal", "eos", "safety",
-    "error",
 }  # fmt: skip
 
 
@@ -149,12 +149,13 @@ def _reply(result: Any, name: str) -> Reply:
     if isinstance(result, Mapping):
         text = result.get("text", result.get("answer"))
         reasoning, citations = result.get("reasoning"), result.get("citations") or ()
+        finish_reason(result)  # raises where the system says that it failed
         if isinstance(text, str):
             return Reply(
                 text=_clean(text),
                 reasoning=_clean(reasoning) if isinstance(reasoning, str) else None,
                 finish_reason=_finish_reason(result.get("finish_reason")),
-                citations=tuple(_jsonable(citations)),
+                citations=citations_of(_jsonable(citations)),
             )
     raise RetryableError(f"{name} answered without a text: {one_line(scrubbed(repr(result)), 80)}")
 
