@@ -242,13 +242,15 @@ def lease(
 ) -> str | None:
     """Take or renew the right to do these works; else the name of the one who holds one of them.
 
-    What a holder has that is `gone` is free.
+    What a holder has that is `gone` is free. So is what ends more than two lease times from now: a clock that
+    goes right never set it so, and a holder that lives renews it by the right clock.
     """
     with run.writing() as db:
         now = time.time()
         for work in works:
             lease_holder = db.execute(
-                "SELECT holder FROM leases WHERE work = ? AND holder != ? AND until > ?", (work, holder, now)
+                "SELECT holder FROM leases WHERE work = ? AND holder != ? AND until > ? AND until <= ?",
+                (work, holder, now, now + 2 * seconds),
             ).fetchone()
             if lease_holder and not gone(str(lease_holder[0])):
                 return str(lease_holder[0])

@@ -8,20 +8,21 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
-from vivavoce.store.damage import DamagedValue, damaged, display
+from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import refuse_other_schema
+from vivavoce.store.disks import network_disk
 from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
-from vivavoce.store.strange_files import check_unopened, refuse_special_files
+from vivavoce.store.sqlite_errors import Unwritable, explain
+from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
 
 WAIT_SECONDS = 60.0
-
-
-class _Unwritable(StoreError):
-    """The file cannot be written, for want of the right or of room; it may be readable all the same."""
+_UNCHANGING = "mode=ro&immutable=1"  # SQLite neither locks such a file nor lays files beside it
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 class RunFile:
@@ -67,6 +68,11 @@ class RunFile:
         if beside:
             with beside.reading():  # refuses what is no run, and brings an older one up to date
                 pass
+        if self._network_disk:
+            raise Unwritable(
+                f"{self.path} lies on a network disk ({self._network_disk}), where locks do not hold between "
+                "machines: copy it to a local disk, use it there, and copy it back with `viva copy`."
+            )
         with self.explained(), closing(self._connect()) as db:
             if beside:
                 beside._attach(db)
@@ -123,7 +129,7 @@ class RunFile:
             if _version(db, self.path) < len(MIGRATIONS):  # an older file, or one that is still empty
                 with self.writing():
                     pass
-        except _Unwritable:
+        except Unwritable:
             with closing(db):
                 return _lifted(db, self.path)
         except BaseException:
@@ -136,6 +142,12 @@ class RunFile:
         refuse_special_files(self.path)
         if not self.path.parent.is_dir():
             raise StoreError(f"no folder {self.path.parent} to put the run in.")
+        if self._network_disk and side_file(self.path, "-wal").exists():
+            raise StoreError(
+                f"{self.path} lies on a network disk ({self._network_disk}), and by the -wal file beside "
+                "it a writer is at work there, or was killed: copy all its files to a local disk and use it "
+                "there."
+            )
         self._check_once()
         db = self._open()
         try:
@@ -155,34 +167,45 @@ class RunFile:
 
     def _open(self) -> sqlite3.Connection:
         address = self.path.absolute().as_uri()
+        if self._network_disk:
+            return _open(f"{address}?{_UNCHANGING}")
+        try:
+            create_private(self.path)
+        except OSError as error:  # SQLite says what else is wrong with the path
+            if self.path.is_symlink():
+                raise StoreError(f"cannot make {self.path}: {error.strerror or error}.") from error
         try:
             return _open(f"{address}?mode=rwc")
         except sqlite3.OperationalError as error:
-            closed = "unable to open" in str(error) or "readonly" in str(error)
-            if not closed or not self.exists or Path(f"{self.path}-wal").exists():
+            if error.sqlite_errorcode & 0xFF not in _CLOSED or not self.exists:
+                raise
+            if side_file(self.path, "-wal").exists():
                 raise
             # On a read-only disk SQLite cannot lay its -wal file beside the run, and none is needed to read.
-            return _open(f"{address}?mode=ro&immutable=1")
+            return _open(f"{address}?{_UNCHANGING}")
 
     def _attach(self, db: sqlite3.Connection) -> None:
         """Make the tables of this run readable through another connection, under the name `theirs`.
 
         Raises `StoreError` for an older file, which `reading` could not bring up to date.
         """
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        address = self.path.absolute().as_uri()
+        attach = "ATTACH ? AS theirs"
         try:
-            db.execute("ATTACH ? AS theirs", (address,))
+            db.execute(attach, (f"{address}?{_UNCHANGING}" if self._network_disk else f"{address}?mode=ro",))
         except sqlite3.OperationalError as error:
-            if "unable to open" not in str(error) or Path(f"{self.path}-wal").exists():
+            if error.sqlite_errorcode & 0xFF not in _CLOSED or side_file(self.path, "-wal").exists():
                 raise
-            db.execute(
-                "ATTACH ? AS theirs", (f"{address}&immutable=1",)
-            )  # a read-only disk, as in `_connect`
+            db.execute(attach, (f"{address}?{_UNCHANGING}",))  # a read-only disk, as in `_open`
         if _version(db, self.path, "theirs") < len(MIGRATIONS):
             raise StoreError(
                 f"{self.path} is of an older format, and cannot be brought up to date where it lies: copy it "
                 "to a folder that can be written, and name that copy."
             )
+
+    @cached_property
+    def _network_disk(self) -> str | None:
+        return network_disk(self.path)
 
     @contextmanager
     def explained(self, written: Path | None = None) -> Iterator[None]:
@@ -191,30 +214,8 @@ class RunFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            words = display(str(error))
-            if "disk is full" in words or "disk I/O error" in words:
-                raise _Unwritable(
-                    f"the disk is full: nothing of this step was written to {path}, and what was there "
-                    "before is safe. Make room and run the same command again."
-                ) from error
-            if "readonly" in words or "unable to open" in words:
-                raise _Unwritable(
-                    f"cannot write {path}: the file or its folder is read-only. Copy the run to a folder "
-                    "that can be written and use it there."
-                ) from error
-            if "locked" in words or "busy" in words:
-                raise StoreError(
-                    f"{path} was kept locked by another process for {WAIT_SECONDS:.0f} s; try again later."
-                ) from error
-            if "not a database" in words:
-                raise StoreError(
-                    f"{path} is no readable run file ({words}): it is another kind of file, or it is "
-                    "damaged. Restore a copy, or give another path."
-                ) from error
-            if "malformed" in words or "decode to UTF-8" in words:
-                raise damaged(self.path, words) from error
-            if isinstance(error, sqlite3.OperationalError):
-                raise StoreError(f"SQLite cannot use {path}: {words}.") from error
+            if sentence := explain(error, self.path, path, WAIT_SECONDS):
+                raise sentence from error
             raise
         except DamagedValue as error:
             raise damaged(self.path, error.what) from error
@@ -263,7 +264,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
             db.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(0.02)
 
@@ -298,7 +299,10 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     version = _version(db, path)
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         for statement in _statements(script):
-            db.execute(statement)
+            try:
+                db.execute(statement)
+            except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps
+                raise damaged(path, str(error)) from error
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {number}")
 

@@ -43,10 +43,10 @@ def refuse_special_files(path: Path) -> None:
     if kind:
         raise StoreError(f"{path} is {kind}, and a run is a file: give another path.")
     for suffix in ("-wal", "-shm", "-journal"):
-        side_file = real + suffix
-        if kind := _kind(side_file):
+        name = real + suffix
+        if kind := _kind(name):
             raise StoreError(
-                f"{side_file} is {kind}, and SQLite would write to it: remove it if nothing needs it, or "
+                f"{name} is {kind}, and SQLite would write to it: remove it if nothing needs it, or "
                 "give another path."
             )
 
@@ -60,7 +60,7 @@ def _kind(path: str) -> str | None:
     return None if stat.S_ISREG(mode) else next(kind for is_kind, kind in _KINDS if is_kind(mode))
 
 
-def _side_file(path: Path, suffix: str) -> Path:
+def side_file(path: Path, suffix: str) -> Path:
     """A file that SQLite lays beside a run, where a link to the run leads."""
     return Path(os.path.realpath(path) + suffix)
 
@@ -71,21 +71,24 @@ def check_unopened(path: Path, check: Check) -> None:
     Raises what the check raises. Where another process writes at this moment, the check is left to the
     connection that is opened next.
     """
-    wal, journal = _side_file(path, "-wal"), _side_file(path, "-journal")
+    wal, journal = side_file(path, "-wal"), side_file(path, "-journal")
     before = _state(path)
     try:
         if _begins(journal):
             _refuse_deletion(path, journal)
             _check_copy(path, check)
-        elif _size(wal) and not _side_file(path, "-shm").exists():
+        elif _size(wal) and not side_file(path, "-shm").exists():
             _check_copy(path, check)
         elif _size(wal):  # the index is there, and a connection that only reads leaves the rest as it is
             _check_at(path, "mode=ro", check)
         else:
             _check_at(path, "mode=ro&immutable=1", check)
-    except (StoreError, sqlite3.DatabaseError, OSError) as error:
+    except (StoreError, sqlite3.DatabaseError) as error:
         if before == _state(path) and not _is_locked(error):
             raise
+    except OSError as error:
+        if before == _state(path):
+            raise StoreError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
 def _check_at(path: Path, mode: str, check: Check) -> None:
@@ -101,8 +104,8 @@ def _check_copy(path: Path, check: Check) -> None:
         copy = Path(folder, "run.viva")
         shutil.copyfile(path, copy)
         for suffix in ("-wal", "-journal"):
-            if _size(side_file := _side_file(path, suffix)):
-                shutil.copyfile(side_file, _side_file(copy, suffix))
+            if _size(original := side_file(path, suffix)):
+                shutil.copyfile(original, side_file(copy, suffix))
         _check_at(copy, "mode=rw", check)
 
 
@@ -140,7 +143,7 @@ def _state(path: Path) -> list[tuple[int, int] | None]:
     states: list[tuple[int, int] | None] = []
     for suffix in ("", "-wal", "-journal"):
         try:
-            status = _side_file(path, suffix).stat()
+            status = side_file(path, suffix).stat()
         except OSError:
             states.append(None)
         else:

@@ -2,12 +2,15 @@
 
 import itertools
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
+from vivavoce.core.text import one_line, printable
 from vivavoce.store.calls import lease, release
 from vivavoce.store.runfile import RunFile
 
@@ -25,7 +28,7 @@ class Lease:
 
     def check(self) -> None:
         """Raise `StoreError` if another process took it, because this one had not renewed it in time."""
-        if self.lost:
+        if self.lost is not None:
             raise StoreError(
                 f"another collect ({self.lost}) has taken over this work while this one was halted: what "
                 "came is stored, and the rest is left to it."
@@ -36,26 +39,26 @@ class Lease:
 def leased(run: RunFile, works: Sequence[str]) -> Iterator[Lease]:
     """Hold the right to do these works, renewed while the block runs.
 
-    That of a process which is gone ends at once if it ran on this machine, else in a minute. Raises
+    That of a process which is gone ends at once if it ran on this machine, else in a minute. A clock that
+    jumped holds nobody up: a lease that ends more than two lease times ahead is void. Raises
     `StoreError` if another collect holds one of them.
     """
     holder = f"{_machine()}, process {os.getpid()}, {next(_numbers)}"
     seconds, own_lease = LEASE_S, Lease()
     taken = lease(run, works, holder, seconds, gone=_has_ended)
-    if taken:
+    if taken is not None:
         raise StoreError(
             f"another collect ({_display(taken)}) is asking for the same answers into {run.path}: wait for "
-            f"it, "
-            f"or stop it and try again in {seconds:.0f} s."
+            f"it, or stop it and try again in {seconds:.0f} s."
         )
     _ours.add(holder)
     done = threading.Event()
 
     def renew() -> None:
-        while not done.wait(seconds / 3) and not own_lease.lost:
+        while not done.wait(seconds / 3) and own_lease.lost is None:
             with suppress(StoreError):  # a full disk: the one who stores answers says so
                 rival = lease(run, works, holder, seconds, gone=_has_ended)
-                own_lease.lost = rival and _display(rival)
+                own_lease.lost = None if rival is None else _display(rival)
 
     keeper = threading.Thread(target=renew, daemon=True)
     keeper.start()
@@ -77,24 +80,38 @@ def _machine() -> str:
         return socket.gethostname()
 
 
+class _Process(NamedTuple):
+    machine: str
+    number: int
+
+
+_HOLDER = re.compile(r"(?P<machine>.*), process (?P<number>[0-9]{1,18}), [0-9]+", re.DOTALL)
+
+
+def _process(holder: str) -> _Process | None:
+    """The process that holds a lease; null for words that no process of ours wrote."""
+    match = _HOLDER.fullmatch(holder)
+    return match and _Process(match["machine"], int(match["number"]))
+
+
 def _display(holder: str) -> str:
-    machine, process, _ = holder.rsplit(", ", 2)
-    return f"{machine.partition(' ')[0]}, {process}"
+    process = _process(holder)
+    words = f"{process.machine.partition(' ')[0]}, process {process.number}" if process else holder
+    return one_line(printable(words))
 
 
 def _has_ended(holder: str) -> bool:
     """True if the holder was a process of this machine that has ended, or is this one, which is done."""
-    machine, process, _ = holder.rsplit(", ", 2)
-    number = int(process.rpartition(" ")[2])
-    if machine != _machine():
+    process = _process(holder)
+    if process is None or process.machine != _machine():
         return False
-    if number == os.getpid():
+    if process.number == os.getpid():
         return holder not in _ours
     if os.name != "posix":  # elsewhere the question itself would end the process
         return False
     try:
-        os.kill(number, 0)
-    except ProcessLookupError:
+        os.kill(process.number, 0)
+    except (ProcessLookupError, OverflowError):  # no system numbers a process so
         return True
     except OSError:
         return False

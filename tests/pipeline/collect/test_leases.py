@@ -1,0 +1,97 @@
+"""Leases: what another collect holds is waited for, and a clock that jumped holds nobody up."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from vivavoce.core.errors import StoreError
+from vivavoce.pipeline.collect import leases
+from vivavoce.pipeline.collect.leases import LEASE_S, leased
+from vivavoce.store.calls import lease
+from vivavoce.store.runfile import RunFile
+
+OTHER = "far-away pid:[7], process 41, 1"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFile:
+    return RunFile(tmp_path / "exam.viva")
+
+
+def held_until(run: RunFile, until: object, holder: str = OTHER) -> None:
+    with run.writing() as db:
+        db.execute("INSERT OR REPLACE INTO leases VALUES ('work', ?, ?)", (holder, until))
+
+
+@pytest.mark.parametrize("seconds", [1, LEASE_S, 2 * LEASE_S - 1])
+def test_a_lease_of_another_machine_is_waited_for(run: RunFile, seconds: float) -> None:
+    held_until(run, time.time() + seconds)
+    with (
+        pytest.raises(StoreError, match=r"another collect \(far-away, process 41\) is asking"),
+        leased(run, ["work"]),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("seconds", [-1, 2 * LEASE_S + 5, 365 * 86_400, float("inf")])
+def test_a_lease_that_has_ended_or_ends_too_far_ahead_is_void(run: RunFile, seconds: float) -> None:
+    """The clock of the other machine went ahead, or ours went back: no year is waited for."""
+    held_until(run, time.time() + seconds)
+    with leased(run, ["work"]) as own:
+        own.check()
+
+
+def test_a_clock_that_went_back_a_day_does_not_hold_up_the_next_collect(
+    run: RunFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lease(run, ["work"], OTHER, LEASE_S) is None
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 86_400)
+    assert lease(run, ["work"], "ours, process 1, 1", LEASE_S) is None
+    assert "ours, process 1, 1" == lease(run, ["work"], OTHER, LEASE_S)
+
+
+def test_a_clock_that_goes_back_a_little_takes_nothing_from_a_collect_that_works(
+    run: RunFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lease(run, ["work"], OTHER, LEASE_S) is None
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - LEASE_S / 2)
+    assert OTHER == lease(run, ["work"], "ours, process 1, 1", LEASE_S)
+
+
+def test_a_collect_whose_lease_a_wrong_clock_took_says_so(
+    run: RunFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "LEASE_S", 0.3)
+    with leased(run, ["work"]) as own:
+        held_until(run, time.time() + 0.5)
+        end = time.monotonic() + 20
+        while not own.lost and time.monotonic() < end:
+            time.sleep(0.01)
+        with pytest.raises(StoreError, match=r"another collect \(far-away, process 41\) has taken over"):
+            own.check()
+
+
+@pytest.mark.parametrize(
+    "holder", ["", "somebody", "a, b, c", ", process x, 1", "\x1b[2Jx\n" * 99, f"m, process {10**17}, 1"]
+)
+def test_a_holder_that_no_process_of_ours_wrote_is_shown_and_never_stops_the_program(
+    run: RunFile, holder: str
+) -> None:
+    held_until(run, time.time() + 9, holder)
+    with pytest.raises(StoreError, match="another collect") as refused, leased(run, ["work"]):
+        pass
+    assert "\x1b" not in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+def test_a_process_number_that_no_system_gives_has_ended(run: RunFile) -> None:
+    held_until(run, time.time() + 9, f"{leases._machine()}, process {10**17}, 1")
+    with leased(run, ["work"]) as own:
+        own.check()
+    held_until(run, time.time() + 9, f"{leases._machine()}, process {os.getppid()}, 1")
+    with pytest.raises(StoreError, match="another collect"), leased(run, ["work"]):
+        pass
