@@ -33,13 +33,12 @@ class ScoringContext:
     whichever of them are scored.
     """
 
-    MAX_RESULTS = 200_000
-    """Results kept in memory; beyond it the oldest half is dropped, so that memory stays flat."""
     MAX_VECTORS = 50_000
-    """Vectors kept in memory, in the same way: 80 MB at 384 dimensions."""
+    """Vectors kept in memory: 80 MB at 384 dimensions. Beyond it the oldest half is dropped."""
 
     def __init__(self, client: "ModelClient | None" = None, items: Iterable[Item] = ()) -> None:
         self._results: dict[tuple[object, str], object] = {}
+        self._earlier: dict[tuple[object, str], object] = {}
         self._vectors: dict[tuple[object, str], Vectors] = {}
         self._client = client
         self.items = tuple(items)
@@ -53,15 +52,19 @@ class ScoringContext:
         return self._client
 
     def once(self, function: Callable[[str], T], text: str) -> T:
-        """`function(text)`, computed once for each distinct text."""
+        """`function(text)`, computed once for each distinct text of a batch and of the batch before it."""
         key = (function, text)
         try:
             return self._results[key]  # type: ignore[return-value]
         except KeyError:
             pass
-        _make_room(self._results, self.MAX_RESULTS)
-        result = self._results[key] = function(text)
-        return result
+        result = self._earlier.pop(key) if key in self._earlier else function(text)
+        self._results[key] = result
+        return result  # type: ignore[return-value]
+
+    def end_batch(self) -> None:
+        """Drop the results that nobody asked for since the last call: memory holds two batches at most."""
+        self._earlier, self._results = self._results, {}
 
     def embed(
         self, encoder: Callable[[Sequence[str]], "Vectors"], texts: Iterable[str]
@@ -71,7 +74,9 @@ class ScoringContext:
         new = [text for text in distinct if (encoder, text) not in self._vectors]
         vectors = {t: self._vectors[encoder, t] for t in distinct if (encoder, t) in self._vectors}
         for text, vector in zip(new, encoder(new) if new else (), strict=True):
-            _make_room(self._vectors, self.MAX_VECTORS)
+            if len(self._vectors) >= self.MAX_VECTORS:
+                for old in list(self._vectors)[: self.MAX_VECTORS // 2]:
+                    del self._vectors[old]
             vectors[text] = self._vectors[encoder, text] = vector.copy()  # a row alone, not the whole array
         return vectors
 
@@ -83,12 +88,6 @@ class ScoringContext:
         """A generator seeded by the item, the repeat and the purpose, never by position."""
         item, response = row.item, row.response
         return random.Random(f"{item.benchmark}|{item.item}|{item.variant}|{response.repeat}|{purpose}")
-
-
-def _make_room(cache: dict[tuple[object, str], T], limit: int) -> None:
-    if len(cache) >= limit:
-        for key in list(cache)[: limit // 2]:
-            del cache[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,74 +1,109 @@
-"""What is to be marked: the responses without a settled mark, and the ballots that stand."""
+"""What is to be scored: the responses without a settled score, and the ballots that stand."""
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, Response
 
 
 class Pending(NamedTuple):
-    """A response to be marked, under its key."""
+    """A response to be scored, under its key."""
 
     key: int
     item: Item
     response: Response
 
 
+class Wanted(NamedTuple):
+    """What a metric scores in one pass: the responses to these items, by these measures.
+
+    With `repeats` every repeat of an answer that lacks a score is scored again with it.
+    """
+
+    items: Collection[int]
+    measures: Sequence[int]
+    pass_no: int = 1
+    repeats: bool = False
+
+
+class Unsettled(NamedTuple):
+    """The keys of the responses to be scored, in order, and by which metrics: bit i stands for metric i.
+
+    Both are arrays of whole numbers, 16 bytes a response: this alone grows with the run.
+    """
+
+    keys: "array[int]"
+    metrics: "array[int]"
+
+    def counts(self, n_metrics: int) -> list[int]:
+        """How many responses each of so many metrics is to score."""
+        by_metrics = Counter(self.metrics)
+        return [sum(n for bits, n in by_metrics.items() if bits >> i & 1) for i in range(n_metrics)]
+
+
+MOST_METRICS = 62
+"""How many metrics `unsettled` takes at a time: SQLite's whole numbers have so many bits to spare."""
+_FETCHED = 256
 _SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
-_CONFIDENCE = "json_quote(json_extract(r.meta, '$.confidence'))"
+_CONFIDENCE = "iif(r.meta = '{}', 'null', json_quote(json_extract(r.meta, '$.confidence')))"
 """What `meta` holds of a confidence, as JSON; the rest of it is for no metric, and may be long."""
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
 """
-# A measure may give a response several rows, one for each unit; status 3 is the failed.
-_UNSETTLED = f"""
-    {_TO_ITEMS}
-      AND (SELECT count(*) FROM (
-           SELECT 1 FROM scores s WHERE s.response_id = r.response_id AND s.pass_no = :pass_no
-           AND s.measure_id IN (SELECT value FROM json_each(:measures))
-           GROUP BY s.measure_id HAVING max(s.status_id = 3) = 0)) < :n
-"""
-_WITH_REPEATS = f"""
-    {_TO_ITEMS} AND (r.item_id, r.candidate_id, r.edit_id) IN
-      (SELECT r.item_id, r.candidate_id, r.edit_id {_UNSETTLED})
-"""
+_ORDER = "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
 
 
-def count_pending(
-    db: sqlite3.Connection,
-    items: Mapping[int, Item],
-    measures: Sequence[int],
-    pass_no: int = 1,
-    probe: str = "",
-    *,
-    repeats: bool = False,
-) -> int:
-    """How many responses to these items lack a settled score by one of the measures in that pass.
+def unsettled(db: sqlite3.Connection, wanted: Sequence[Wanted], probe: str = "") -> Unsettled:
+    """The responses that lack a settled score by one of these metrics, item by item, candidate by candidate.
 
-    They are the answers in words, or what a `probe` told. With `repeats` every repeat of an answer that lacks
-    one is counted with it.
+    They are the responses in words, or the records of a `probe`. A failed score is no settled one.
     """
-    values = _unsettled(items, measures, pass_no, probe)
-    where = _WITH_REPEATS if repeats else _UNSETTLED
-    (n,) = db.execute(f"SELECT count(*) {where}", values).fetchone()
-    return int(n)
+    values: dict[str, Any] = {
+        "probe": probe,
+        "items": json.dumps(sorted({i for w in wanted for i in w.items})),
+    }
+    bits = []
+    for number, metric in enumerate(wanted):
+        values[f"items{number}"] = json.dumps(list(metric.items))
+        bits.append(f"(({_lacks(metric, number)}) << {number})")
+    responses = Unsettled(array("q"), array("q"))
+    sql = f"SELECT r.response_id, {' | '.join(bits)} {_TO_ITEMS} {_ORDER}"
+    for key, metrics in db.execute(sql, values):
+        if metrics:
+            responses.keys.append(key)
+            responses.metrics.append(metrics)
+    return responses
 
 
-def pending(
-    db: sqlite3.Connection,
-    items: Mapping[int, Item],
-    measures: Sequence[int],
-    pass_no: int = 1,
-    probe: str = "",
-    *,
-    repeats: bool = False,
-) -> Iterator[Pending]:
-    """Those responses, item by item and candidate by candidate; a failed score is no settled one."""
-    where = _WITH_REPEATS if repeats else _UNSETTLED
-    return _responses_to(db, items, where, _unsettled(items, measures, pass_no, probe))
+def _lacks(metric: Wanted, number: int) -> str:
+    """The condition that a response `r` lacks a score by the metric."""
+    # A measure may give a response several rows, one for each unit; status 3 is the failed.
+    condition = f"""
+        r.item_id IN (SELECT value FROM json_each(:items{number})) AND (SELECT count(*) FROM (
+            SELECT 1 FROM scores s WHERE s.response_id = r.response_id AND s.pass_no = {metric.pass_no}
+            AND s.measure_id IN ({", ".join(map(str, metric.measures))})
+            GROUP BY s.measure_id HAVING max(s.status_id = 3) = 0)) < {len(metric.measures)}
+    """
+    if not metric.repeats:
+        return condition
+    places = f"SELECT r.item_id, r.candidate_id, r.edit_id {_TO_ITEMS} AND {condition}"
+    return f"(r.item_id, r.candidate_id, r.edit_id) IN ({places})"
+
+
+def pending(db: sqlite3.Connection, items: Mapping[int, Item], keys: Sequence[int]) -> Iterator[Pending]:
+    """The responses of these keys, in their order."""
+    where = (
+        "FROM json_each(:keys) k JOIN responses r ON r.response_id = k.value "
+        "JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)"
+    )
+    for start in range(0, len(keys), _FETCHED):
+        some = json.dumps(list(keys[start : start + _FETCHED]))
+        yield from _responses_to(db, items, where, {"keys": some})
 
 
 def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[Pending]:
@@ -109,7 +144,7 @@ def _responses_to(
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
         "iif(r.logprobs IS NULL, r.text, NULL), "
         f"{', '.join(f'r.{name}' for name in _SAID)}, {_CONFIDENCE} {where} "
-        "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
+        f"{_ORDER}"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
     for key, item_id, *row, confidence in db.execute(sql, values):
@@ -119,10 +154,3 @@ def _responses_to(
             fields["meta"] = {"confidence": json.loads(confidence)}
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         yield Pending(key, item, response)
-
-
-def _unsettled(
-    items: Mapping[int, Item], measures: Sequence[int], pass_no: int, probe: str
-) -> dict[str, Any]:
-    keys = {"items": json.dumps(list(items)), "measures": json.dumps(list(measures))}
-    return keys | {"n": len(measures), "pass_no": pass_no, "probe": probe}

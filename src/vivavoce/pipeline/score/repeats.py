@@ -10,21 +10,34 @@ from vivavoce.store import read
 from vivavoce.store.pending import Pending
 from vivavoce.store.runfile import RunFile
 
+LENGTH = 1_000_000
+"""Characters of a batch: what metrics keep of long answers would otherwise fill the memory."""
+
 
 def batches(todo: Iterator[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
-    """The responses, so many at a time; with repeats all those of a candidate to an item in one batch."""
-    if not with_repeats:
-        while batch := list(itertools.islice(todo, size)):
+    """The responses, so many at a time, fewer where they are long.
+
+    With repeats all those of a candidate to an item come in one batch.
+    """
+    batch: list[Pending] = []
+    length = 0
+    for _, group in itertools.groupby(todo, key=_place if with_repeats else _key):
+        for p in group:
+            batch.append(p)
+            length += len(p.response.text or "") + len(p.response.logprobs or "")
+        if len(batch) >= size or length >= LENGTH:
             yield batch
-        return
-    batch = []
-    for _, group in itertools.groupby(todo, key=lambda p: (id(p.item), p.response.candidate)):
-        batch += group
-        if len(batch) >= size:
-            yield batch
-            batch = []
+            batch, length = [], 0
     if batch:
         yield batch
+
+
+def _key(p: Pending) -> object:
+    return p.key
+
+
+def _place(p: Pending) -> object:
+    return id(p.item), p.response.candidate
 
 
 def with_other_repeats(batch: Sequence[Pending], read_as: Sequence[Row | Value]) -> list[Row | Value]:

@@ -1,0 +1,149 @@
+"""Metrics that score responses one by one go over them together: a batch is read once, and stored whole."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from vivavoce.core.errors import MetricError, VivaError
+from vivavoce.core.records import Row, Value
+from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.pipeline.client import Progress
+from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
+from vivavoce.pipeline.score.repeats import batches, with_other_repeats
+from vivavoce.pipeline.score.tasks import Task, probe_of
+from vivavoce.store.pending import Pending, pending, unsettled
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import ScoreRow, drop_scores, put_scores
+
+Scores = Mapping[int, Sequence[ScoreRow]]
+"""The scores of a batch by the key of their measure."""
+
+
+def score_responses(
+    run: RunFile, tasks: Sequence[Task], context: ScoringContext, size: int, progress: Progress | None
+) -> list[Counter[str]]:
+    """Score what each of the tasks, all of one probe, has not scored yet, and return its rows by status.
+
+    So many responses at a time are read, each once, whichever tasks lack it, and their scores are stored in
+    one transaction. Raises the error of a metric that breaks when all others are done: it stops alone.
+    """
+    items = {key: item for task in tasks for key, item in task.items.items()}
+    statuses: list[Counter[str]] = [Counter() for _ in tasks]
+    going, errors = dict(enumerate(tasks)), list[VivaError]()
+    with run.reading() as source:  # its view stays that of the start while batches are written
+        todo = unsettled(source, [task.wanted for task in tasks], probe_of(tasks[0].metric))
+        totals, done = todo.counts(len(tasks)), [0] * len(tasks)
+        with run.writing() as db:
+            for task, total in zip(tasks, totals, strict=True):
+                task.record(db, total)
+        responses = pending(source, items, todo.keys)
+        start = 0
+        for batch in batches(responses, size, with_repeats=any(t.metric.needs_repeats for t in tasks)):
+            lacking = todo.metrics[start : start + len(batch)]
+            start += len(batch)
+            read = _Reader(context)
+            scores: dict[int, Scores] = {}
+            for number, task in list(going.items()):
+                part = [p for p, bits in zip(batch, lacking, strict=True) if bits >> number & 1]
+                done[number] += len(part)
+                try:
+                    scores[number] = _scores(task, part, read)
+                except VivaError as error:
+                    errors.append(error)
+                    del going[number]
+            _store(run, tasks, scores)
+            context.end_batch()
+            for number, by_measure in scores.items():
+                statuses[number].update(s.value.status for rows in by_measure.values() for s in rows)
+                if progress and by_measure:
+                    progress(tasks[number].label, done[number], totals[number])
+            if not going:
+                break
+    if errors:
+        raise errors[0]
+    return statuses
+
+
+def _store(run: RunFile, tasks: Sequence[Task], scores: Mapping[int, Scores]) -> None:
+    """Store the scores of a batch, those of all tasks or none."""
+    with run.writing() as db:
+        for number, by_measure in scores.items():
+            task = tasks[number]
+            if task.metric.needs_repeats:
+                again = {score.response for rows in by_measure.values() for score in rows}
+                drop_scores(db, list(by_measure), task.pass_no, sorted(again))
+            for key, rows in by_measure.items():
+                put_scores(db, key, rows)
+
+
+class _Reader:
+    """Reads the responses of a batch, each once, for whichever metrics ask for it."""
+
+    def __init__(self, context: ScoringContext) -> None:
+        self.context = context
+        self._rows: dict[int, Row | Value] = {}
+
+    def __call__(self, p: Pending) -> Row | Value:
+        row = self._rows.get(p.key)
+        if row is None:
+            row = self._rows[p.key] = read_response(p, self.context)
+        return row
+
+
+def _scores(task: Task, batch: Sequence[Pending], read: _Reader) -> Scores:
+    """The scores of these responses by the task's measures; non-responses never reach the metric."""
+    if not batch:
+        return {}
+    metric = task.metric
+    rows = _rows(metric, batch, read)
+    values = iter(_values(metric, [row for row in rows if isinstance(row, Row)], read.context))
+    scores: dict[int, list[ScoreRow]] = {key: [] for key in task.measures}
+    for p, row in zip(batch, rows, strict=True):
+        value = next(values) if isinstance(row, Row) else None
+        for key, measure in task.measures.items():
+            own = checked(metric, row, value, measure.criterion) if isinstance(row, Row) else row
+            scores[key] += _score_rows(p.key, own, task.pass_no)
+    return scores
+
+
+def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[ScoreRow]:
+    if isinstance(value, Value):
+        return (ScoreRow(response, value, pass_no),)
+    return (ScoreRow(response, of_unit, pass_no, unit=unit) for unit, of_unit in value.items())
+
+
+def _rows(metric: Metric, batch: Sequence[Pending], read: _Reader) -> Sequence[Row | Value]:
+    """The responses as the metric gets them, or their values, with their repeats where it needs these."""
+    items = {id(p.item): p.item for p in batch}
+    reasons = {key: metric.not_applicable(item) for key, item in items.items()}
+    rows = [_row_or_value(metric, p, reasons[id(p.item)], read) for p in batch]
+    return with_other_repeats(batch, rows) if metric.needs_repeats else rows
+
+
+def _row_or_value(metric: Metric, p: Pending, reason: str | None, read: _Reader) -> Row | Value:
+    """The response as a metric gets it, or its value; `reason` is why the metric does not apply, or null."""
+    if reason:  # before the response is read: silence about such an item costs nothing either
+        return Value(None, note=reason, status="set_aside")
+    row = read(p)
+    if isinstance(row, Value) and row.status != "failed":
+        for c in metric.criteria:
+            check_silence(metric, p, c)
+    return row
+
+
+def _values(metric: Metric, rows: Sequence[Row], context: ScoringContext) -> Iterator[Any]:
+    """What the metric gives for each row, not yet checked."""
+    if not rows:
+        return iter(())
+    try:
+        values = list(metric.values(rows, context))
+    except VivaError:
+        raise
+    except Exception as error:  # third-party code: name it, keep what is stored
+        raise MetricError(
+            f"{metric} broke while marking {rows[0].item.name} and {len(rows) - 1} further answers: "
+            f"{type(error).__name__}: {error}. What was marked before is stored."
+        ) from error
+    if len(values) != len(rows):
+        raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")
+    return iter(values)
