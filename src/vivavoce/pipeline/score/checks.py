@@ -150,8 +150,11 @@ def checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Valu
     return _value(metric, row, value, criterion)
 
 
+_STATUSES = frozenset(get_args(ScoreStatus))
+
+
 def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
-    if not isinstance(value, Value) or value.status not in get_args(ScoreStatus):
+    if not isinstance(value, Value) or value.status not in _STATUSES:
         statuses = ", ".join(get_args(ScoreStatus))
         raise metric_error(metric, row, f"a Value with a status of {statuses} is needed, not {value!r}.")
     try:  # a NumPy number is no number to the store
@@ -160,15 +163,16 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
     except (TypeError, ValueError, AttributeError):
         why = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
         raise metric_error(metric, row, why) from None
-    score: Value = value._replace(value=number, parts=parts, note=value.note and str(value.note))
-    if (score.status == "ok") != (number is not None):
+    note = value.note and str(value.note)
+    if (value.status == "ok") != (number is not None):
+        score = Value(number, parts, note, value.status)
         raise metric_error(metric, row, f"a value goes with status ok and with no other, not {score!r}.")
-    if not all(map(math.isfinite, (parts or {}).values())):
+    if parts and not all(map(math.isfinite, parts.values())):
         raise metric_error(metric, row, f"its parts must be finite, not {parts}.")
     if number is None:
-        if score.status in ("unanswered", "unreadable"):
+        if value.status in ("unanswered", "unreadable"):
             check_silence(metric, row, criterion)
-        return score
+        return Value(None, parts, note, value.status)
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
     # 1.0000000000000002 is 1: rounding in the last digits is no mistake of the metric's.
@@ -180,4 +184,4 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
             f"{criterion.criterion} = {number} lies outside its declared range {low:g} to {high:g}. "
             "Mend the metric; nothing of this batch was stored.",
         )
-    return score._replace(value=inside)
+    return Value(inside, parts, note)
