@@ -18,7 +18,7 @@ class Pending(NamedTuple):
     response: Response
 
 
-class Wanted(NamedTuple):
+class Demand(NamedTuple):
     """What a metric scores in one pass: the responses to these items, by these measures.
 
     With `repeats` every repeat of an answer that lacks a score is scored again with it.
@@ -58,17 +58,17 @@ _TO_ITEMS = """
 _ORDER = "ORDER BY r.item_id, r.candidate_id, r.repeat, r.edit_id"
 
 
-def unsettled(db: sqlite3.Connection, wanted: Sequence[Wanted], probe: str = "") -> Unsettled:
+def unsettled(db: sqlite3.Connection, demands: Sequence[Demand], probe: str = "") -> Unsettled:
     """The responses that lack a settled score by one of these metrics, item by item, candidate by candidate.
 
     They are the responses in words, or the records of a `probe`. A failed score is no settled one.
     """
     values: dict[str, Any] = {
         "probe": probe,
-        "items": json.dumps(sorted({i for w in wanted for i in w.items})),
+        "items": json.dumps(sorted({i for w in demands for i in w.items})),
     }
     bits = []
-    for number, metric in enumerate(wanted):
+    for number, metric in enumerate(demands):
         values[f"items{number}"] = json.dumps(list(metric.items))
         bits.append(f"(({_lacks(metric, number)}) << {number})")
     responses = Unsettled(array("q"), array("q"))
@@ -80,7 +80,7 @@ def unsettled(db: sqlite3.Connection, wanted: Sequence[Wanted], probe: str = "")
     return responses
 
 
-def _lacks(metric: Wanted, number: int) -> str:
+def _lacks(metric: Demand, number: int) -> str:
     """The condition that a response `r` lacks a score by the metric."""
     # A measure may give a response several rows, one for each unit; status 3 is the failed.
     condition = f"""

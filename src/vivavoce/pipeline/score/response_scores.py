@@ -31,7 +31,7 @@ def score_responses(
     statuses: list[Counter[str]] = [Counter() for _ in tasks]
     going, errors = dict(enumerate(tasks)), list[VivaError]()
     with run.reading() as source:  # its view stays that of the start while batches are written
-        todo = unsettled(source, [task.wanted for task in tasks], probe_of(tasks[0].metric))
+        todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
         totals, done = todo.counts(len(tasks)), [0] * len(tasks)
         with run.writing() as db:
             for task, total in zip(tasks, totals, strict=True):
@@ -41,13 +41,13 @@ def score_responses(
         for batch in batches(responses, size, with_repeats=any(t.metric.needs_repeats for t in tasks)):
             lacking = todo.metrics[start : start + len(batch)]
             start += len(batch)
-            read = _Reader(context)
+            reader = _Reader(context)
             scores: dict[int, Scores] = {}
             for number, task in list(going.items()):
                 part = [p for p, bits in zip(batch, lacking, strict=True) if bits >> number & 1]
                 done[number] += len(part)
                 try:
-                    scores[number] = _scores(task, part, read)
+                    scores[number] = _scores(task, part, reader)
                 except VivaError as error:
                     errors.append(error)
                     del going[number]
@@ -90,19 +90,21 @@ class _Reader:
         return row
 
 
-def _scores(task: Task, batch: Sequence[Pending], read: _Reader) -> Scores:
+def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
     """The scores of these responses by the task's measures; non-responses never reach the metric."""
     if not batch:
         return {}
     metric = task.metric
-    rows = _rows(metric, batch, read)
-    values = iter(_values(metric, [row for row in rows if isinstance(row, Row)], read.context))
+    rows = _rows(metric, batch, reader)
+    values = iter(_values(metric, [row for row in rows if isinstance(row, Row)], reader.context))
     scores: dict[int, list[ScoreRow]] = {key: [] for key in task.measures}
     for p, row in zip(batch, rows, strict=True):
-        value = next(values) if isinstance(row, Row) else None
+        by_criterion = next(values) if isinstance(row, Row) else None
         for key, measure in task.measures.items():
-            own = checked(metric, row, value, measure.criterion) if isinstance(row, Row) else row
-            scores[key] += _score_rows(p.key, own, task.pass_no)
+            value: ValueOrUnits = (
+                row if isinstance(row, Value) else checked(metric, row, by_criterion, measure.criterion)
+            )
+            scores[key] += _score_rows(p.key, value, task.pass_no)
     return scores
 
 
@@ -112,19 +114,19 @@ def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[Sc
     return (ScoreRow(response, of_unit, pass_no, unit=unit) for unit, of_unit in value.items())
 
 
-def _rows(metric: Metric, batch: Sequence[Pending], read: _Reader) -> Sequence[Row | Value]:
+def _rows(metric: Metric, batch: Sequence[Pending], reader: _Reader) -> Sequence[Row | Value]:
     """The responses as the metric gets them, or their values, with their repeats where it needs these."""
     items = {id(p.item): p.item for p in batch}
     reasons = {key: metric.not_applicable(item) for key, item in items.items()}
-    rows = [_row_or_value(metric, p, reasons[id(p.item)], read) for p in batch]
+    rows = [_row_or_value(metric, p, reasons[id(p.item)], reader) for p in batch]
     return with_other_repeats(batch, rows) if metric.needs_repeats else rows
 
 
-def _row_or_value(metric: Metric, p: Pending, reason: str | None, read: _Reader) -> Row | Value:
+def _row_or_value(metric: Metric, p: Pending, reason: str | None, reader: _Reader) -> Row | Value:
     """The response as a metric gets it, or its value; `reason` is why the metric does not apply, or null."""
     if reason:  # before the response is read: silence about such an item costs nothing either
         return Value(None, note=reason, status="set_aside")
-    row = read(p)
+    row = reader(p)
     if isinstance(row, Value) and row.status != "failed":
         for c in metric.criteria:
             check_silence(metric, p, c)

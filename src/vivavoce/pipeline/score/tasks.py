@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vivavoce.core.records import Item, Measure
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
-from vivavoce.store.pending import Wanted
+from vivavoce.store.pending import Demand
 from vivavoce.store.write import put_provenance
 
 
@@ -26,9 +26,9 @@ class Task(NamedTuple):
         return str(self.metric) if self.passes == 1 else f"{self.metric}, pass {self.pass_no}"
 
     @property
-    def wanted(self) -> Wanted:
+    def demand(self) -> Demand:
         """Which responses it scores."""
-        return Wanted(self.items, list(self.measures), self.pass_no, self.metric.needs_repeats)
+        return Demand(self.items, list(self.measures), self.pass_no, self.metric.needs_repeats)
 
     def record(self, db: sqlite3.Connection, total: int) -> None:
         """Store in the provenance that so many responses, or ballots, are to be scored."""
