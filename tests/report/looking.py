@@ -47,7 +47,7 @@ def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any
     try:
         yield page
         if strict:
-            assert [] == said
+            assert [] == said, said
         assert [] == asked
     finally:
         context.close()

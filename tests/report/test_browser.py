@@ -226,7 +226,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Able": {
             "q1": "give 2 g and not more",
             "q2": "give 12 g; 2 tablets of 1 g",
-            "q3": "give 1.2 g to Ménière’s patients",
+            "q3": "give 1.2 g to Ménière’s patients, low-dose B-6",
             "q4": SILENT,
             "q5": "B",
         }
@@ -258,7 +258,8 @@ def test_a_search_finds_short_words_whole_and_phrases_as_they_stand(browser: Bro
         assert ["q2"] == found("tabl")
         assert [] == found("tab")
         assert ["q1", "q2", "q3", "q4", "q5"] == found('""')
-        assert [] == found("(.*")
+        assert ["q3"] == found("B-6") == found('"low-dose"')
+        assert [] == found("(.*") == found("-rf")
 
 
 def test_a_negation_is_marked_however_short(browser: Browser, words: Path) -> None:

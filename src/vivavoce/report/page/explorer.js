@@ -70,7 +70,7 @@
       if (sought === "") return [];
       if (phrase === undefined && sought.length > 3) return [(words) => words.includes(sought)];
       const [first, last] = [sought[0], sought.at(-1)];
-      const pattern = sought.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+");
+      const pattern = sought.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("\\s+");
       const before = (/\p{N}/u.test(first) ? "(?<!\\p{N}[.,])" : "") + (WORD.test(first) ? "(?<![\\p{L}\\p{N}])" : "");
       const after = (/\p{N}/u.test(last) ? "(?![.,]\\p{N})" : "") + (WORD.test(last) ? "(?![\\p{L}\\p{N}])" : "");
       const whole = new RegExp(before + pattern + after, "u");
