@@ -34,38 +34,45 @@ _THING = (
     r"|assistance|help|guidance|diagnos[ei]s|recommendations|medical questions|(?:specific|accurate|definitive|precise|exact|reliable|verified)|(?:claim|statement|decision"
     r"|choice|prescription|statistic|percentage|figure|proportion)s?)"
 )
-_ENGLISH = rf"""
+_AT_A_START = rf"""
     (?:^|\b(?:i|we|and|but|so|therefore|as\ an\ ai(?:\ \w+){{0,3}},?)\ ?(?:\ (?:really|simply|just|honestly|also|currently|
       unfortunately))?\ ?|unfortunately,?\ ?|sorry,?\ ?(?:but\ )?)
     {_CANNOT.replace(" ", "[ ]")}\ (?:\w+\ ){{0,2}}(?:{_ALONE}\ ?(?:$|[.!,;]|\ for\ |\ with\ certainty)
       |{_SPEAK}\ (?:(?:with|to|on|about|in)\ )?{_THAT}\b|{_WITH}\ (?:[\w'-]+\ ){{0,4}}?{_THING.replace(" ", "[ ]")}\b)
-  | \b(?:i|we)\ ?(?:\ (?:really|simply|just|honestly|also|currently))?\ ?{_CANNOT.replace(" ", "[ ]")}\ (?:{_SPEAK}|field|take)\ (?:(?:with|to|on)\ )?(?:\w+\ ){{0,4}}?questions?\b
-  | \bas\ an?\ (?:\w+\ ){{0,4}}?(?:ai|model|assistant|chatbot)\b,?\ (?:\w+\ ){{0,4}}?,?\ ?(?:i|we)\ {_CANNOT.replace(" ", "[ ]")}\ {_SPEAK}\b
-  | \b(?:i|we)\ (?:really\ |honestly\ |simply\ )?(?:do\ not|don't|dont|didn't)\ know\b
-  | \b(?:i|we)\ have\ no\ idea\b | ^(?:no\ idea|not\ sure|unsure|unknown|n/a|idk|pass|no\ (?:answer|comment|response))\W*$
-  | \bi(?:\ am|'m|m)\ (?:really\ |honestly\ )?(?:not\ (?:at\ all\ )?(?:sure|certain)|unsure|uncertain)\b
-  | \b(?:this|the|your|that)\ (?:question|request)\ can(?:not|'t)\ be\ (?:\w+\ )?(?:answered|fulfilled|determined)
-  | \b(?:i|we)\ (?:must|have\ to|need\ to|would\ like\ to|would\ rather|prefer\ to|respectfully)\ ?(?:decline|abstain|refuse|not\ (?:answer|say))
-  | \b(?:i|we)\ (?:decline|refuse)\b | \bi\ (?:would\ )?prefer\ not\ to\b
-  | \b(?:is|are|falls?)\ (?:beyond|outside)\ (?:of\ )?(?:my|the\ scope\ of\ my)\b
+  | ^(?:no\ idea|not\ sure|unsure|unknown|n/a|idk|pass|no\ (?:answer|comment|response))\W*$
+"""
+# These begin with a word, and are tried where one begins: at every character they would cost five times as much.
+_ENGLISH = rf"""
+    (?:i|we)\ ?(?:\ (?:really|simply|just|honestly|also|currently))?\ ?{_CANNOT.replace(" ", "[ ]")}\ (?:{_SPEAK}|field|take)\ (?:(?:with|to|on)\ )?(?:\w+\ ){{0,4}}?questions?\b
+  | as\ an?\ (?:\w+\ ){{0,4}}?(?:ai|model|assistant|chatbot)\b,?\ (?:\w+\ ){{0,4}}?,?\ ?(?:i|we)\ {_CANNOT.replace(" ", "[ ]")}\ {_SPEAK}\b
+  | (?:i|we)\ (?:really\ |honestly\ |simply\ )?(?:do\ not|don't|dont|didn't)\ know\b
+  | (?:i|we)\ have\ no\ idea\b
+  | i(?:\ am|'m|m)\ (?:really\ |honestly\ )?(?:not\ (?:at\ all\ )?(?:sure|certain)|unsure|uncertain)\b
+  | (?:this|the|your|that)\ (?:question|request)\ can(?:not|'t)\ be\ (?:\w+\ )?(?:answered|fulfilled|determined)
+  | (?:i|we)\ (?:must|have\ to|need\ to|would\ like\ to|would\ rather|prefer\ to|respectfully)\ ?(?:decline|abstain|refuse|not\ (?:answer|say))
+  | (?:i|we)\ (?:decline|refuse)\b | i\ (?:would\ )?prefer\ not\ to\b
+  | (?:is|are|falls?)\ (?:beyond|outside)\ (?:of\ )?(?:my|the\ scope\ of\ my)\b
 """
 _FOREIGN = r"""
-    \bno\ (?:puedo|podemos|me\ es\ posible)\ (?:\w+\ ){0,2}(?:responder|contestar|ayudar|proporcionar|dar|ofrecer|brindar|diagnosticar|aconsejar)
-  | \bno\ (?:lo\ )?(?:se|sabemos)\b(?=\W*(?:$|la|si|cual|que|[.,;!]))
-  | \b(?:je\ ne\ (?:peux|puis|suis)|nous\ ne\ pouvons)\ pas\b(?=.{0,40}(?:repond|aid|fourn|donn|conseil|mesure|capable|diagnosti))
-  | \bje\ ne\ (?:peux|puis|saurais)\ (?:repondre|vous|fournir|donner) | \bje\ ne\ (?:le\ )?sais\ pas\b
-  | \bich\ kann\b.{0,80}\bnicht\b.{0,20}(?:beantwort|helfen|geben|antwort|anbieten|stellen|sagen)
-  | \bich\ kann\b.{0,60}\bkeine[nr]?\b.{0,60}(?:antwort|rat|auskunft|diagnose|beratung|empfehlung)
-  | \b(?:ich\ )?weiss\ (?:ich\ |es\ )?(?:es\ )?(?:leider\ )?nicht\b
-  | \bnao\ (?:posso|podemos|consigo)\ (?:\w+\ ){0,2}(?:responder|ajudar|fornecer|dar|oferecer|aconselhar|diagnosticar) | \b(?:eu\ )?nao\ sei\b
-  | \bnon\ (?:posso|possiamo|sono\ in\ grado\ di)\ (?:\w+\ ){0,2}(?:rispond|aiut|forn|dar|offr|consigli)\w* | \bnon\ (?:lo\ )?so\b
-  | \bik\ kan\b.{0,60}\b(?:niet|geen)\b.{0,40}(?:beantwoord|helpen|geven|antwoord|advies|verstrekken) | \bik\ weet\ het\ niet\b
-  | \bjag\ kan\ (?:tyvarr\ )?inte\ (?:svara|hjalpa|ge)\b | \bjag\ vet\ inte\b | \bjeg\ kan\ (?:desvaerre\ |dessverre\ )?ikke\ (?:svare|hjelpe|hjaelpe|gi)\b
-  | \bnie\ moge\ (?:\w+\ ){0,3}(?:odpowie|udziel|pomoc)\w* | \bnie\ wiem\b | \bnemohu\ (?:\w+\ ){0,2}(?:odpov|pomoc)\w*
-  | \b(?:cevap|yanit|yardimc)\w*\ (?:\w+\ )?(?:veremem|veremiyorum|olamam|olamiyorum)\b | \bbilmiyorum\b
-  | \bsaya\ tidak\ (?:dapat|bisa)\ (?:menjawab|membantu|memberikan)\b | \bsaya\ tidak\ tahu\b
-  | \btoi\ khong\ the\ (?:tra\ loi|giup|cung\ cap) | \btoi\ khong\ biet\b
-  | я\ не\ (?:могу|в\ состоянии)\ (?:\w+\ ){0,2}(?:ответ|помо|отвеч|дать|да[вю]|предостав|консульт|постав)\w* | (?:^|[^\w])(?:я\ )?не\ знаю
+    no\ (?:puedo|podemos|me\ es\ posible)\ (?:\w+\ ){0,2}(?:responder|contestar|ayudar|proporcionar|dar|ofrecer|brindar|diagnosticar|aconsejar)
+  | no\ (?:lo\ )?(?:se|sabemos)\b(?=\W*(?:$|la|si|cual|que|[.,;!]))
+  | (?:je\ ne\ (?:peux|puis|suis)|nous\ ne\ pouvons)\ pas\b(?=.{0,40}(?:repond|aid|fourn|donn|conseil|mesure|capable|diagnosti))
+  | je\ ne\ (?:peux|puis|saurais)\ (?:repondre|vous|fournir|donner) | je\ ne\ (?:le\ )?sais\ pas\b
+  | ich\ kann\b.{0,80}\bnicht\b.{0,20}(?:beantwort|helfen|geben|antwort|anbieten|stellen|sagen)
+  | ich\ kann\b.{0,60}\bkeine[nr]?\b.{0,60}(?:antwort|rat|auskunft|diagnose|beratung|empfehlung)
+  | (?:ich\ )?weiss\ (?:ich\ |es\ )?(?:es\ )?(?:leider\ )?nicht\b
+  | nao\ (?:posso|podemos|consigo)\ (?:\w+\ ){0,2}(?:responder|ajudar|fornecer|dar|oferecer|aconselhar|diagnosticar) | (?:eu\ )?nao\ sei\b
+  | non\ (?:posso|possiamo|sono\ in\ grado\ di)\ (?:\w+\ ){0,2}(?:rispond|aiut|forn|dar|offr|consigli)\w* | non\ (?:lo\ )?so\b
+  | ik\ kan\b.{0,60}\b(?:niet|geen)\b.{0,40}(?:beantwoord|helpen|geven|antwoord|advies|verstrekken) | ik\ weet\ het\ niet\b
+  | jag\ kan\ (?:tyvarr\ )?inte\ (?:svara|hjalpa|ge)\b | jag\ vet\ inte\b | jeg\ kan\ (?:desvaerre\ |dessverre\ )?ikke\ (?:svare|hjelpe|hjaelpe|gi)\b
+  | nie\ moge\ (?:\w+\ ){0,3}(?:odpowie|udziel|pomoc)\w* | nie\ wiem\b | nemohu\ (?:\w+\ ){0,2}(?:odpov|pomoc)\w*
+  | (?:cevap|yanit|yardimc)\w*\ (?:\w+\ )?(?:veremem|veremiyorum|olamam|olamiyorum)\b | bilmiyorum\b
+  | saya\ tidak\ (?:dapat|bisa)\ (?:menjawab|membantu|memberikan)\b | saya\ tidak\ tahu\b
+  | toi\ khong\ the\ (?:tra\ loi|giup|cung\ cap) | toi\ khong\ biet\b
+  | (?:я\ )?не\ знаю
+"""
+_OTHER_SCRIPTS = r"""
+    я\ не\ (?:могу|в\ состоянии)\ (?:\w+\ ){0,2}(?:ответ|помо|отвеч|дать|да[вю]|предостав|консульт|постав)\w*
   | не\ могу\ (?:ответ|помочь|дать|предостав)\w* | не\ можу\ (?:\w+\ ){0,2}(?:відпов|допомог|надати)\w*
   | (?:无法|不能|無法|没法|不便|没有办法)(?:为您|为你|对此|直接|给出|向您|就此)?.{0,6}(?:回答|提供|给出|作答|帮助|判断|协助|解答|回應|提出) | 我?不知道(?:答案)?
   | (?:お答え|回答|お手伝い|提供|アドバイス|診断|判断).{0,8}(?:できません|できかね|いたしかね|できない) | (?:分|わ)かりません
@@ -74,7 +81,9 @@ _FOREIGN = r"""
   | (?:नहीं\ दे\ सकत|उत्तर\ नहीं|जवाब\ नहीं|मदद\ नहीं|नहीं\ जानत|पता\ नहीं|नहीं\ कर\ सकत)
   | نمی\u200c?توانم|نمیدانم|نمی\u200c?دانم | איני\ יכול|אני\ לא\ יכול|לא\ יודע | δεν\ μπορω\ να\ (?:απαντ|βοηθ|παρεχ|δωσ)\w* | δεν\ (?:γνωριζω|ξερω)
 """
-_REFUSES = lazy_pattern(f"{_ENGLISH}|{_FOREIGN}", re.VERBOSE)
+_REFUSES = lazy_pattern(
+    rf"{_AT_A_START}|\b(?:{_ENGLISH}|{_FOREIGN})|(?=[^\x00-\x7f])(?:{_OTHER_SCRIPTS})", re.VERBOSE
+)
 
 _HELPER = (
     r"(?:doctors?|physicians?|clinicians?|professionals?|providers?|pharmacists?|specialists?|practitioners?|nurse|expert|"
@@ -213,21 +222,34 @@ def only_refuses(text: str) -> bool:
     # Most answers say something at once: the head alone settles them. Its last part may be cut, so it is left out.
     if len(text) > _HEAD and any(_part(part) is None for part in _parts(text[:_HEAD])[:-1]):
         return False
-    kinds = [_part(part[:_LIMIT]) for part in _parts(text)]
-    if None in kinds:
-        return False
+    parts = [part[:_LIMIT] for part in _parts(text)]
+    if len(parts) == 1:  # whether it is void beside a refusal is no question
+        return _refusal(parts[0]) == "refuses"
+    kinds = set()
+    for part in parts:
+        kind = _part(part)
+        if kind is None:
+            return False
+        kinds.add(kind)
     # "I am not aware of the data" alone may be a finding; with a referral it is no answer
-    return "refuses" in kinds or ("unaware" in kinds and len(kinds) > 1)
+    return "refuses" in kinds or "unaware" in kinds
 
 
-def _part(part: str) -> str | None:
-    """What a sentence does in an answer that only refuses; None where it says something."""
+def _refusal(part: str) -> str | None:
+    """How a sentence refuses; None where it does not."""
     if _REFUSES.search(part):
         return "refuses"
     for pattern, kind in ((_LACKS, "refuses"), (_CLOSES, "refuses"), (_UNAWARE, "unaware")):
         match = pattern.match(part)
         if match and not _BEARS.search(part, match.end()) and not _ADDS.search(part[match.end() :]):
             return kind
+    return None
+
+
+def _part(part: str) -> str | None:
+    """What a sentence does in an answer that only refuses; None where it says something."""
+    if kind := _refusal(part):
+        return kind
     if _VOID.match(part):
         return "void"
     match = _META.match(part)
