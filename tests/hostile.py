@@ -153,6 +153,8 @@ def _scored(folder: Path, providers: Path) -> Run:
     ]  # fmt: skip
     scores = write_lines(folder / "'; onload=pwned=22 x='.jsonl", marks)
     run.import_scores(scores, measure="people")
+    others = write_lines(folder / "others.jsonl", [row | {"value": 1 - row["value"]} for row in marks])
+    run.import_scores(others, measure="others")
     for other in CANDIDATES[1:]:
         run.compare(CANDIDATES[0], other, metric="noted")
         run.compare(CANDIDATES[0], other, metric="people")

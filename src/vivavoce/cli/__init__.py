@@ -100,7 +100,7 @@ def _sentence_of(error: Exception) -> str:
 
 
 def _fail_output(error: OSError) -> NoReturn:
-    print(f"viva: cannot write the output: {error.strerror or error}.", file=sys.stderr)
+    print(printable(f"viva: cannot write the output: {error.strerror or error}."), file=sys.stderr)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(ExitCode.REFUSED)
 
@@ -114,7 +114,7 @@ def _print_version(requested: bool) -> None:
     if requested:
         from vivavoce._version import __version__
 
-        print(f"viva {__version__}")
+        print(printable(f"viva {__version__}"))
         raise typer.Exit
 
 

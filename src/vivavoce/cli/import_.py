@@ -27,6 +27,7 @@ from vivavoce.cli.options import (
 from vivavoce.cli.output import counted, print_json
 from vivavoce.core.cases import repeats_text
 from vivavoce.core.errors import InputError
+from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.exchange.answers import Imported
@@ -156,31 +157,35 @@ def _refuse_options(options_of_scores: Mapping[str, object]) -> None:
 
 def _print_answers(run: Path, imported: "Imported") -> None:
     print(
-        f"{run}: {counted(imported.responses, 'answer')} of {counted(imported.candidates, 'candidate')} to "
-        f"{counted(imported.items, 'item')} "
-        f"({imported.new} new, {imported.unchanged} unchanged, {imported.replaced} replacing failures); "
-        f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
+        printable(
+            f"{run}: {counted(imported.responses, 'answer')} of "
+            f"{counted(imported.candidates, 'candidate')} to {counted(imported.items, 'item')} "
+            f"({imported.new} new, {imported.unchanged} unchanged, {imported.replaced} replacing failures); "
+            f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
+        )
     )
     _print_outside(imported)
     if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
-        print(text)
+        print(printable(text))
     _print_probes(imported.probes, "answer")
     for name in imported.identical_repeats:
-        print(f"All repeats of {name} are the same text: they tell nothing of how it varies.")
+        print(printable(f"All repeats of {name} are the same text: they tell nothing of how it varies."))
 
 
 def _print_scores(run: Path, imported: "ImportedScores") -> None:
     print(
-        f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
-        f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
-        "skipped."
+        printable(
+            f"{run}: {counted(imported.scores, 'mark')} on {', '.join(imported.criteria)}: {imported.ok} ok, "
+            f"{imported.unanswered} unanswered, {imported.failed} failed; {counted(imported.skipped, 'row')} "
+            "skipped."
+        )
     )
     _print_outside(imported)
     _print_probes(imported.probes, "mark of an answer")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
-        print(f"{blank} had been given marks, which do not count:")
-        print("\n".join(f"  {name}" for name in imported.blank_scored))
+        print(printable(f"{blank} had been given marks, which do not count:"))
+        print(printable("\n".join(f"  {name}" for name in imported.blank_scored)))
 
 
 def _print_outside(imported: "Imported | ImportedScores") -> None:
@@ -188,11 +193,14 @@ def _print_outside(imported: "Imported | ImportedScores") -> None:
     from vivavoce.pipeline.exchange.rows import outside
 
     if imported.skipped:
-        print(outside(imported.skipped, imported.skipped_items))
+        print(printable(outside(imported.skipped, imported.skipped_items)))
 
 
 def _print_probes(rows: int, what: str) -> None:
     if rows:
         print(
-            f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in words."
+            printable(
+                f"{counted(rows, 'row')} left out: what a model told of its probabilities is no {what} in "
+                "words."
+            )
         )

@@ -7,6 +7,7 @@ import typer
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.core.registry import KINDS, load_plugin
+from vivavoce.core.text import printable
 
 LISTED = (*KINDS, "rubrics")
 
@@ -36,7 +37,7 @@ def list_(
     if json:
         print_json("list", None, rows)
     elif not rows:
-        print(f"No {kind} are registered.")
+        print(printable(f"No {kind} are registered."))
     else:
         lines = [[", ".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows]
         print_table(list(rows[0]), lines)

@@ -7,6 +7,7 @@ import typer
 
 from vivavoce.cli.options import Json, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json
+from vivavoce.core.text import printable
 
 
 def merge(
@@ -25,7 +26,9 @@ def merge(
     elif not quiet:
         for source in merged:
             print(
-                f"{source.source}: {source.items} items, {source.responses} answers, {source.scores} marks, "
-                f"{source.findings} findings and {source.calls} calls are new, {source.replaced} failed "
-                "answers replaced."
+                printable(
+                    f"{source.source}: {source.items} items, {source.responses} answers, "
+                    f"{source.scores} marks, {source.findings} findings and {source.calls} calls are new, "
+                    f"{source.replaced} failed answers replaced."
+                )
             )

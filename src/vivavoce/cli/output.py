@@ -10,13 +10,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from vivavoce.core.text import printable
+from vivavoce.core.text import one_line, printable, printable_json
 
 
 def print_json(command: str, run: Path | None, rows: object) -> None:
-    """One object: schema, run and rows; null where there is nothing, never NaN."""
+    """One object: schema, run and rows; null where there is nothing, never NaN.
+
+    What could drive a terminal stands as an escape of JSON, so that it is the same to whoever reads it.
+    """
     answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows}
-    print(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1))
+    print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
@@ -53,13 +56,15 @@ def progress_bars(show: bool) -> Iterator[Any]:
     if not show:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # Not as markup: a spec such as judge(of=[a]) is no style, and a name may hold "[/]".
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def update(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total)
+                tasks[what] = bars.add_task(one_line(printable(what)), total=total)
             bars.update(tasks[what], completed=done, total=total)
 
         yield update

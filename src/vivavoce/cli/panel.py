@@ -187,9 +187,9 @@ def _print_packets(packets: "PacketsWritten") -> None:
     questions = counted(packets.n_questions, "question")
     if packets.task == "rate":
         cases = f"{packets.n_cases} of {counted(packets.n_cases_possible or 0, 'case')}"
-        print(f"panel {packets.panel}: {questions} in {cases} with {answers} to rate.")
+        print(printable(f"panel {packets.panel}: {questions} in {cases} with {answers} to rate."))
     else:
-        print(f"panel {packets.panel}: {questions} with {answers}, reference included.")
+        print(printable(f"panel {packets.panel}: {questions} with {answers}, reference included."))
     for path in packets.files:
         print(printable(str(path)))
     label, silent, least = _WORDS[packets.task]
@@ -202,13 +202,17 @@ def _print_packets(packets: "PacketsWritten") -> None:
     )
     for n, thing, note in notes:
         if n:
-            print(f"{counted(n, thing)} {note}")
+            print(printable(f"{counted(n, thing)} {note}"))
     if packets.naming:
         names = ", ".join(packets.naming[:5]) + (" …" if len(packets.naming) > 5 else "")
         questions = counted(len(packets.naming), "question")
         print(printable(f"Answers name a candidate in {questions}, which no order blinds: {names}."))
     if packets.registered:
-        print(f"Read the terms of {', '.join(packets.registered)} before you give its questions to anybody.")
+        print(
+            printable(
+                f"Read the terms of {', '.join(packets.registered)} before you give its questions to anybody."
+            )
+        )
     print("The key is in the run: send the packets alone.")
 
 
@@ -226,6 +230,6 @@ def _print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
         )
         print(printable(sentence))
     if any(ballot.task == "rank" for ballot in ballots):
-        print(f"`viva study {run} panel` sums them up.")
+        print(printable(f"`viva study {run} panel` sums them up."))
     for metric in sorted({ballot.metric for ballot in ballots if ballot.task == "rate"}):
-        print(f'`viva study {run} examiners --labels "{metric}"` holds a judge against them.')
+        print(printable(f'`viva study {run} examiners --labels "{metric}"` holds a judge against them.'))

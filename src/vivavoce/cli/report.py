@@ -8,6 +8,7 @@ import typer
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json
 from vivavoce.cli.run_files import check_output_path
+from vivavoce.core.text import printable
 
 
 def report(
@@ -38,4 +39,5 @@ def report(
     if json:
         print_json("report", run, rows)
     elif not quiet:
-        print(rows[0]["path"], *([plots] if plots else []), sep="\n")
+        for path in filter(None, (rows[0]["path"], plots)):
+            print(printable(str(path)))

@@ -64,13 +64,13 @@ def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
 
 
 def _print_finding(finding: "Finding") -> None:
-    print(f"{finding.study}")
+    print(printable(f"{finding.study}"))
     if finding.study == "score":
         from vivavoce.studies.text import by_view
 
         print_estimates(by_view(finding.rows))
         for note in finding.notes:
-            print(note)
+            print(printable(note))
     else:
         print(printable(str(finding)))
     print()

@@ -24,6 +24,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import counted, print_estimates, print_json, progress_bars
 from vivavoce.core.errors import InputError
+from vivavoce.core.text import printable
 
 
 def score(
@@ -92,12 +93,12 @@ def score(
     elif not quiet:
         print_estimates(by_view(finding.rows))
         for note in finding.notes:
-            print(note)
+            print(printable(note))
     failed = sum(row["n_failed"] for row in finding.rows if row["view"] in ("mean", "pooled"))
     if failed:
         count = f"{counted(failed, 'mark')} failed"
         hint = "the same command tries again what was lost on our side"
-        print(f"viva: {count}; `viva status {run}` tells why, {hint}.", file=sys.stderr)
+        print(printable(f"viva: {count}; `viva status {run}` tells why, {hint}."), file=sys.stderr)
         raise typer.Exit(ExitCode.INCOMPLETE)
 
 

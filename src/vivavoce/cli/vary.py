@@ -101,9 +101,13 @@ def _print_next(run: Path, items: str | None, rows: Sequence[Mapping[str, Any]])
     """The commands that use what was made: variants of questions, and rewordings of answers."""
     origins = [row["what"] for row in rows if row["rows"]]
     if any(":" in origin for origin in origins):  # variants of questions
-        print(f'Next: `viva collect {run} "{items or "BENCHMARK"}" --model …` asks the new questions too.')
+        print(
+            printable(
+                f'Next: `viva collect {run} "{items or "BENCHMARK"}" --model …` asks the new questions too.'
+            )
+        )
     if any(":" not in origin for origin in origins):
-        print(f"Next: `viva score {run} METRIC` marks the rewordings.")
+        print(printable(f"Next: `viva score {run} METRIC` marks the rewordings."))
 
 
 def _print_outcomes(rows: Sequence[Mapping[str, Any]], *, dry_run: bool) -> None:

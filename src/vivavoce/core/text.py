@@ -129,6 +129,11 @@ def printable(text: str) -> str:
     return _UNSEEN.sub("\ufffd", text)
 
 
+def printable_json(text: str) -> str:
+    """JSON in which what `printable` replaces stands as an escape: no terminal obeys it, no value changes."""
+    return _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
 def one_line(text: str, width: int = 80) -> str:
     """`text` on one line of at most `width` characters, cut with an ellipsis: for messages."""
     flat = " ".join(text.split())

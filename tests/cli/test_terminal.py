@@ -1,0 +1,130 @@
+"""What a stranger wrote never drives a terminal, and brackets in it are no markup."""
+
+import ast
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.hostile import CANDIDATES, hostile_run
+
+from vivavoce.cli.output import print_json, progress_bars
+from vivavoce.core.text import printable
+from vivavoce.pipeline.run import Run
+
+Viva = Callable[..., Any]
+DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and marks that turn the direction of what follows."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with hostile_run(tmp_path_factory.mktemp("hostile")) as run:
+        yield run
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status", "RUN"],
+        ["show", "hostile"],
+        ["compare", "RUN", CANDIDATES[0], CANDIDATES[1], "--metric", "people"],
+        ["compare", "RUN", "--against", CANDIDATES[0], "--metric", "people"],
+        ["study", "RUN"],
+        ["study", "RUN", "ranking"],
+        ["diff", "RUN", "people", "others"],
+        ["interim", "RUN"],
+        ["report", "RUN", "--to", "OUT\x1b[31m.html"],
+        ["copy", "RUN", "OUT\x1b[32m.viva"],
+        ["panel", "RUN", "make", "--raters", "anna", "--to", "OUT\x1b[33m"],
+        ["export", "RUN", "OUT\x1b[34m", "--format", "csv"],
+        ["merge", "COPY", "RUN"],
+        ["list", "metrics"],
+    ],
+    ids=lambda words: " ".join(words[:3:2]) if isinstance(words, list) else "",
+)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_no_command_sends_a_control_character(
+    viva: Viva, run: Run, tmp_path: Path, words: list[str], as_json: bool
+) -> None:
+    run.copy(tmp_path / "copy.viva")
+    places = {"RUN": str(run.file.path), "COPY": str(tmp_path / "copy.viva")}
+    filled = [places.get(word, word.replace("OUT", str(tmp_path / "out"))) for word in words]
+    done = viva(
+        *filled, *(["--json"] if as_json else []), code=int(words[0] == "status")
+    )  # some marks failed
+    assert not DRIVES.search(done.output), DRIVES.search(done.output)
+    if as_json:
+        json.loads(done.stdout)
+
+
+def test_brackets_in_a_name_are_no_markup(viva: Viva, run: Run) -> None:
+    name = next(name for name in CANDIDATES if "[red]" in name)
+    text = viva("compare", run.file.path, "--against", CANDIDATES[0], "--metric", "people").output
+    assert "[red]markup[/red] [/] [/nothing]" in " ".join(text.split())
+    assert printable(name) in text
+
+
+def test_json_holds_a_name_as_it_is_and_shows_no_control_character(capsys: Any) -> None:
+    rows = [{"name": "\x1b[31m \x9b2J \u202ex\x7f", "plain": "µ – ‘x’\n\u2028"}]
+    print_json("compare", None, rows)
+    text = capsys.readouterr().out
+    assert not DRIVES.search(text)
+    assert rows == json.loads(text)["rows"]
+    assert "µ – ‘x’" in text
+
+
+class Terminal(io.StringIO):
+    """Takes what a terminal would."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("name", ["[red]a[/red]", "[/]", "judge(of=[a, b])", "\x1b[31ma\x1b[0m"])
+def test_progress_shows_a_name_as_it_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with progress_bars(True) as progress:
+        progress(name, 1, 2)
+        progress(name, 2, 2)
+    text = shown.getvalue()
+    assert printable(name) in re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
+    assert "\x1b[31ma" not in text
+
+
+def test_an_error_names_a_hostile_file_without_obeying_it(tmp_path: Path) -> None:
+    file = tmp_path / "\x1b]0;title\x07[red]\u202e\nviva: all is well.viva"
+    file.write_bytes(b"no run")
+    for words in (["status", str(file)], ["status", f"{file}\x9b"], ["\x1b[31m"], ["status", "--\x1b[2J"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True, timeout=120
+        )
+        assert 2 == done.returncode, done.stderr
+        assert "fault of vivavoce" not in done.stderr
+        assert not DRIVES.search(done.stdout + done.stderr), words
+
+
+def test_every_text_that_a_command_prints_is_made_printable_first(root: Path) -> None:
+    """`print` of anything but a constant goes through `printable`, so that no new line forgets it."""
+    bare = []
+    files = [*(root / "src/vivavoce/cli").glob("*.py"), *(root / "src/vivavoce").glob("*/*/command.py")]
+    assert len(files) > 20
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                bare += [f"{file.name}:{node.lineno}" for one in node.args if not is_printable(one)]
+    assert [] == bare
+
+
+def is_printable(argument: ast.expr) -> bool:
+    """Whether an argument is a constant, a call of `printable`, or the parser's own help."""
+    if isinstance(argument, ast.Call):
+        name = argument.func.id if isinstance(argument.func, ast.Name) else ast.unparse(argument.func)
+        return name in ("printable", "printable_json", "context.get_help")
+    return isinstance(argument, ast.Constant)
