@@ -13,6 +13,7 @@ from tests.studies.making import SILENT, UNREADABLE, made, row
 from vivavoce.core.errors import ModelError
 from vivavoce.judging.loading import load
 from vivavoce.pipeline.run import Run
+from vivavoce.store.integrity import rehash
 
 Calls = Callable[[Run], list[dict[str, Any]]]
 MEDGPT = "judge(rubric=medgpt, model=fake/j1)"
@@ -259,6 +260,7 @@ def test_what_nobody_said_never_reaches_the_judge(
     run = made(tmp_path, {"A": {f"q{k}": text for k, text in enumerate(said)}})
     with run.file.writing() as db:  # what a collect stores of an answer that a provider withheld
         db.execute("UPDATE responses SET status = 'filtered', text = NULL WHERE text = ''")
+        rehash(db)
     found = run.score(CORRECTNESS, providers=known())
     assert [("worth 0.5",)] == [one.answers for one in judge.sent]
     assert ["unanswered"] * 3 + ["unreadable", "failed", "ok"] == run.scores["status"].to_list()

@@ -12,6 +12,7 @@ from tests.studies.making import exam, made, twins
 from vivavoce.core.errors import EgressError, InputError, ModelError
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
+from vivavoce.store.checksums import delete_scores
 
 Known = Callable[..., Path]
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
@@ -307,7 +308,7 @@ def test_what_is_known_without_a_schema_is_not_asked_again_with_one(
     run.score(CORRECTNESS, providers=known())
     sent = len(judge.sent)
     with run.file.writing() as db:
-        db.execute("DELETE FROM scores")
+        delete_scores(db, "true")
     run.score(CORRECTNESS, providers=known())
     assert sent == len(judge.sent)
     assert [0.5, 1.0] == sorted(run.scores["value"])

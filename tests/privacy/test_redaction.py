@@ -15,6 +15,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.tables import ITEMS, RESPONSES
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.privacy.redaction import TEXTS, redactor
+from vivavoce.store.integrity import rehash
 
 SECRETS = (
     "What hides the question of Zacharias?",
@@ -41,6 +42,7 @@ def run(tmp_path: Path) -> Run:
                    (answer, thought, json.dumps({"citations": [citation], "rank": 7})))  # fmt: skip
         db.execute("UPDATE responses SET error = ? WHERE response_id = 1", (error,))
         db.execute("UPDATE scores SET note = ?", (note,))
+        rehash(db)
         db.execute("UPDATE items SET meta = ?", (json.dumps({"seen": {"by": citation}, "year": 2024}),))
         db.execute(
             "INSERT INTO calls (key, model, endpoint, repeat, kind, purpose, status, attempts, seconds, "
@@ -152,6 +154,7 @@ def test_the_report_shows_no_text_and_the_same_figures(run: Run, tmp_path: Path)
 def test_why_a_mark_failed_is_redacted_under_the_examiners_too(run: Run, tmp_path: Path) -> None:
     with run.file.writing() as db:
         db.execute("UPDATE scores SET status_id = 3, value = NULL WHERE response_id = 3")
+        rehash(db)
     run.report(tmp_path / "plain.html")
     run.report(tmp_path / "hidden.html", redact=True)
     plain, hidden = ((tmp_path / f"{n}.html").read_text(encoding="utf-8") for n in ("plain", "hidden"))

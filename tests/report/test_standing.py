@@ -15,6 +15,7 @@ from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, labels_by_measure
 from vivavoce.report.sections.leaderboard import _scale
 from vivavoce.store import read
+from vivavoce.store.integrity import rehash
 from vivavoce.store.write import put_finding
 from vivavoce.studies.raters.validation_status import weakest_status
 
@@ -143,6 +144,7 @@ def test_a_judge_that_was_asked_here_is_no_rule(tmp_path: Path) -> None:
     with run.file.writing() as db:  # as `viva score` writes them
         db.execute("UPDATE measures SET signature = replace(signature, '@recorded', '@1'), rater = 'm' "
                    "WHERE metric LIKE 'judge%'")  # fmt: skip
+        rehash(db)
     assert ["computed", "asked of a model", "asked of a model"] == [r["origin"] for r in of(run, "examiner")]
     page = run.report().read_text(encoding="utf-8")
     section = page.split('id="examiners"')[1].split("</section>")[0]

@@ -18,6 +18,7 @@ from vivavoce import cli
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store import read
+from vivavoce.store.integrity import rehash
 
 ITEMS = ("q1", "q2", "q3")
 
@@ -300,6 +301,7 @@ def test_an_edit_that_is_named_as_what_a_probe_told(tmp_path: Path) -> None:
         db.execute("INSERT INTO edits (edit) VALUES (?)", (f"likelihood {GIVEN}",))
         db.execute("INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text) "
                    "SELECT 1, 1, 1, max(edit_id), 'ok', 'words' FROM edits")  # fmt: skip
+        rehash(db)
     for here, source in ((telling, edited), (edited, telling)):
         assert f"what is kept under 'likelihood {GIVEN}' is an edit of answers" in refused(here, source)
 

@@ -9,6 +9,7 @@ from tests.store.test_merge import refused, there
 from tests.studies.making import exam, made
 
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.integrity import rehash
 
 
 def collected(folder: Path, model: str, *items: str) -> Run:
@@ -72,6 +73,7 @@ def test_a_call_whose_answer_gave_way_stays_on_the_bill(tmp_path: Path) -> None:
     one, two = collected(tmp_path / "a", "baseline/echo"), collected(tmp_path / "b", "baseline/echo")
     with two.file.writing() as db:
         db.execute("UPDATE responses SET status = 'failed', text = NULL, error = 'reset'")
+        rehash(db)
         db.execute("UPDATE calls SET status = 'failed', made_at = '2020-01-01T00:00:00.000Z'")
     one.merge(two.file.path)
     assert [(None, None)] * 2 == [c[8:10] for c in calls(one) if c[0].startswith("2020")]

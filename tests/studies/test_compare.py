@@ -12,6 +12,7 @@ from tests.studies.making import SILENT, Answers, made, marked, row, score, twin
 
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
+from vivavoce.store.integrity import rehash
 from vivavoce.studies.comparison import candidate_scores
 from vivavoce.studies.comparison.verdicts import ComparisonRow, sentence
 from vivavoce.studies.score_table import resolve
@@ -460,6 +461,7 @@ def test_a_version_that_marked_one_alone_does_not_hide_the_one_that_marked_both(
             "status_id, parts, note FROM scores JOIN responses USING (response_id) "
             "JOIN candidates USING (candidate_id) WHERE candidate = 'A'"
         )
+        rehash(db)
     assert pytest.approx(0.2) == run.compare("A", "B", metric="told").rows[0]["difference"]
 
 

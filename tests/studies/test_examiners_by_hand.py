@@ -13,6 +13,7 @@ from tests.studies.making import row
 
 from vivavoce.models.cards import ModelCard
 from vivavoce.pipeline.load import load_scores
+from vivavoce.store.integrity import rehash
 from vivavoce.studies.raters.judge_biases import self_preference
 
 # Of twelve cases five have 1 from both, four 0 from both, three 1 from the first and 0 from the second.
@@ -112,6 +113,7 @@ def test_recorded_marks_of_one_text_are_a_retest_and_a_judges_here_are_not(tmp_p
     assert "identical text" in {r["contrast"] for r in card(run).rows}
     with run.file.writing() as db:
         db.execute("UPDATE measures SET signature = replace(signature, '@recorded', '@1')")
+        rehash(db)
     own = some(card(run), part="retest")
     assert ["no second pass, and no recorded marks of a text that was answered twice"] == [
         r["reason"] for r in own

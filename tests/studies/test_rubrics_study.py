@@ -13,6 +13,7 @@ from vivavoce.core.records import Finding
 from vivavoce.models.cards import ModelCard
 from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.run import Run
+from vivavoce.store.integrity import rehash
 from vivavoce.studies.raters.rubrics import RubricRow, Rubrics, models_named
 from vivavoce.studies.study import columns
 
@@ -176,6 +177,7 @@ def test_versions_of_one_rubric_go_by_their_version(tmp_path: Path) -> None:
     with run.file.writing() as db:
         db.execute("UPDATE measures SET signature = 'judge(model=m1, rubric=r)@2#ab' "
                    "WHERE signature LIKE '%rubric=s)@%'")  # fmt: skip
+        rehash(db)
     found = compared(run)
     assert "rubrics r @recorded, r @2#ab" in found.text
     assert "r @2#ab" == row(found, figure="difference")["other"]

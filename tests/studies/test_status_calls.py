@@ -10,6 +10,7 @@ from tests.studies.making import exam, marked, row, twins
 
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store.calls import CallRecord, spent
+from vivavoce.store.integrity import rehash
 from vivavoce.studies.leaderboard.status import CALLS, COLUMNS, QUESTIONS
 
 
@@ -93,6 +94,7 @@ def test_calls_alone_are_shown(tmp_path: Path, viva: Callable[..., Any]) -> None
     with run.file.writing() as db:
         for table in ("scores", "responses"):
             db.execute(f"DELETE FROM {table}")
+        rehash(db)
     said = viva("status", run.file.path).stdout
     assert "Calls to models" in said
     assert "nothing here yet" not in said

@@ -1,7 +1,8 @@
 """`viva status`: what a run holds, and what is missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -9,14 +10,29 @@ from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.core.cases import CaseCount
+from vivavoce.core.errors import StoreError
 from vivavoce.core.text import causes_said, printable
 
 
-def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json = False) -> None:
+def status(
+    run: RunPath,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Check the file and all hashes: is it as it was written?"),
+    ] = False,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
     """Show what a run holds, what is missing and why, and the calls to models. Exit code 1 if scores failed.
+
+    With `--verify`, show whether all is as vivavoce wrote it instead. Exit code 2 if it is not.
 
     Example: `viva status exam.viva`
     """
+    if verify:
+        _verify(run, plugin, quiet=quiet, json=json)
+        return
     finding = open_run(run, plugin).status()
     scores = _rows_about(finding.rows, "marks")
     if json:
@@ -30,6 +46,21 @@ def status(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json =
             _print_calls(calls)
     if any(row["failed"] for row in scores):
         raise typer.Exit(ExitCode.INCOMPLETE)
+
+
+def _verify(path: Path, plugins: Sequence[Path], *, quiet: bool, json: bool) -> None:
+    """Print a row for each check. Raises `StoreError` where something is wrong."""
+    from vivavoce.store.integrity import damage
+
+    checks = open_run(path, plugins).verify()
+    if json:
+        print_json("status", path, [{"about": "verification", **check._asdict()} for check in checks])
+    elif not quiet:
+        lines = [(c.check, c.of, c.checked, c.wrong, "; ".join(c.first)) for c in checks]
+        print_table(["check", "of", "checked", "wrong", "first"], lines)
+    wrong = [check for check in checks if check.wrong]
+    if wrong:
+        raise StoreError(damage(str(path), wrong))
 
 
 def _rows_about(rows: Iterable[Mapping[str, Any]], topic: str) -> list[Mapping[str, Any]]:

@@ -38,6 +38,7 @@ from vivavoce.pipeline.score.verb import require_separate, score_run
 from vivavoce.pipeline.vary import store_benchmark, vary
 from vivavoce.store import read
 from vivavoce.store.generated import made_items
+from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
@@ -82,9 +83,7 @@ class Run:
 
     @property
     def scores(self) -> pl.DataFrame:
-        """Every score: a row per response, measure, pass and ballot; `value` is null unless `status` is
-        ok.
-        """
+        """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
         with self.file.reading() as db:
             return read.scores(db)
 
@@ -107,14 +106,9 @@ class Run:
         accepts.
         """
         return import_answers(
-            self.file,
-            Path(file),
-            benchmark=benchmark,
-            columns=map or {},
-            constants=set or {},
-            roles=role or {},
-            new_version=new_version,
-        )
+            self.file, Path(file), benchmark=benchmark, columns=map or {}, constants=set or {},
+            roles=role or {}, new_version=new_version,
+        )  # fmt: skip
 
     def import_scores(
         self,
@@ -393,6 +387,11 @@ class Run:
     def status(self) -> Finding:
         """What is here, by `about`: questions and cases, marks with what is missing, and calls to models."""
         return run_status(self.file)
+
+    def verify(self) -> tuple[Check, ...]:
+        """Check the file, its keys, and the hashes of items, responses and scores: a row for each check."""
+        with self.file.reading() as db:
+            return tuple(verify(db))
 
     def report(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,

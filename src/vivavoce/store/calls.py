@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
+from vivavoce.store.checksums import delete_scores
 from vivavoce.store.write import ANSWER, TOLD, response_fields
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ _RESPONSE = (
     + ", ".join(f"{name} = excluded.{name}" for name in ANSWER)
     + " WHERE responses.status = 'failed'"
 )
-_FAILED_MARKS = f"DELETE FROM scores WHERE response_id = ({_HERE} AND status = 'failed')"
 _KNOWN = ("status", "text", "reasoning", "finish_reason", "tokens", "meta")
 
 
@@ -67,10 +67,10 @@ class Ledger:
     def __init__(self, run: "RunFile", db: sqlite3.Connection) -> None:
         self._run, self._db = run, db
         self._items = {
-            (benchmark, item, variant): key
-            for key, benchmark, item, variant in db.execute(
-                "SELECT item_id, benchmark, item, variant FROM items JOIN benchmarks USING (benchmark_id) "
-                "WHERE current = 1"
+            (benchmark, item, variant): (key, digest)
+            for key, digest, benchmark, item, variant in db.execute(
+                "SELECT item_id, hash, benchmark, item, variant FROM items JOIN benchmarks "
+                "USING (benchmark_id) WHERE current = 1"
             )
         }
         self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
@@ -84,13 +84,16 @@ class Ledger:
         What a probe told comes of several calls, which are stored by themselves: it has none of its own.
         """
         r = response
-        place = (self._items[r.benchmark, r.item, r.variant], self._candidates[r.candidate], r.repeat)
+        item, item_hash = self._items[r.benchmark, r.item, r.variant]
+        place = (item, self._candidates[r.candidate], r.repeat)
         with self._run.explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 key = (*place, self._form(r.probe))
-                self._db.execute(_FAILED_MARKS, key)
-                self._db.execute(_RESPONSE, (*key, *response_fields(r)))
+                failure = self._db.execute(f"{_HERE} AND status = 'failed'", key).fetchone()
+                if failure:
+                    delete_scores(self._db, "response_id = ?", failure)
+                self._db.execute(_RESPONSE, (*key, *response_fields(item_hash, r)))
                 if call:
                     self._db.execute(_CALL, (*call, *key))
                 self._db.execute("COMMIT")

@@ -9,6 +9,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.store.checksums import delete_scores, renew_checksums
+from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ANSWER, put_provenance
 
@@ -31,14 +33,18 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
     as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
     differ: in the wording of an item, in the sample that was asked, the text of an answer, the declaration of
-    a measure, a mark, or what is kept under the name of an edit.
+    a measure, a mark, or what is kept under the name of an edit; `StoreError` where one of the two does not
+    fit its hashes.
 
     `by_repeats` are signatures of measures that score an answer beside its other repeats: their marks of
     answers that get further repeats here are dropped, so that `viva score` makes them again.
     """
     if target.exists and source.exists and target.path.samefile(source.path):
         raise InputError(f"{source.path} cannot be merged into itself.")
+    with source.reading() as theirs:
+        refuse_damaged(theirs, "Nothing was merged.")
     with target.writing(beside=source) as db:
+        refuse_damaged(db, "Nothing was merged.")
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)
@@ -51,11 +57,12 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
             db.execute(statement)
         for conflict in _OTHER_CONTENT:
             _refuse(db, source, *conflict)
-        db.execute(_UNMARKED)
+        delete_scores(db, _UNMARKED)
         replaced = db.execute(_MENDED).rowcount
         for statement in _FACTS:
             db.execute(statement)
-        db.execute(_OUTDATED)
+        delete_scores(db, _OUTDATED)
+        renew_checksums(db, "candidate_id IN (SELECT ours FROM temp.candidate_map)")
         items, responses, scores, findings, calls = (
             after - before_count for after, before_count in zip(_counts(db), before, strict=True)
         )
@@ -71,9 +78,8 @@ _REPEATS = (
 )
 """How many repeats of an answer have arrived here."""
 _OUTDATED = f"""
-    DELETE FROM main.scores
-    WHERE measure_id IN (SELECT measure_id FROM main.measures JOIN temp.by_repeats USING (signature))
-      AND response_id IN (
+    measure_id IN (SELECT measure_id FROM main.measures JOIN temp.by_repeats USING (signature))
+    AND response_id IN (
         SELECT response_id FROM main.responses JOIN ({_REPEATS}) a USING (item_id, candidate_id, edit_id)
         JOIN temp.repeats_before b USING (item_id, candidate_id, edit_id) WHERE a.n != b.n)
 """
@@ -228,7 +234,7 @@ _DIMENSIONS = (
 _THEIR_ANSWER = ", ".join(f"tr.{c}" for c in ANSWER)
 _FAILED_HERE = f"(SELECT r.response_id {_SAME_RESPONSE} WHERE r.status = 'failed' AND tr.status != 'failed')"
 # Marks of an answer that had failed say nothing about the one that takes its place.
-_UNMARKED = f"DELETE FROM main.scores WHERE response_id IN {_FAILED_HERE}"
+_UNMARKED = f"response_id IN {_FAILED_HERE}"
 _MENDED = f"""
     UPDATE main.responses AS o SET ({", ".join(ANSWER)}) =
         (SELECT {_THEIR_ANSWER} {_SAME_RESPONSE} WHERE r.response_id = o.response_id)

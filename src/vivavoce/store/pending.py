@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, Response
+from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
 
 
 class Pending(NamedTuple):
@@ -49,8 +50,6 @@ MOST_METRICS = 62
 """How many metrics `unsettled` takes at a time: SQLite's whole numbers have so many bits to spare."""
 _FETCHED = 256
 _SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
-_CONFIDENCE = "iif(r.meta = '{}', 'null', json_quote(json_extract(r.meta, '$.confidence')))"
-"""What `meta` holds of a confidence, as JSON; the rest of it is for no metric, and may be long."""
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
@@ -143,14 +142,21 @@ def _responses_to(
     sql = (
         "SELECT r.response_id, r.item_id, c.candidate, r.repeat, iif(e.probe = '', e.edit, ''), e.probe, "
         "iif(r.logprobs IS NULL, r.text, NULL), "
-        f"{', '.join(f'r.{name}' for name in _SAID)}, {_CONFIDENCE} {where} "
+        f"{', '.join(f'r.{name}' for name in _SAID)}, {CONFIDENCE}, r.hash, "
+        f"(SELECT i.hash FROM items i WHERE i.item_id = r.item_id) {where} "
         f"{_ORDER}"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
-    for key, item_id, *row, confidence in db.execute(sql, values):
+    for key, item_id, *row, meta, stored, item_hash in db.execute(sql, values):
         item = items[item_id]
         fields = dict(zip(names, row, strict=True))
-        if confidence != "null":
-            fields["meta"] = {"confidence": json.loads(confidence)}
+        try:
+            confidence = stored_confidence(meta)
+        except ValueError:
+            name = response_name(item.item, item.variant, fields["candidate"], fields["repeat"])
+            raise changed(db, f"{name} has a confidence that is no JSON") from None
+        if confidence is not None:
+            fields["meta"] = {"confidence": confidence}
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
+        check_response(db, item_hash, response, stored)
         yield Pending(key, item, response)

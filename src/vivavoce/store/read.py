@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +10,15 @@ from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
 from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 from vivavoce.store.cases import with_cases
+from vivavoce.store.checksums import (
+    ResponseArrays,
+    ScoreArrays,
+    differences,
+    measure_name,
+    sums_of,
+    text_hash,
+)
+from vivavoce.store.hashes import changed
 from vivavoce.store.schema import STATUSES
 
 if TYPE_CHECKING:
@@ -60,11 +69,12 @@ class KeyedMeasure(NamedTuple):
 
 
 def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
-    """The measures that have scores, in the order they came."""
+    """The measures that have scores, or had them when they were written, in the order they came."""
     sql = (
         "SELECT measure_id, metric, signature, rater, criterion, low, high, direction, if_unanswered, pool, "
         "smallest_difference FROM measures m WHERE EXISTS (SELECT 1 FROM scores s WHERE s.measure_id = "
-        "m.measure_id) ORDER BY measure_id"
+        "m.measure_id) OR EXISTS (SELECT 1 FROM score_checksums c WHERE c.measure_id = m.measure_id) "
+        "ORDER BY measure_id"
     )
     names = [f.name for f in fields(Criterion)]
     return [
@@ -99,7 +109,8 @@ def scores(
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
     item does not count for one. Without `made`, items that were made in the run are left out; of chosen
     candidates, ballots that fewer than two of them stand on. Facts are read as integers and joined to the
-    dimensions in Polars, each join checked to add no row.
+    dimensions in Polars, each join checked to add no row. Raises `StoreError` where the rows do not fit their
+    checksums.
     """
     import polars as pl
 
@@ -152,10 +163,11 @@ def scores(
     )
     stored_responses = _frame(
         db,
-        "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses",
+        "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses ORDER BY response_id",
         pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
     )
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
+    _verify(db, facts, stored_responses, measures=measures, candidates=candidates, details=details)
     stored_responses = (
         stored_responses.join(with_cases(db, things), on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
@@ -187,6 +199,43 @@ def scores(
     return frame.collect()
 
 
+def _verify(
+    db: sqlite3.Connection,
+    facts: "pl.DataFrame",
+    responses: "pl.DataFrame",
+    *,
+    measures: Sequence[int] | None,
+    candidates: Sequence[str] | None,
+    details: bool,
+) -> None:
+    """Raise `StoreError` if the scores of these measures and candidates are not those that were written."""
+    import numpy as np
+    import polars as pl
+
+    texts = np.zeros(facts.height, np.uint64)
+    if details:
+        noted = facts.with_row_index().filter(pl.col("parts").is_not_null() | pl.col("note").is_not_null())
+        texts[noted["index"].to_numpy()] = [text_hash(*row) for row in noted.select("parts", "note").rows()]
+    sums = sums_of(
+        ScoreArrays(
+            measure_id=facts["measure_id"].to_numpy(),
+            response_id=facts["response_id"].to_numpy(),
+            unit_id=facts["unit_id"].to_numpy(),
+            ballot_id=facts["ballot_id"].to_numpy(),
+            pass_no=facts["pass_no"].to_numpy(),
+            position=facts["position"].fill_null(0).to_numpy(),
+            has_position=facts["position"].is_not_null().to_numpy(),
+            value=facts["value"].fill_null(0.0).to_numpy(),
+            status_id=facts["status_id"].to_numpy(),
+            details=texts,
+        ),
+        ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
+    )
+    wrong = next(differences(db, sums, measures=measures, candidates=candidates, details=details), None)
+    if wrong:
+        raise changed(db, f"{wrong.sentence} (measure {measure_name(db, wrong.measure_id)})")
+
+
 def _weighted(db: sqlite3.Connection) -> bool:
     """Whether a sample was asked: some item counts for more or less than itself."""
     has_weights = db.execute(
@@ -195,19 +244,48 @@ def _weighted(db: sqlite3.Connection) -> bool:
     return bool(has_weights[0])
 
 
-def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:
-    """The current items as records, under their keys."""
+class HashedItem(NamedTuple):
+    """A stored item, null where its row cannot be read: its key, its name, and whether it fits its hash."""
+
+    key: int
+    name: str
+    item: Item | None
+    fits: bool
+
+
+def hashed_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[HashedItem]:
+    """The items that an SQL condition selects, by default all, those of earlier versions included."""
     columns = ", ".join(f'"{name}"' for name in ITEMS)
     sql = (
-        f"SELECT item_id, {columns} FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 "
-        "ORDER BY item_id"
+        f"SELECT item_id, hash, version, {columns} FROM items JOIN benchmarks USING (benchmark_id) "
+        f"WHERE {condition} ORDER BY item_id"
     )
-    by_key = {}
-    for key, *row in db.execute(sql):
+    for key, stored, version, *row in db.execute(sql):
         fields = dict(zip(ITEMS, row, strict=True))
-        lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
-        points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
-        by_key[key] = Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
+        try:
+            item, fits = _item(fields), False
+            fits = item.hash == stored
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            item, fits = None, False
+        variant = f" [{fields['variant']}]" if fields["variant"] else ""
+        past = "" if version == 1 else f", version {version}"
+        name = f"the item {fields['item']}{variant} of {fields['benchmark']}{past}"
+        yield HashedItem(key, name, item, fits)
+
+
+def _item(fields: dict[str, Any]) -> Item:
+    lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
+    points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
+    return Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
+
+
+def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:
+    """The current items as records, under their keys. Raises `StoreError` where one does not fit its hash."""
+    by_key = {}
+    for key, name, item, fits in hashed_items(db, "current = 1"):
+        if item is None or not fits:
+            raise changed(db, f"{name} does not fit its hash")
+        by_key[key] = item
     return by_key
 
 

@@ -16,7 +16,8 @@ from vivavoce.core.private_files import create_private
 from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import refuse_other_schema
 from vivavoce.store.disks import network_disk
-from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
+from vivavoce.store.integrity import rehash
+from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
 from vivavoce.store.sqlite_errors import Unwritable, explain
 from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
 
@@ -297,14 +298,16 @@ def overwrite_deleted(db: sqlite3.Connection) -> None:
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
     version = _version(db, path)
-    for number, script in enumerate(MIGRATIONS[version:], version + 1):
-        for statement in _statements(script):
-            try:
+    try:
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            for statement in _statements(script):
                 db.execute(statement)
-            except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps
-                raise damaged(path, str(error)) from error
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {number}")
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {number}")
+        if version < HASHES:
+            rehash(db)
+    except sqlite3.IntegrityError as error:  # our migrations break no rule that a whole file keeps
+        raise damaged(path, str(error)) from error
 
 
 def _statements(script: str) -> Iterator[str]:

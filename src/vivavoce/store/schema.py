@@ -279,4 +279,21 @@ FROM responses r JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark
 
 _SET_ASIDE = "INSERT INTO statuses VALUES (4, 'set_aside');\n"
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE)
+# `scores`, `details` and `declaration` are unsigned 64-bit numbers, stored as SQLite's signed ones.
+_HASHES = """
+ALTER TABLE responses ADD COLUMN hash TEXT;
+
+CREATE TABLE score_checksums (
+    measure_id   INTEGER NOT NULL REFERENCES measures,
+    candidate_id INTEGER NOT NULL REFERENCES candidates,
+    rows         INTEGER NOT NULL,
+    scores       INTEGER NOT NULL,
+    details      INTEGER NOT NULL,
+    declaration  INTEGER NOT NULL,
+    PRIMARY KEY (measure_id, candidate_id)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES)
+HASHES = 8
+"""The format from which responses have hashes and scores have checksums: older files get them once."""

@@ -11,6 +11,8 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.core.tables import LISTS
+from vivavoce.store.checksums import delete_scores, insert_scores
+from vivavoce.store.hashes import response_hash
 from vivavoce.store.schema import STATUSES
 
 ItemKey = tuple[str, str]
@@ -149,18 +151,19 @@ class Stored(NamedTuple):
 
 ANSWER = (
     *("status", "text", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error", "meta"),
-    "logprobs",
+    *("logprobs", "hash"),
 )
-"""The columns that hold what came of asking."""
+"""The columns that hold what came of asking, and the hash of it."""
 
 
 TOLD = "likelihood "
 """How the form begins under which `edits` keeps what a probe told; no edit of words may be named so."""
 
 
-def response_fields(response: Response) -> tuple[object, ...]:
+def response_fields(item_hash: str, response: Response) -> tuple[object, ...]:
     """The values of `ANSWER`: beside a record of log-likelihoods the table has an empty text."""
-    values = {name: getattr(response, name) for name in ANSWER} | {"meta": _json(dict(response.meta))}
+    values = {name: getattr(response, name, None) for name in ANSWER}
+    values |= {"meta": _json(dict(response.meta)), "hash": response_hash(item_hash, response)}
     if response.logprobs is not None and response.text is None:
         values["text"] = ""
     return tuple(values.values())
@@ -179,6 +182,7 @@ def put_responses(
     for the same item, candidate, repeat and edit, or an edit has a name that is kept for probes.
     """
     edits = dict(db.execute("SELECT edit, edit_id FROM edits WHERE probe = ''"))
+    hashes = dict(db.execute("SELECT item_id, hash FROM items"))
     new = unchanged = replaced = 0
     for r in responses:
         if r.edit.startswith(TOLD):
@@ -189,7 +193,7 @@ def put_responses(
         if r.edit not in edits:
             edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
         key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
-        values = response_fields(r)
+        values = response_fields(hashes[key[0]], r)
         present = db.execute(
             "SELECT response_id, status, text, json_extract(meta, '$.confidence') FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
@@ -206,7 +210,7 @@ def put_responses(
             _refuse_other_confidence(r, present[3])
             unchanged += 1
         elif present[1] == "failed":
-            db.execute("DELETE FROM scores WHERE response_id = ?", present[:1])
+            delete_scores(db, "response_id = ?", present[:1])
             db.execute(
                 f"UPDATE responses SET {', '.join(f'{n} = ?' for n in ANSWER)} WHERE response_id = ?",
                 (*values, present[0]),
@@ -299,16 +303,9 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
         )
         return int(present.fetchone()[0])
 
-    db.executemany(
-        """
-        INSERT INTO scores (measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id,
-                            parts, note)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
-        DO UPDATE SET position = excluded.position, value = excluded.value, status_id = excluded.status_id,
-                      parts = excluded.parts, note = excluded.note
-        WHERE scores.status_id = 3
-        """,
+    insert_scores(
+        db,
+        measure,
         [
             (
                 measure,
@@ -337,8 +334,9 @@ def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, 
     """Take the marks on these ballots away: they are to be filled again, or others hold more answers."""
     keys = list(_ballots(db, names).values()) if names else []
     if keys:
-        db.execute(
-            "DELETE FROM scores WHERE pass_no = ? AND ballot_id IN (SELECT value FROM json_each(?)) "
+        delete_scores(
+            db,
+            "pass_no = ? AND ballot_id IN (SELECT value FROM json_each(?)) "
             "AND measure_id IN (SELECT value FROM json_each(?))",
             (pass_no, json.dumps(keys), json.dumps(list(measures))),
         )
@@ -349,8 +347,9 @@ def drop_scores(
 ) -> None:
     """Take away the scores of these responses by these measures: they are given anew."""
     if responses:
-        db.execute(
-            "DELETE FROM scores WHERE pass_no = ? AND response_id IN (SELECT value FROM json_each(?)) "
+        delete_scores(
+            db,
+            "pass_no = ? AND response_id IN (SELECT value FROM json_each(?)) "
             "AND measure_id IN (SELECT value FROM json_each(?))",
             (pass_no, json.dumps(list(responses)), json.dumps(list(measures))),
         )

@@ -24,6 +24,8 @@ from vivavoce.pipeline.exchange.exporters import Exported, Exporter
 from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
+from vivavoce.store.checksums import delete_scores
+from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
 
@@ -133,15 +135,15 @@ def export_run(run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: st
     What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and
     candidates and measures without a row, are left out; so are calls that are kept under no item, as all of
     probes and judges, and the provenance counts these by purpose. Raises `StoreError` where something lies at
-    `to`.
+    `to`, and for a run that does not fit its hashes.
     """
+    with run.reading() as db:  # a run that is not there, or is damaged, is named before anything is made
+        refuse_damaged(db, "Nothing was exported.")
     if chosen is None:
         run.copy(to)
         return _exported(None, to, _count(to))
     if _exists(to):
         raise StoreError(f"{to} is there already: a run is never overwritten by another.")
-    with run.reading():  # a run that is not there is named before anything is made
-        pass
     with _draft_folder(to) as draft:
         full, part = RunFile(draft / "whole.viva"), draft / "part.viva"
         try:
@@ -176,8 +178,8 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
     in_responses = (
         "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
     )
+    delete_scores(db, in_responses)
     for statement in (
-        f"DELETE FROM scores WHERE {in_responses}",
         # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
         f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
         "DELETE FROM leases",

@@ -1,0 +1,362 @@
+"""The one door to the table of scores, which keeps a checksum for each measure and candidate.
+
+Each score row is mixed into one 64-bit number: its response and to which item, repeat and edit that is, its
+unit, ballot, pass, position, status and the bits of its value. A checksum is the sum of these numbers modulo
+2^64, so that the order of rows does not matter and a row can be added or taken away. The texts of `parts` and
+`note` have a second sum. The declaration of the measure and the candidate's name are hashed beside them.
+"""
+
+import functools
+import hashlib
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[Any]
+
+Group = tuple[int, int]
+"""The keys of a measure and a candidate; 0 stands for the candidate of a response that is not there."""
+COLUMNS = (
+    *("measure_id", "response_id", "unit_id", "ballot_id", "pass_no", "position", "value", "status_id"),
+    *("parts", "note"),
+)
+"""The columns of a score row in the table, in which order this module takes it."""
+CHUNK = 65_536
+_MASK = (1 << 64) - 1
+_FACTOR = {
+    name: int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") | 1
+    for name in (*COLUMNS, "item_id", "repeat", "edit_id", "candidate_id")
+}
+"""An odd factor for each field: multiplied by it modulo 2^64, no two values of the field are the same."""
+
+
+class Checksum(NamedTuple):
+    """The number of score rows of a group, the sum over them, and the sum over their details."""
+
+    rows: int = 0
+    scores: int = 0
+    details: int = 0
+
+    def plus(self, more: "Checksum", sign: int = 1) -> "Checksum":
+        """Both together; with the sign -1, without the rows of `more`."""
+        return Checksum(
+            self.rows + sign * more.rows,
+            (self.scores + sign * more.scores) & _MASK,
+            (self.details + sign * more.details) & _MASK,
+        )
+
+
+Checksums = dict[Group, Checksum]
+
+
+class ScoreArrays(NamedTuple):
+    """Score rows as arrays of equal length: int64, `value` float64. A null position or value is 0 there.
+
+    `details` (uint64) are hashes of parts and note, 0 where a row has neither.
+    """
+
+    measure_id: "Column"
+    response_id: "Column"
+    unit_id: "Column"
+    ballot_id: "Column"
+    pass_no: "Column"
+    position: "Column"
+    has_position: "Column"
+    value: "Column"
+    status_id: "Column"
+    details: "Column"
+
+
+class ResponseArrays(NamedTuple):
+    """Responses as int64 arrays of equal length, by ascending `response_id`."""
+
+    response_id: "Column"
+    item_id: "Column"
+    candidate_id: "Column"
+    repeat: "Column"
+    edit_id: "Column"
+
+
+def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Store score rows of one measure, in the order of `COLUMNS`. Only a failed one is ever replaced."""
+    if not rows:
+        return
+    scored = json.dumps(list({row[1] for row in rows}))
+    condition, values = (
+        "measure_id = ? AND response_id IN (SELECT value FROM json_each(?))",
+        (measure, scored),
+    )
+    before = list(_stored_rows(db, condition, values))
+    db.executemany(
+        f"INSERT INTO scores ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
+        "ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no) DO UPDATE SET "
+        f"{', '.join(f'{name} = excluded.{name}' for name in COLUMNS[5:])} WHERE scores.status_id = 3",
+        rows,
+    )
+    fresh = not before and len({row[:5] for row in rows}) == len(rows)
+    after = rows if fresh else list(_stored_rows(db, condition, values))
+    responses = _responses(db, scored)
+    _change(db, sums_of(_arrays(before), responses), sums_of(_arrays(after), responses))
+
+
+def delete_scores(db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()) -> None:
+    """Delete the score rows that an SQL condition selects."""
+    rows = list(_stored_rows(db, condition, values))
+    if rows:
+        responses = _responses(db, json.dumps(list({row[1] for row in rows})))
+        db.execute(f"DELETE FROM scores WHERE {condition}", values)
+        _change(db, sums_of(_arrays(rows), responses), {})
+
+
+def renew_checksums(db: sqlite3.Connection, candidates: str = "true") -> None:
+    """Work out the checksums of the candidates that an SQL condition selects, by default all, anew."""
+    db.execute(f"DELETE FROM score_checksums WHERE {candidates}")
+    scored = f"response_id IN (SELECT response_id FROM responses WHERE {candidates})"
+    _change(db, {}, stored_sums(db, "true" if candidates == "true" else scored))
+
+
+def stored_sums(db: sqlite3.Connection, condition: str = "true") -> Checksums:
+    """The checksums of the score rows that an SQL condition selects, by default all."""
+    if not db.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0]:
+        return {}
+    responses = _responses(db)
+    rows = _stored_rows(db, condition)
+    sums: Checksums = {}
+    while chunk := list(islice(rows, CHUNK)):
+        _add(sums, sums_of(_arrays(chunk), responses))
+    return sums
+
+
+class Difference(NamedTuple):
+    """That the scores of a candidate by a measure are not those that were written, and in what."""
+
+    measure_id: int
+    sentence: str
+
+
+def differences(
+    db: sqlite3.Connection,
+    sums: Checksums,
+    *,
+    measures: Collection[int] | None = None,
+    candidates: Collection[str] | None = None,
+    details: bool = True,
+) -> Iterator[Difference]:
+    """Where the sums of rows that were read differ from the stored checksums, for these or for all."""
+    stored = {
+        group: checksum
+        for group, checksum in _stored_checksums(db, candidates).items()
+        if measures is None or group[0] in measures
+    }
+    for group in sorted({*stored, *sums}):
+        checksum, declared = stored.get(group, (None, None))
+        what = _difference(checksum, sums.get(group, Checksum()), details=details)
+        if not what and declared != declaration(db, group):
+            what = "the measure's declaration or the candidate's name was changed"
+        if what:
+            name = db.execute("SELECT candidate FROM candidates WHERE candidate_id = ?", group[1:]).fetchone()
+            yield Difference(group[0], f"the scores of {name[0] if name else 'no candidate'}: {what}")
+
+
+def _stored_checksums(
+    db: sqlite3.Connection, candidates: Collection[str] | None
+) -> dict[Group, tuple[Checksum, int]]:
+    """The checksums of these candidates, or of all, as written, with the hash of what was declared."""
+    rows = db.execute(
+        "SELECT s.*, candidate FROM score_checksums s LEFT JOIN candidates USING (candidate_id)"
+    )
+    return {
+        (measure, candidate): (Checksum(rows, scores & _MASK, details & _MASK), declared & _MASK)
+        for measure, candidate, rows, scores, details, declared, name in rows
+        if candidates is None or name in candidates
+    }
+
+
+def _difference(stored: Checksum | None, actual: Checksum, *, details: bool) -> str:
+    """In words what sets score rows apart from those that were written; empty if nothing does."""
+    if stored is None:
+        return f"{actual.rows} rows have no checksum"
+    if actual.rows != stored.rows:
+        return f"there are {actual.rows} rows where {stored.rows} were written"
+    if actual.scores != stored.scores:
+        return "values, positions, statuses or places were changed"
+    if details and actual.details != stored.details:
+        return "parts or notes were changed"
+    return ""
+
+
+def measure_name(db: sqlite3.Connection, measure: int) -> str:
+    """How a sentence names a measure."""
+    sql = "SELECT metric || ', criterion ' || criterion FROM measures WHERE measure_id = ?"
+    row = db.execute(sql, (measure,)).fetchone()
+    return str(row[0]) if row else "none that is there"
+
+
+def sums_of(scores: ScoreArrays, responses: ResponseArrays) -> Checksums:
+    """The checksums of score rows of these responses."""
+    import numpy as np
+
+    sums: Checksums = {}
+    # What is the same for all scores of a response is worked out once; the last stands for no response.
+    shared = np.append(
+        _linear(**{k: v for k, v in responses._asdict().items() if k != "candidate_id"}), np.uint64(0)
+    )
+    people, person = np.unique(responses.candidate_id, return_inverse=True)
+    people, person = np.append(people, 0), np.append(person, len(people))
+    measures = np.unique(scores.measure_id)
+    for start in range(0, len(scores.measure_id), CHUNK):
+        part = ScoreArrays(*(column[start : start + CHUNK] for column in scores))
+        place = np.searchsorted(responses.response_id, part.response_id)
+        matches = np.append(responses.response_id, -1)[place] == part.response_id
+        place[~matches] = len(responses.response_id)
+        keys = shared[place] + _linear(
+            measure_id=part.measure_id, unit_id=part.unit_id, ballot_id=part.ballot_id, pass_no=part.pass_no
+        )
+        state = part.status_id * 2 + part.has_position
+        bits = (part.value + 0.0).view(np.uint64)  # SQLite keeps no sign of a zero
+        contents = _linear(position=part.position, status_id=state, value=bits ^ (bits >> np.uint64(32)))
+        details = np.where(part.details, _mixed(keys + part.details), np.uint64(0))
+        group = np.searchsorted(measures, part.measure_id) * len(people) + person[place]
+        for number, checksum in _by_group(group, _mixed(keys + contents), details):
+            measure, candidate = divmod(number, len(people))
+            _add(sums, {(int(measures[measure]), int(people[candidate])): checksum})
+    return sums
+
+
+def _linear(**fields: "Column") -> "Column":
+    import numpy as np
+
+    terms = [column.view(np.uint64) * np.uint64(_FACTOR[name]) for name, column in fields.items()]
+    total: Column = functools.reduce(np.add, terms)
+    return total
+
+
+def _mixed(numbers: "Column") -> "Column":
+    """Each number mixed so that a change of any bit changes half of all: the finaliser of MurmurHash3."""
+    import numpy as np
+
+    mixed: Column = numbers ^ (numbers >> np.uint64(33))
+    mixed *= np.uint64(0xFF51AFD7ED558CCD)
+    mixed ^= mixed >> np.uint64(33)
+    mixed *= np.uint64(0xC4CEB9FE1A85EC53)
+    mixed ^= mixed >> np.uint64(33)
+    return mixed
+
+
+def _by_group(group: "Column", scores: "Column", details: "Column") -> Iterator[tuple[int, Checksum]]:
+    """The sums of at most `CHUNK` numbers by group; halves are added apart, where no sum exceeds 2^53."""
+    import numpy as np
+
+    rows = np.bincount(group)
+    halves = [
+        np.bincount(group, weights=half.astype(np.float64))
+        for numbers in (scores, details)
+        for half in (numbers & np.uint64(0xFFFFFFFF), numbers >> np.uint64(32))
+    ]
+    for number in np.flatnonzero(rows):
+        low, high, details_low, details_high = (int(half[number]) for half in halves)
+        yield (
+            int(number),
+            Checksum(
+                int(rows[number]), (low + (high << 32)) & _MASK, (details_low + (details_high << 32)) & _MASK
+            ),
+        )
+
+
+def text_hash(parts: str | None, note: str | None) -> int:
+    """64 bits of a hash of both texts, never 0 but where there is neither."""
+    if parts is None and note is None:
+        return 0
+    text = f"{'-' if parts is None else len(parts)}:{parts}{'' if note is None else f':{note}'}"
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") or 1
+
+
+def _arrays(rows: Sequence[tuple[Any, ...]]) -> ScoreArrays:
+    import numpy as np
+
+    columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
+    measure, response, unit, ballot, pass_no = (np.array(columns[name], np.int64) for name in COLUMNS[:5])
+    texts = zip(columns["parts"], columns["note"], strict=True)
+    return ScoreArrays(
+        *(measure, response, unit, ballot, pass_no),
+        position=np.array([0 if place is None else place for place in columns["position"]], np.int64),
+        has_position=np.array([place is not None for place in columns["position"]], np.bool_),
+        value=np.array([0.0 if value is None else value for value in columns["value"]], np.float64),
+        status_id=np.array(columns["status_id"], np.int64),
+        details=np.array([text_hash(parts, note) for parts, note in texts], np.uint64),
+    )
+
+
+def _stored_rows(
+    db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()
+) -> Iterator[tuple[Any, ...]]:
+    return db.execute(f"SELECT {', '.join(COLUMNS)} FROM scores WHERE {condition}", values)
+
+
+def _responses(db: sqlite3.Connection, keys: str | None = None) -> ResponseArrays:
+    """The responses of these keys, a JSON list, or all."""
+    import numpy as np
+
+    where = "" if keys is None else " WHERE response_id IN (SELECT value FROM json_each(?))"
+    rows = db.execute(
+        f"SELECT {', '.join(ResponseArrays._fields)} FROM responses{where} ORDER BY response_id",
+        () if keys is None else (keys,),
+    )
+    table = np.array(rows.fetchall(), np.int64).reshape(-1, len(ResponseArrays._fields))
+    return ResponseArrays(*np.ascontiguousarray(table.T))
+
+
+def _add(sums: Checksums, others: Checksums, sign: int = 1) -> None:
+    for group, checksum in others.items():
+        sums[group] = sums.get(group, Checksum()).plus(checksum, sign)
+
+
+def _change(db: sqlite3.Connection, before: Checksums, after: Checksums) -> None:
+    """Take the rows `before` out of the stored checksums, and put those `after` in."""
+    if before == after:
+        return
+    delta = dict(after)
+    _add(delta, before, -1)
+    for key, change in delta.items():
+        declared = declaration(db, key)
+        if declared is None:
+            continue
+        row = db.execute(
+            "SELECT rows, scores, details FROM score_checksums WHERE (measure_id, candidate_id) = (?, ?)", key
+        ).fetchone()
+        checksum = Checksum(*row or ()).plus(change)
+        if checksum.rows == 0:
+            db.execute("DELETE FROM score_checksums WHERE (measure_id, candidate_id) = (?, ?)", key)
+        else:
+            signed = (checksum.rows, _signed(checksum.scores), _signed(checksum.details))
+            db.execute(
+                "INSERT INTO score_checksums VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                "(rows, scores, details) = (excluded.rows, excluded.scores, excluded.details)",
+                (*key, *signed, _signed(declared)),
+            )
+
+
+def _signed(number: int) -> int:
+    """The number as SQLite's integers hold it."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def declaration(db: sqlite3.Connection, group: Group) -> int | None:
+    """64 bits of a hash of all that is declared of a measure, and of the candidate's name; null if the run
+    lacks one of them.
+    """
+    row = db.execute(
+        "SELECT metric, signature, criterion, rater, low, high, direction, if_unanswered, pool, "
+        "smallest_difference, candidate FROM measures, candidates WHERE (measure_id, candidate_id) = (?, ?)",
+        group,
+    ).fetchone()
+    if row is None:
+        return None
+    digest = hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")

@@ -1,0 +1,114 @@
+"""The hash of a response, and the check of hashes where items and responses are read to be scored.
+
+A hash finds damage, and changes by who did not know the rule. It is no signature: who knows it can forge it.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from vivavoce.core.errors import StoreError
+from vivavoce.core.records import Response
+from vivavoce.core.text import one_line, printable
+
+CHUNK = 10_000
+CONFIDENCE = (
+    "iif(r.meta = '{}' OR json_valid(r.meta) AND json_extract(r.meta, '$.confidence') IS NULL, NULL, r.meta)"
+)
+"""SQL for the `meta` of a response that holds a confidence, as it stands: SQLite would round its numbers."""
+
+
+def response_hash(item_hash: str, response: Response) -> str:
+    """First 16 hex digits of SHA-256 over whose answer it is, to which item, and what was answered.
+
+    Each field stands there with its length in characters, a null one as '-', so that no two responses give
+    the same bytes. Tokens, seconds, cost, error and `meta` are left out, but for the confidence in `meta`:
+    a response keeps its hash in every run that holds it.
+    """
+    r = response
+    return _digest(
+        item_hash,
+        *(r.benchmark, r.item, r.variant, r.candidate, str(r.repeat), r.edit, r.probe, r.status),
+        *(r.text, r.reasoning, r.finish_reason, r.logprobs),
+        confidence=r.meta.get("confidence"),
+    )
+
+
+def stored_confidence(meta: str | None) -> object:
+    """The confidence in a response's `meta` as it stands in the table. Raises `ValueError` for no JSON."""
+    try:
+        return None if meta is None else json.loads(meta)["confidence"]
+    except (TypeError, KeyError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _digest(*content: str | None, confidence: object) -> str:
+    fields = (*content, None if confidence is None else json.dumps(confidence))
+    text = "".join(["-" if field is None else f"{len(field)}:{field}" for field in fields])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class HashedResponse(NamedTuple):
+    """A stored response: its key, its name for people, the stored hash, and the hash of its content."""
+
+    key: int
+    name: str
+    stored: str | None
+    hash: str
+
+
+def hashed_responses(db: sqlite3.Connection) -> Iterator[HashedResponse]:
+    """Every response of the run, those to earlier versions of items included."""
+    rows = db.execute(
+        "SELECT r.response_id, r.hash, i.hash, b.benchmark, i.item, i.variant, c.candidate, "
+        "CAST(r.repeat AS TEXT), iif(e.probe = '', e.edit, ''), e.probe, r.status, "
+        "iif(r.logprobs IS NULL, r.text, NULL), r.reasoning, r.finish_reason, r.logprobs, "
+        f"{CONFIDENCE} FROM responses r JOIN items i USING (item_id) "
+        "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
+        "JOIN edits e USING (edit_id) ORDER BY r.response_id"
+    )
+    for key, stored, *fields, meta in rows:
+        try:
+            digest = _digest(*fields, confidence=stored_confidence(meta))
+        except ValueError:  # a `meta` that is no JSON is nothing that was stored
+            digest = ""
+        yield HashedResponse(key, response_name(*fields[2:6]), stored, digest)
+
+
+def rehash_responses(db: sqlite3.Connection) -> None:
+    """Give every response the hash of what it holds now."""
+    rows = hashed_responses(db)
+    stale: list[tuple[str, int]] = []
+    while chunk := list(islice(rows, CHUNK)):
+        stale += [(row.hash, row.key) for row in chunk if row.hash != row.stored]
+    db.executemany("UPDATE responses SET hash = ? WHERE response_id = ?", stale)
+
+
+def response_name(item: str, variant: str, candidate: str, repeat: int | str) -> str:
+    """How a sentence names a response."""
+    return f"the answer of {candidate} to {item}{f' [{variant}]' if variant else ''} (repeat {repeat})"
+
+
+def check_response(db: sqlite3.Connection, item_hash: str, response: Response, stored: str | None) -> None:
+    """Raise `StoreError` if a response is not what was stored under its hash."""
+    if stored != response_hash(item_hash, response):
+        name = response_name(response.item, response.variant, response.candidate, response.repeat)
+        raise changed(db, f"{name} does not fit its hash")
+
+
+def changed(db: sqlite3.Connection, what: str) -> StoreError:
+    """The error that says what of a run is not as vivavoce wrote it."""
+    path = database_path(db)
+    where = f"{path or 'the run'}: {one_line(printable(what), 300)}"
+    return StoreError(
+        f"{where}: it was changed outside vivavoce, or the file is damaged. "
+        f"`viva status {path or 'RUN'} --verify` lists all of it. Restore a copy, or give another path."
+    )
+
+
+def database_path(db: sqlite3.Connection) -> str:
+    """The path of the run behind a connection; empty for a copy in memory."""
+    return next(str(path) for _, name, path in db.execute("PRAGMA database_list") if name == "main")

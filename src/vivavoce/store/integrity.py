@@ -1,0 +1,123 @@
+"""Whether a run is as vivavoce wrote it: hashes and checksums worked out anew, and what differs."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import NamedTuple
+
+from vivavoce.core.errors import StoreError
+from vivavoce.core.text import one_line, printable
+from vivavoce.store.checksums import differences, measure_name, renew_checksums, stored_sums
+from vivavoce.store.hashes import database_path, hashed_responses, rehash_responses
+from vivavoce.store.read import hashed_items
+
+FIRST = 5
+"""How many of the things that are wrong a check names."""
+
+
+class Check(NamedTuple):
+    """What a check of a run came to: how many rows it looked at (null if it does not count them), what is
+    wrong, and the names of the first of these.
+
+    `checked` counts items, responses or score rows; `wrong` counts what is wrong, of scores the candidates.
+    """
+
+    check: str
+    of: str
+    checked: int | None
+    wrong: int
+    first: tuple[str, ...]
+
+
+def rehash(db: sqlite3.Connection) -> None:
+    """Give every response its hash, and all scores their checksums, from what is there now."""
+    rehash_responses(db)
+    renew_checksums(db)
+
+
+def verify(db: sqlite3.Connection) -> list[Check]:
+    """Check the file itself, its keys, and the hashes of all items, responses and scores."""
+    checks: list[Check] = []
+    for name, check in _CHECKS.items():
+        try:
+            checks += check(db)
+        except sqlite3.DatabaseError as error:  # the file is damaged where this check reads
+            checks.append(_check(name, None, [f"SQLite says: {error}"]))
+    return checks
+
+
+def refuse_damaged(db: sqlite3.Connection, what: str) -> None:
+    """Raise `StoreError`, which says that `what` was not done, unless the run is as it was written."""
+    wrong = [check for check in verify(db) if check.wrong]
+    if wrong:
+        raise StoreError(f"{damage(database_path(db), wrong)} {what}")
+
+
+def damage(path: str, wrong: Iterable[Check]) -> str:
+    """The sentences on checks that found something: what is wrong first, how much, and what to do."""
+    first, *others = wrong
+    n = first.wrong - 1 + sum(check.wrong for check in others)
+    what = f"{first.first[0]}{f', and {n} more' if n else ''}"
+    return (
+        f"{path or 'the run'} is not as vivavoce wrote it: {what}: "
+        "it was changed outside vivavoce, or the file is damaged. Restore a copy"
+        f"{f'; `viva status {path} --verify` lists what is wrong' if path else ''}."
+    )
+
+
+def _check(name: str, checked: int | None, wrong: Iterable[str], of: str = "") -> Check:
+    sentences = [one_line(printable(sentence), 200) for sentence in wrong]
+    return Check(name, of, checked, len(sentences), tuple(islice(sentences, FIRST)))
+
+
+def _integrity(db: sqlite3.Connection) -> list[Check]:
+    rows = [str(message) for (message,) in db.execute("PRAGMA main.integrity_check")]
+    return [_check("integrity", None, [f"SQLite says: {message}" for message in rows if message != "ok"])]
+
+
+def _foreign_keys(db: sqlite3.Connection) -> list[Check]:
+    sentences = [
+        f"{f'row {row} of {table}' if row is not None else f'a row of {table}'} belongs to a row of {parent} "
+        "that is not there"
+        for table, row, parent, _ in db.execute("PRAGMA main.foreign_key_check")
+    ]
+    return [_check("foreign keys", None, sentences)]
+
+
+def _items(db: sqlite3.Connection) -> list[Check]:
+    rows = list(hashed_items(db))
+    return [_check("items", len(rows), [f"{row.name} does not fit its hash" for row in rows if not row.fits])]
+
+
+def _responses(db: sqlite3.Connection) -> list[Check]:
+    checked, wrong = 0, []
+    for row in hashed_responses(db):
+        checked += 1
+        if row.hash != row.stored:
+            wrong.append(f"{row.name} does not fit its hash")
+    return [_check("responses", checked, wrong)]
+
+
+def _scores(db: sqlite3.Connection) -> list[Check]:
+    """A check for each measure."""
+    sums = stored_sums(db)
+    wrong = defaultdict(list)
+    for difference in differences(db, sums):
+        wrong[difference.measure_id].append(difference)
+    rows: dict[int, int] = dict.fromkeys(wrong, 0)
+    for (measure, _), checksum in sums.items():
+        rows[measure] = rows.get(measure, 0) + checksum.rows
+    return [
+        _check("scores", rows[key], [d.sentence for d in wrong[key]], measure_name(db, key))
+        for key in sorted(rows)
+    ] or [_check("scores", 0, [])]
+
+
+_CHECKS: dict[str, Callable[[sqlite3.Connection], list[Check]]] = {
+    "integrity": _integrity,
+    "foreign keys": _foreign_keys,
+    "items": _items,
+    "responses": _responses,
+    "scores": _scores,
+}

@@ -1,0 +1,176 @@
+"""Whether a run is as it was written: each kind of damage has its row, and is not passed on."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from vivavoce import open as open_run
+from vivavoce.core.errors import StoreError
+from vivavoce.pipeline.run import Run
+from vivavoce.store.integrity import rehash
+
+Make = Callable[..., Run]
+
+
+@pytest.fixture
+def run(make: Make) -> Run:
+    made = make()
+    made.score("token_f1", "accuracy")
+    return made
+
+
+def tamper(run: Run, *statements: str) -> None:
+    """Change the file as any SQLite client can, which checks no foreign keys."""
+    with closing(sqlite3.connect(run.file.path)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def wrong(run: Run) -> dict[str, tuple[str, ...]]:
+    return {check.check: check.first for check in run.verify() if check.wrong}
+
+
+def test_a_run_as_it_was_written_is_whole(run: Run) -> None:
+    rows = [(check.check, check.of, check.checked, check.wrong) for check in run.verify()]
+    assert [("integrity", "", None, 0), ("foreign keys", "", None, 0), ("items", "", 3, 0),
+            ("responses", "", 6, 0), ("scores", "token_f1, criterion f1", 4, 0),
+            ("scores", "accuracy, criterion accuracy", 2, 0)] == rows  # fmt: skip
+
+
+def test_a_run_without_a_row_is_whole(tmp_path: Path) -> None:
+    (tmp_path / "empty.viva").touch()
+    assert {0} == {check.wrong for check in open_run(tmp_path / "empty.viva").verify()}
+
+
+@pytest.mark.parametrize(
+    ("statement", "check", "words"),
+    [
+        ("UPDATE items SET question = 'What raises it?' WHERE item_id = 1", "items",
+         "the item q1 of exam does not fit its hash"),
+        ("UPDATE items SET options = '[broken' WHERE item_id = 3", "items", "the item q2 of exam does not"),
+        ("UPDATE items SET answer = '[\"yes, ü\"]' WHERE item = 'q2'", "items", "the item q2 of exam"),
+        ("UPDATE responses SET text = 'Ibuprofen' WHERE response_id = 1", "responses",
+         "the answer of A to q1 (repeat 1) does not fit its hash"),
+        ("UPDATE scores SET value = 1 - value WHERE response_id = 1", "scores", "the scores of A: values"),
+        ("DELETE FROM responses WHERE response_id = 6", "foreign keys",
+         "a row of scores belongs to a row of responses that is not there"),
+        ("DELETE FROM responses WHERE response_id = 6", "scores", "of no candidate: 1 rows have no"),
+        ("DELETE FROM candidates WHERE candidate_id = 2", "foreign keys", "belongs to a row of candidates"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_damage_has_its_row(run: Run, statement: str, check: str, words: str) -> None:
+    tamper(run, statement)
+    assert any(words in sentence for sentence in wrong(run)[check])
+
+
+def test_damage_of_the_file_itself_is_told_in_a_sentence(run: Run) -> None:
+    with closing(sqlite3.connect(run.file.path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        sql = "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_units_1'"
+        (page,) = db.execute(sql).fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    content = bytearray(run.file.path.read_bytes())
+    content[(page - 1) * size : page * size] = bytes(size)
+    run.file.path.write_bytes(bytes(content))
+    assert "SQLite says: " in wrong(run)["integrity"][0]
+
+
+def test_earlier_versions_of_items_and_their_answers_are_checked(make: Make, tmp_path: Path) -> None:
+    run = make()
+    exam = tmp_path / "exam.jsonl"
+    exam.write_text(exam.read_text(encoding="utf-8").replace("lowers a fever", "raises it"), encoding="utf-8")
+    answers = tmp_path / "exam.viva.answers.jsonl"
+    run.import_answers(answers, benchmark=f"jsonl(path={exam})", new_version=True)
+    earlier = "item_id IN (SELECT item_id FROM items WHERE current = 0)"
+    tamper(run, f"UPDATE items SET question = 'x' WHERE {earlier}",
+           f"UPDATE responses SET text = 'x' WHERE {earlier}")  # fmt: skip
+    found = wrong(run)
+    assert ("the item q1 of exam does not fit its hash",) == found["items"]
+    assert 2 == len(found["responses"])
+
+
+def status(run: Run, *options: str) -> subprocess.CompletedProcess[str]:
+    words = (sys.executable, "-m", "vivavoce", "status", str(run.file.path), "--verify", *options)
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_damage_is_listed_and_the_command_ends_with_2(run: Run) -> None:
+    tamper(run, "UPDATE responses SET text = 'Ibuprofen'")
+    done = status(run, "--json")
+    (row,) = (row for row in json.loads(done.stdout)["rows"] if row["check"] == "responses")
+    assert (2, 6, 6, 5) == (done.returncode, row["checked"], row["wrong"], len(row["first"]))
+    assert "exam.viva is not as vivavoce wrote it: the answer of A to q1 (repeat 1) does not" in done.stderr
+    assert "and 5 more" in done.stderr
+
+
+def test_a_whole_run_ends_with_0(run: Run) -> None:
+    done = status(run)
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "foreign keys" in done.stdout
+
+
+DAMAGE = "UPDATE responses SET text = 'Ibuprofen' WHERE response_id = 1"
+
+
+@pytest.mark.parametrize("damaged", ["one.viva", "two.viva"])
+def test_a_damaged_run_is_not_merged(make: Make, damaged: str) -> None:
+    one, two = make("one.viva"), make("two.viva", "C")
+    tamper(one if damaged == "one.viva" else two, DAMAGE)
+    before = one.file.path.read_bytes()
+    with pytest.raises(StoreError, match=rf"{damaged} is not as vivavoce wrote it.* Nothing was merged\."):
+        one.merge(two.file.path)
+    assert before == one.file.path.read_bytes()
+
+
+def test_a_damaged_run_is_merged_into_no_new_one(make: Make, tmp_path: Path) -> None:
+    one = make("one.viva")
+    tamper(one, DAMAGE)
+    with pytest.raises(StoreError, match="Nothing was merged"):
+        open_run(tmp_path / "all.viva").merge(one.file.path)
+    assert not (tmp_path / "all.viva").exists()
+
+
+def last_item(folder: Path) -> str:
+    """The spec of the last item of the exam."""
+    (folder / "part").mkdir()
+    line = (folder / "exam.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    (folder / "part" / "exam.jsonl").write_text(line, encoding="utf-8")
+    return f"jsonl(path={folder / 'part' / 'exam.jsonl'})"
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_damaged_run_is_not_exported_as_a_run(run: Run, tmp_path: Path, part: bool) -> None:
+    tamper(run, DAMAGE)
+    items = last_item(tmp_path) if part else None
+    with pytest.raises(StoreError, match="Nothing was exported"):
+        run.export(tmp_path / "part.viva", format="run", items=items)
+    assert not (tmp_path / "part.viva").exists()
+
+
+def test_what_is_merged_and_exported_fits_its_hashes(run: Run, make: Make, tmp_path: Path) -> None:
+    other = make("other.viva", "B", "C")
+    other.score("token_f1")
+    run.merge(other.file.path)
+    assert {} == wrong(run)
+    run.export(tmp_path / "part.viva", format="run", items=last_item(tmp_path))
+    part = open_run(tmp_path / "part.viva")
+    assert ({}, {"q2"}) == (wrong(part), set(part.scores["item"]))
+
+
+def test_a_failure_that_another_run_mended_fits_its_hashes(make: Make, tmp_path: Path) -> None:
+    one, two = make("one.viva", "A"), make("two.viva", "A")
+    with one.file.writing() as db:
+        db.execute("UPDATE responses SET status = 'failed', text = NULL")
+        rehash(db)
+    one.score("token_f1")
+    two.score("token_f1")
+    assert 3 == one.merge(two.file.path)[0].replaced
+    assert {} == wrong(one)
+    assert one.scores.drop("value").height == two.scores.height
