@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.absent import absent
 from tests.hostile import ALL, CANDIDATES, SHORT, hostile_run
@@ -175,3 +178,32 @@ def test_packets_of_a_hostile_run_run_nothing_and_come_back(
         assert page.evaluate("({}).pwned === undefined")
     (done,) = run.read_panel(saved)
     assert done.new
+
+
+def test_what_a_gate_leaves_of_a_hostile_run_holds_no_markup(viva: Any, run: Run, tmp_path: Path) -> None:
+    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
+    terms = ["--metric", "people", "--require", "not-worse", "--margin", "0.1", "--max-critical", "0"]
+    veto = ["--veto", "noted[worth] <= 0"]
+    files = ["--summary", summary, "--junit", junit]
+    viva("compare", run.file.path, "--against", CANDIDATES[0], *terms, *veto, *files, code=3)
+    tokens = MarkdownIt("commonmark").enable("table").parse(summary.read_text(encoding="utf-8"))
+    kinds = [t.type for token in tokens for t in (token, *(token.children or ()))]
+    assert {"html_inline", "link_open", "image"}.isdisjoint(kinds)
+    assert 1 == kinds.count("html_block")  # the comment by which the file is known again
+    assert "<!-- viva compare: gate -->\n" == next(t.content for t in tokens if t.type == "html_block")
+    root = ElementTree.parse(junit).getroot()
+    assert {"testsuites", "testsuite", "testcase", "failure", "properties", "property", "system-out",
+            "system-err"} >= {element.tag for element in root.iter()}  # fmt: skip
+    text = junit.read_text(encoding="utf-8") + summary.read_text(encoding="utf-8")
+    assert printable(text) == text
+
+
+def test_no_cell_of_an_export_of_a_hostile_run_is_a_formula(run: Run, tmp_path: Path) -> None:
+    run.export(tmp_path / "out", format="csv")
+    files = sorted((tmp_path / "out").rglob("*.csv"))
+    assert len(files) > 3
+    texts = {cell for file in files for row in pl.read_csv(file, infer_schema=False).rows() for cell in row}
+    assert any("=HYPERLINK" in cell for cell in texts - {None})
+    numbers = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+    formulas = re.compile(r"[\s\x00-\x20]*[=+\-@＝＋－＠]")
+    assert [] == [cell for cell in texts - {None} if formulas.match(cell) and not numbers.fullmatch(cell)]
