@@ -54,7 +54,6 @@ class Reader:
     cases: Callable[[Random], Iterator[Case]]
     run: Path | None = None
     refusals: tuple[type[BaseException], ...] = (VivaError,)
-    share: float = 1.0
 
 
 def in_files(
@@ -371,9 +370,9 @@ def reply_readers(run: Run) -> list[Reader]:
     assert _parsed(b"{}") == {}
     refusals = (RetryableError, RejectedError, FatalError)
     return [
-        Reader("replies of judges", in_text(REPLIES, judged), refusals=(Unreadable,), share=2),
-        Reader("answers of candidates", in_text([*TEXTS.values(), *REPLIES], answered), refusals=(), share=2),
-        Reader("replies of endpoints", replied, refusals=refusals, share=2),
+        Reader("replies of judges", in_text(REPLIES, judged), refusals=(Unreadable,)),
+        Reader("answers of candidates", in_text([*TEXTS.values(), *REPLIES], answered), refusals=()),
+        Reader("replies of endpoints", replied, refusals=refusals),
     ]
 
 
@@ -386,13 +385,13 @@ def dumped(path: Path) -> list[str]:
         db.close()
 
 
-GROUPS: dict[str, Callable[[Path, Path], list[Reader]]] = {
-    "tables": lambda base, data: file_readers(base),
-    "systems": system_readers,
-    "settings": lambda base, data: settings_readers(base),
-    "packets": lambda base, data: packet_readers(base),
-    "words": lambda base, data: [spec_reader(base)],
-    "replies": lambda base, data: reply_readers(prepared(base / "items")),
-    "run files": lambda base, data: [Reader("run files", run_cases(base))],
+GROUPS: dict[str, tuple[int, Callable[[Path, Path], list[Reader]]]] = {
+    "tables": (25, lambda base, data: file_readers(base)),
+    "systems": (18, system_readers),
+    "settings": (18, lambda base, data: settings_readers(base)),
+    "packets": (6, lambda base, data: packet_readers(base)),
+    "words": (6, lambda base, data: [spec_reader(base)]),
+    "replies": (22, lambda base, data: reply_readers(prepared(base / "items"))),
+    "run files": (5, lambda base, data: [Reader("run files", run_cases(base))]),
 }
-"""Makers of readers, from a folder to work in and that of the real data."""
+"""Percent of all inputs, and a maker of readers from a folder to work in and that of the real data."""

@@ -1,9 +1,8 @@
 """Mutated inputs: whatever a file, a reply or a word became, we read it or refuse it with a sentence."""
 
-import signal
+import math
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -11,35 +10,16 @@ from random import Random
 import pytest
 from tests.lengths import length
 from tests.soak import readers
+from tests.soak.patience import patience
 from tests.soak.readers import Reader, dumped
 from tests.soak.tally import Tally
 
 INPUTS = length(600, 20_000)
-SHARES = 36
-"""The sum of all readers' shares; a test holds it."""
 PATIENCE = 60
 """Seconds after which an input counts as one that hangs: the slowest takes less than one."""
 Refusals = tuple[type[BaseException], ...]
 READ = "A mutated input is read, or refused with a sentence"
 LEFT = "A refused input leaves the run as it was"
-
-
-class Hung(BaseException):
-    """An input that took longer than our patience."""
-
-
-@contextmanager
-def patience(seconds: int) -> Iterator[None]:
-    def ring(signum: int, frame: object) -> None:
-        raise Hung(f"not read within {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def fault_of(
@@ -83,6 +63,12 @@ def test_a_mutated_input_is_read_or_refused_with_a_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VIVA_TEST_KEY", "a-key-of-a-test-0123456789")
-    for reader in readers.GROUPS[group](tmp_path, shared / "data"):
-        soak(reader, round(INPUTS * reader.share / SHARES), tally)
+    percent, make = readers.GROUPS[group]
+    every = make(tmp_path, shared / "data")
+    for reader in every:
+        soak(reader, math.ceil(INPUTS * percent / 100 / len(every)), tally)
     tally.check()
+
+
+def test_the_groups_share_all_inputs() -> None:
+    assert 100 == sum(percent for percent, _ in readers.GROUPS.values())
