@@ -1,10 +1,14 @@
 """A large run, step by step: seconds, rows a second and peak memory of each, and reading beside a naive way.
 
 20 candidates answer rows / 100 questions (two to a case) five times each. A step is a process of its own, so
-peaks are the step's, interpreter and libraries included. Usage: python bench/scale.py [rows]
+peaks are the step's, interpreter and libraries included. `scoring` scores sentences by six metrics at several
+sizes: the slope of log CPU against log answers is 1 where the cost of an answer stays the same.
+
+Usage: python bench/scale.py [rows], or python bench/scale.py scoring [answers …]
 """
 
 import json
+import math
 import random
 import resource
 import statistics
@@ -12,23 +16,31 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import vivavoce as viva
 from vivavoce.core.records import Criterion, Measure, Value
+from vivavoce.core.registry import build
+from vivavoce.pipeline.score import score
+from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_measures, put_scores
 
 CANDIDATES, REPEATS, ROUNDS = 20, 5, 3
 WORDS = ("rest", "fluids", "oxygen", "aspirin", "heparin", "insulin", "naloxone", "diuresis", "dialysis")
+STEMS = ("cardio", "nephro", "hepato", "gastro", "neuro", "pneumo", "dermo", "osteo", "angio", "myo")
+ENDINGS = ("pathy", "itis", "logy", "tomy", "genic", "scope", "graphy", "plasty", "lysis", "tropic")
 METRIC, WRITTEN = "share", Criterion(criterion="quality", low=0, high=1)
 SECONDS, MIB = 60, 2_000
+METRICS = ("token_f1", "exact", "rouge(n=1)", "rouge(n=L)", "bleu", "chrf")
+SIZES, FURTHER_WORDS = (50_000, 100_000, 200_000), 20
+SLOPE, SCORING_MIB, ROW_US = 1.1, 400, 40
 
 
 @viva.metric(METRIC)
-class Share:
+class Share(viva.Metric):
     """Share of the key's words that the answer has."""
 
     criteria = (Criterion(criterion="share"),)
@@ -45,9 +57,22 @@ class Share:
         ]
 
 
-def make(folder: Path, rows: int) -> int:
-    """An exam, its answers and the marks that are written directly; not timed."""
+@viva.metric("one")
+class One(viva.Metric):
+    """1 for each answer: what is left is the cost of everything around a metric."""
+
+    criteria = (Criterion(criterion="one"),)
+    formats = ("short",)
+
+    def values(self, rows, context):
+        """1 for each row."""
+        return [{"one": Value(1.0)} for _ in rows]
+
+
+def make(folder: Path, rows: int, further_words: int = 0) -> int:
+    """An exam and its answers, of four words and so many further ones; not timed."""
     rng = random.Random(1)
+    vocabulary = [f"{a}{b}" for a in STEMS for b in ENDINGS] + list(WORDS)
     keys = {f"q{i:06}": rng.sample(WORDS, 4) for i in range(rows // (CANDIDATES * REPEATS))}
     with (folder / "exam.jsonl").open("w") as file:
         for i, (item, key) in enumerate(keys.items()):
@@ -60,6 +85,8 @@ def make(folder: Path, rows: int) -> int:
                 skill = 0.4 + c / 50 + rng.gauss(0, 0.15)
                 for repeat in range(1, REPEATS + 1):
                     text = " ".join(w if rng.random() < skill else rng.choice(WORDS) for w in key)
+                    if further_words:
+                        text += ", " + " ".join(rng.choices(vocabulary, k=further_words)) + "."
                     row = {"item": item, "candidate": f"m{c:02}", "repeat": repeat, "text": text}
                     file.write(json.dumps(row) + "\n")
     return len(keys) * CANDIDATES * REPEATS
@@ -121,13 +148,18 @@ STEPS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def step(name: str, folder: str) -> None:
-    """One step in this process; prints its seconds and its peak."""
+def measured(work: Callable[[], object]) -> str:
+    """The seconds that the work takes and the peak of this process, as JSON."""
     before, cpu = time.perf_counter(), time.process_time()
-    STEPS[name](Path(folder))
-    done = {"wall": time.perf_counter() - before, "cpu": time.process_time() - cpu}
-    done["mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(done))
+    work()
+    usage = {"wall": time.perf_counter() - before, "cpu": time.process_time() - cpu}
+    usage["mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return json.dumps(usage)
+
+
+def score_all(folder: Path, *specs: str) -> None:
+    """The metrics alone: no table is read and no estimate is made."""
+    score(RunFile(folder / "scored.viva"), [build("metric", spec) for spec in specs])
 
 
 def child(*arguments: str) -> Any:
@@ -170,12 +202,74 @@ def main(rows: int = 1_000_000) -> None:
         )
 
 
+def scored(folder: Path, *specs: str) -> dict[str, float]:
+    """What it costs to score a fresh copy by these metrics."""
+    (folder / "scored.viva").unlink(missing_ok=True)
+    viva.open(folder / "run.viva").copy(folder / "scored.viva")
+    return dict(child("score", str(folder), *specs))
+
+
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """The median, with least and greatest."""
+    middle, low, high = statistics.median(values), min(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def scoring(sizes: Sequence[int]) -> None:
+    """The cost of an answer at each size, the slope, and what stands around a metric."""
+    costs: dict[int, list[dict[str, float]]] = {}
+    print(f"{' '.join(METRICS)}\n\n{'answers':>9} {'s CPU':>22} {'us an answer':>24} {'peak MiB':>9}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = {size: Path(temporary) / str(size) for size in sizes}
+        for size, folder in folders.items():
+            folder.mkdir()
+            n = child("make", str(folder), str(size), str(FURTHER_WORDS))
+            child("step", "import the answers", str(folder))
+            costs[n] = [scored(folder, *METRICS) for _ in range(ROUNDS)]
+            cpu = [cost["cpu"] for cost in costs[n]]
+            peak = max(cost["mib"] for cost in costs[n])
+            each = spread([1e6 * seconds / n for seconds in cpu], 0)
+            print(f"{n:9,} {spread(cpu, 1):>22} {each:>24} {peak:9,.0f}", flush=True)
+        logs = [math.log(n) for n in costs]
+        slopes = [
+            statistics.linear_regression(logs, [math.log(cost[i]["cpu"]) for cost in costs.values()]).slope
+            for i in range(ROUNDS)
+        ]
+        smallest = folders[min(sizes)]
+        ratios, rows = [], []
+        for _ in range(ROUNDS):
+            apart = sum(scored(smallest, spec)["cpu"] for spec in METRICS)
+            ratios.append(apart / scored(smallest, *METRICS)["cpu"])
+        short = Path(temporary) / "short"
+        short.mkdir()
+        n = child("make", str(short), str(min(sizes)))
+        child("step", "import the answers", str(short))
+        rows = [1e6 * scored(short, "one")["cpu"] / n for _ in range(ROUNDS)]
+    peak = max(cost["mib"] for by_round in costs.values() for cost in by_round)
+    late = [
+        *(["the slope"] if statistics.median(slopes) > SLOPE else []),
+        *(["memory"] if peak > SCORING_MIB else []),
+        *(["the row"] if statistics.median(rows) > ROW_US else []),
+    ]
+    print(f"\nslope of log CPU against log answers: {spread(slopes)}, {ROUNDS} rounds")
+    print(f"CPU one metric at a time / together, {min(sizes):,} answers: {spread(ratios)}")
+    print(f"us of CPU around a metric that does nothing, four-word answers: {spread(rows, 0)}")
+    print(
+        f"budget: slope {SLOPE}, {SCORING_MIB} MiB, {ROW_US} us: "
+        f"{'missed by ' + ', '.join(late) if late else 'kept'}"
+    )
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["step", name, folder]:
-            step(name, folder)
-        case ["make", folder, rows]:
-            print(make(Path(folder), int(rows)))
+            print(measured(lambda: STEPS[name](Path(folder))))
+        case ["score", folder, *specs]:
+            print(measured(lambda: score_all(Path(folder), *specs)))
+        case ["make", folder, *numbers]:
+            print(make(Path(folder), *map(int, numbers)))
+        case ["scoring", *sizes]:
+            scoring([int(size) for size in sizes] or SIZES)
         case ["beside", folder]:
             print(json.dumps(beside(viva.open(Path(folder) / "run.viva"))))
         case arguments:
