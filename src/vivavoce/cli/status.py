@@ -13,6 +13,9 @@ from vivavoce.core.cases import CaseCount
 from vivavoce.core.errors import StoreError
 from vivavoce.core.text import causes_said, printable
 
+_TROUBLE = ("last_cause", "last_cause_calls", "answered_since", "advice")
+"""Columns of calls that stand in sentences below the table."""
+
 
 def status(
     run: RunPath,
@@ -83,7 +86,13 @@ def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
-    """A table of the calls to models and what they cost."""
-    columns = [name for name in calls[0] if name != "about"]
+    """A table of the calls to models and what they cost, then why calls failed and what to do about it."""
+    from vivavoce.studies.leaderboard.status import CallsRow, trouble_sentences
+
+    columns = [name for name in calls[0] if name not in ("about", *_TROUBLE)]
     lines = [[figure(row[name], 4) if name == "cost" else row[name] for name in columns] for row in calls]
     print_table([name.replace("_", " ") for name in columns], lines, "Calls to models")
+    for row in calls:
+        if row["last_cause"]:
+            at = f"{row['model']} at {row['endpoint']} ({row['purpose']})"
+            print(printable(f"{at}: {trouble_sentences(CallsRow(**row))}"))

@@ -39,6 +39,9 @@ _LONE = re.compile("[\ud800-\udfff]")
 class ContentFilterError(RejectedError):
     """The provider withheld the question or the answer."""
 
+    def __init__(self, why: str) -> None:
+        super().__init__(why, of_question=True)
+
 
 class HTTPClient:
     """Connections to one base URL. Opened in an event loop and closed there.
@@ -216,7 +219,7 @@ async def _body(reply: "aiohttp.ClientResponse") -> bytes:
     async for chunk in reply.content.iter_any():
         size += len(chunk)
         if size > LARGEST:
-            raise RejectedError(f"the answer is longer than {LARGEST >> 20} MiB")
+            raise RejectedError(f"the answer is longer than {LARGEST >> 20} MiB", of_question=True)
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -295,7 +298,9 @@ def _error_in_reply(reply: Mapping[str, Any], status: int, why: str, after: floa
 def _refusal(why: str, status: int) -> RejectedError:
     """The error for a request that will never be answered, with its cause in words."""
     if status == 413 or _TOO_LONG.search(why):
-        return RejectedError(f"the question is longer than the model's context (HTTP {status}: {why})")
+        return RejectedError(
+            f"the question is longer than the model's context (HTTP {status}: {why})", of_question=True
+        )
     if _FILTERED.search(why):
         return ContentFilterError(f"withheld by the provider's content filter (HTTP {status}: {why})")
     return RejectedError(f"HTTP {status}: {why}")

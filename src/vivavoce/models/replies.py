@@ -205,7 +205,8 @@ def _target_likelihood(numbers: Sequence[Any], likeliest: Iterable[bool | None])
         if n <= NO_NUMBER:
             raise RejectedError(
                 f"the endpoint gives {n:g} for token {place} of {len(logprobs)} of the target, which stands "
-                "for a probability too small to tell, so it has no likelihood"
+                "for a probability too small to tell, so it has no likelihood",
+                of_question=True,
             )
     return logprobs, Likelihood(math.fsum(logprobs), len(logprobs), _verbatim(likeliest))
 

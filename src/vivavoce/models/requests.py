@@ -184,16 +184,27 @@ class Reply:
 class RetryableError(Exception):
     """Another attempt may succeed: the endpoint was busy, or the connection broke.
 
-    `after` is the wait in seconds that it asked for; `throttled` says that it got too many requests at once.
+    `after` is the wait in seconds that it asked for; `throttled` says that it got too many requests at once,
+    `lasting` that other requests will probably fail in the same way.
     """
 
-    def __init__(self, why: str, *, after: float | None = None, throttled: bool = False) -> None:
+    def __init__(
+        self, why: str, *, after: float | None = None, throttled: bool = False, lasting: bool = False
+    ) -> None:
         super().__init__(why)
-        self.after, self.throttled = after, throttled
+        self.after, self.throttled, self.lasting = after, throttled, lasting
 
 
 class RejectedError(Exception):
-    """The request will never succeed: it is too long, or malformed. Others may."""
+    """The request will never succeed: it is too long, or malformed. Others may.
+
+    `of_question` says that it is due to this question alone. A model whose first three requests are rejected
+    otherwise, for one reason, is given up.
+    """
+
+    def __init__(self, why: str, *, of_question: bool = False) -> None:
+        super().__init__(why)
+        self.of_question = of_question
 
 
 class FatalError(ModelError):

@@ -9,6 +9,7 @@ from vivavoce.core import registry, specs
 from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
+from vivavoce.pipeline.call_causes import calls_with_causes
 from vivavoce.pipeline.interim import (
     PlanTerms,
     check_analyses,
@@ -32,7 +33,6 @@ from vivavoce.pipeline.load import (
     with_generated,
 )
 from vivavoce.store import read
-from vivavoce.store.calls import spent
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.store.interim_analyses import read_interim_analyses
@@ -205,7 +205,7 @@ def run_status(run: RunFile) -> Finding:
     """What the run holds: questions and cases, scores with what is missing and why, and calls to models."""
     table = load_scores(run, twins=True)
     with run.reading() as db:
-        responses, calls, cases = read.responses(db), spent(db), count_cases(run_cases(db))
+        responses, calls, cases = read.responses(db), calls_with_causes(db), count_cases(run_cases(db))
     return status(
         *(responses, table.scores, table.measures, calls), only=table.only, probes=table.probes, cases=cases
     )

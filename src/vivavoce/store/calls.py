@@ -7,7 +7,7 @@ fraction of a millisecond and a killed process loses nothing that was stored.
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -233,6 +233,35 @@ def spent(db: sqlite3.Connection) -> list[dict[str, Any]]:
         "GROUP BY model, endpoint, purpose ORDER BY model, endpoint, purpose"
     )
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+class FailedCalls(NamedTuple):
+    """The failed calls to one model for one purpose: how many by cause, the last cause last.
+
+    `answered_since` counts the calls that were answered after the last failure.
+    """
+
+    causes: Mapping[str, int]
+    answered_since: int
+
+
+def failed_calls(db: sqlite3.Connection) -> dict[tuple[str, str, str], FailedCalls]:
+    """The failed calls by model, endpoint and purpose."""
+    causes: dict[tuple[str, str, str], dict[str, int]] = {}
+    for *place, cause, n in db.execute(
+        "SELECT model, endpoint, purpose, error, count(*) FROM calls WHERE status = 'failed' "
+        "GROUP BY model, endpoint, purpose, error ORDER BY max(call_id)"
+    ):
+        causes.setdefault((place[0], place[1], place[2]), {})[cause or "no cause was stored"] = n
+    since = {
+        (model, endpoint, purpose): n
+        for model, endpoint, purpose, n in db.execute(
+            "SELECT model, endpoint, purpose, count(*) FROM calls JOIN (SELECT model, endpoint, purpose, "
+            "max(call_id) AS last FROM calls WHERE status = 'failed' GROUP BY model, endpoint, purpose) "
+            "USING (model, endpoint, purpose) WHERE call_id > last GROUP BY model, endpoint, purpose"
+        )
+    }
+    return {place: FailedCalls(counted, since.get(place, 0)) for place, counted in causes.items()}
 
 
 def lease(

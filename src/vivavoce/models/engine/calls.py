@@ -35,7 +35,8 @@ class CallOutcome(NamedTuple):
     """What came of a call: a reply, or `error` says why there is none.
 
     `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
-    request had been made already. `refused`: the endpoint would never answer this request.
+    request had been made already. `refused`: the endpoint would never answer this request. `fatal`: it would
+    answer none, so the call is stored and what it asked remains to be asked.
     """
 
     reply: Reply | None
@@ -44,6 +45,19 @@ class CallOutcome(NamedTuple):
     seconds: float
     cost: float | None
     refused: bool = False
+    fatal: bool = False
+
+
+class Waiting(NamedTuple):
+    """An endpoint from which nothing has come for some seconds: requests sent, and the longest wait."""
+
+    endpoint: str
+    requests: int
+    longest_s: float
+
+    def __str__(self) -> str:
+        requests = f"{self.requests} request{'s' * (self.requests != 1)}"
+        return f"{self.endpoint} ({requests}, longest {self.longest_s:.0f} s)"
 
 
 def call_record(
@@ -82,7 +96,8 @@ class UsageCounter:
 
     `shared` counts replies that were recalled instead of requested; tokens and cost are of requests only.
     `guessed` is the possible cost of replies without token counts: part of a limit, and of no total.
-    `remaining` counts calls without an outcome, `cut` prompts that were shortened to fit the model's context.
+    `remaining` counts calls that are still to be made, `cut` prompts that were shortened to fit the model's
+    context. `waiting` names the endpoints from which nothing has come for some seconds.
     """
 
     answered: int = 0
@@ -100,6 +115,7 @@ class UsageCounter:
     stopped: dict[str, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     traffic: Traffic = field(default_factory=Traffic)
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def done(self) -> int:

@@ -15,7 +15,8 @@ from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import EndpointConfig, load_endpoints
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
-from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.refusals import RefusalCounter
+from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
 from vivavoce.store.calls import CallRecord, put_call, stored_reply
 from vivavoce.store.runfile import RunFile
@@ -65,7 +66,8 @@ class ModelClient:
 
     `endpoints` are those of the environment unless given. `check` is called with each model before its first
     request, and raises where nothing may be sent to it. `progress` gets the counters, the number of requests
-    and their purpose. Raises `InputError` for a model without a price under `max_cost`.
+    and their purpose. A request takes `timeout_total` seconds at most. Raises `InputError` for a model
+    without a price under `max_cost`.
     """
 
     def __init__(
@@ -76,11 +78,13 @@ class ModelClient:
         max_cost: float | None = None,
         progress: Callable[[UsageCounter, int, str], None] | None = None,
         check: Callable[[CandidateConfig, Model], None] | None = None,
+        timeout_total: float = TIMEOUT_TOTAL_S,
     ) -> None:
         if max_cost is not None and not max_cost >= 0:  # NaN is no number either
             raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
         self.run, self._endpoints = run, endpoints
         self._max_cost, self._progress, self._check = max_cost, progress, check
+        self._timeout_total, self._refusals = timeout_total, RefusalCounter()
         self._checked: set[str] = set()
         self._local: dict[str, Any] = {}
         """By spec, the models of this process: loaded weights stay for the next requests."""
@@ -223,6 +227,8 @@ class ModelClient:
                 max_cost=self._max_cost,
                 spent=self.usage.cost + self.usage.guessed,
                 progress=self._reporter(len(pending), purpose),
+                timeout_total=self._timeout_total,
+                refusals=self._refusals,
             )
         self._count(tally)
         if tally.interrupted:

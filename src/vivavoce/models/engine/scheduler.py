@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import random
 import signal
 import threading
@@ -11,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from vivavoce.core.errors import ModelError
+from vivavoce.core.errors import EgressError, ModelError
 from vivavoce.core.net import permit
 from vivavoce.core.text import one_line
 from vivavoce.models.content import check_reply
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter
+from vivavoce.models.engine.budget import Budget
+from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, Waiting
+from vivavoce.models.engine.refusals import FailureKind, RefusalCounter
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, RejectedError, Reply, Request, RetryableError
 
@@ -25,8 +28,12 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds before the second attempt, at most; doubled each time up to the longest."""
 LONGEST_AFTER = 600.0
 """Longest Retry-After in seconds that is respected."""
-MAX_FAILURES = 20
-"""Failed requests in a row after which a model is given up."""
+TIMEOUT_TOTAL_S = 600.0
+"""Seconds that one request may take in all, unless the caller says otherwise."""
+SILENCE_S = 5.0
+"""Seconds without a reply after which an endpoint is named as the one that is waited for."""
+CLOCK_S = 0.001
+"""Seconds by which a timer may ring early."""
 MAX_CAUSES = 100
 """Causes of failure that are counted apart; endpoints put numbers of requests into theirs."""
 
@@ -40,14 +47,21 @@ def ask(
     spent: float = 0.0,
     progress: Callable[[UsageCounter], None] | None = None,
     tally: UsageCounter | None = None,
+    timeout_total: float = TIMEOUT_TOTAL_S,
+    refusals: RefusalCounter | None = None,
 ) -> UsageCounter:
     """Ask everything, several models side by side, and hand each outcome to `store` as it comes.
 
     Memory does not grow with the number of calls, which may come from a generator. `recall` may return the
     stored outcome of an equal request: it counts at cost 0 and nothing is sent; a stored failure is requested
     again. Ctrl-C lets requests in flight finish, a second one drops them. A model that cannot be asked at all
-    (no key, no host, offline) keeps its other calls as remaining, not as failed; so does one whose last 20
-    requests all failed. Refusals by an endpoint count as failures until its first reply.
+    (a refused key, no host, offline) is given up, and so is one that three requests in a row find to fail for
+    the same reason, or twenty for any (`RefusalCounter`; given `refusals` go on counting those of earlier
+    calls): its other calls are remaining, not failed. What was sent to it is stored all the same.
+
+    A request takes `timeout_total` seconds at most, over all its attempts and the waits between them; waits
+    for our own limits do not count, nor do models of this process. `progress` is also called while nothing
+    comes, once a second, with the endpoints in `waiting`.
 
     With `max_cost` no request is sent that would pass it, including what was `spent` before. The cost of a
     request is estimated by the mean so far (before the first reply, by the text sent and `max_tokens`).
@@ -57,8 +71,15 @@ def ask(
     the counts up to there. Where an event loop runs already, as in a notebook, all are called in another
     thread, one at a time.
     """
-    scheduler = _Scheduler(store, recall, max_cost, spent, progress)
-    scheduler.tally = scheduler.tally if tally is None else tally
+    tally = UsageCounter() if tally is None else tally
+    scheduler = _Scheduler(
+        store,
+        recall,
+        progress,
+        budget=Budget(max_cost, spent, tally),
+        refusals=RefusalCounter() if refusals is None else refusals,
+        timeout_total=timeout_total,
+    )
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -89,8 +110,10 @@ class _Attempt:
     error: str | None = None
     cost: float | None = None
     refused: bool = False
+    fatal: bool = False
     done: bool = True
     retry_after: float | None = None
+    kind: FailureKind = "passing"
 
 
 class _Scheduler:
@@ -98,20 +121,23 @@ class _Scheduler:
         self,
         store: Callable[[Model, Call, CallOutcome], None],
         recall: Callable[[Model, Call], CallOutcome | None] | None,
-        max_cost: float | None,
-        spent: float,
         progress: Callable[[UsageCounter], None] | None,
+        *,
+        budget: Budget,
+        refusals: RefusalCounter,
+        timeout_total: float,
     ) -> None:
         self.store, self.recall, self.progress = store, recall, progress
-        self.max_cost, self.spent = max_cost, spent
-        self.tally = UsageCounter()
+        self.budget, self.refusals, self.timeout_total = budget, refusals, timeout_total
+        self.tally = budget.tally
         self.limiters: dict[str, RateLimiter] = {}
         self.in_flight: dict[tuple[str, str, int], asyncio.Future[CallOutcome | None]] = {}
-        self.replied: set[str] = set()
-        self.failures: Counter[str] = Counter()
-        self.spending: dict[str, tuple[int, float]] = {}
-        self.reserved: dict[object, float] = {}
-        self.reservation_ended = asyncio.Event()
+        self.sent: Counter[str] = Counter()
+        """By model, requests on the wire."""
+        self.settled = asyncio.Event()
+        self.begun: dict[object, tuple[str, float]] = {}
+        """Requests without an outcome: their endpoint, and when their first attempt began."""
+        self.heard_at: dict[str, float] = {}
         self.stop = asyncio.Event()
         self.error: Exception | None = None
         self.reported_at = 0.0
@@ -127,12 +153,15 @@ class _Scheduler:
                 asyncio.create_task(self._worker(queue, source, limiter))
                 for _ in range(queue.limits.concurrency)
             ]
+        watch = asyncio.create_task(self._watch())
         with self._interruptible():
             try:
                 await asyncio.gather(*self.workers, return_exceptions=True)
             finally:
+                watch.cancel()
                 for queue in queues:
                     await queue.model.close()
+        self.tally.waiting = ()
         if self.error:
             raise self.error
         self.tally.remaining += sum(1 for source in sources for _ in source)
@@ -156,6 +185,7 @@ class _Scheduler:
                     self.tally.remaining += outcome is None
                 if outcome is not None:
                     self.store(queue.model, call, outcome)
+                    self.heard_at[queue.model.endpoint] = time.monotonic()
                     self._count(outcome)  # what could not be kept did not come
                     self._report()
         except Exception as error:  # of the caller's: a full disk, a generator that breaks
@@ -174,13 +204,13 @@ class _Scheduler:
             if outcome is not None and outcome.reply is not None:
                 self.tally.shared += 1
                 return outcome._replace(cost=0.0)
-            return outcome
+            return None if outcome is None or outcome.fatal else outcome
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
         try:
-            price = await self._affordable(queue, call.request)
+            price = await self.budget.price_of(queue, call.request, lambda: self._ended(queue.model))
             if price is not None:
-                with self._reservation(price):
+                with self.budget.reservation(price):
                     outcome = await self._attempts(queue, call.request, limiter)
             return outcome
         finally:
@@ -188,56 +218,103 @@ class _Scheduler:
             del self.in_flight[key]
 
     async def _attempts(self, queue: Queue, request: Request, limiter: RateLimiter) -> CallOutcome | None:
-        """The outcome after as many attempts as the limits allow; null if the model was stopped."""
-        model, max_attempts = queue.model, queue.limits.attempts
-        result = _Attempt(0.0)
-        for attempt in range(1, max_attempts + 1):
-            latest = await self._attempt(queue, request, limiter)
-            if latest is None:
-                return None
-            result = latest
-            if result.done:
-                return CallOutcome(
-                    result.reply, result.error, attempt, result.seconds, result.cost, result.refused
-                )
-            if attempt < max_attempts:
+        """The outcome after as many attempts as the limits allow; null if the model was given up before."""
+        model, most, token = queue.model, queue.limits.attempts, object()
+        total = self.timeout_total if model.place else math.inf
+        used, attempt, why = 0.0, 0, ""
+        try:
+            while True:
+                result = await self._attempt(queue, request, limiter, token, total - used)
+                if result is None:
+                    return None
+                attempt += 1
+                used += result.seconds
+                wait = _backoff(attempt, result.retry_after)
+                if result.done:
+                    break
+                if used + wait >= total - CLOCK_S:
+                    why = f"; another attempt would pass the {total:g} s of a request (--timeout-total)"
+                    break
+                if attempt == most:
+                    break
                 self.tally.retries += 1
-                await self._pause(_backoff(attempt, result.retry_after))
-        self._note_failure(model, result.error or "")
-        error = f"{result.error}, after {max_attempts} attempt{'s' * (max_attempts > 1)}"
-        return CallOutcome(None, error, max_attempts, result.seconds, None)
+                await self._pause(wait)
+                used += wait
+        finally:
+            self.begun.pop(token, None)
+        error = result.error
+        if error is not None and not result.fatal:
+            self.refusals.on_failure(model.name, error, result.kind)
+        if not result.done:
+            error = f"{error}{why}, after {attempt} attempt{'s' * (attempt > 1)}"
+        return CallOutcome(
+            result.reply, error, attempt, result.seconds, result.cost, result.refused, result.fatal
+        )
 
-    async def _attempt(self, queue: Queue, request: Request, limiter: RateLimiter) -> "_Attempt | None":
-        """One attempt, in a slot of the endpoint; null if the model was stopped."""
+    async def _attempt(
+        self, queue: Queue, request: Request, limiter: RateLimiter, token: object, seconds: float
+    ) -> "_Attempt | None":
+        """One attempt of at most `seconds`, in a slot of the endpoint; null if the model is given up."""
         model = queue.model
         await limiter.enter()
         sent = time.monotonic()
         try:
             await self._pause(limiter.starts(request, sent) - sent)
+            await self._undoubted(model)
             if self._ended(model):
                 return None
             sent = time.monotonic()
-            reply = await self._send(model, request)
-        except RetryableError as error:
-            if error.throttled:
-                limiter.on_overload(sent, time.monotonic())
-            return _Attempt(time.monotonic() - sent, error=str(error), done=False, retry_after=error.after)
-        except ModelError as error:
+            if model.place:
+                self.begun.setdefault(token, (model.endpoint, sent))
+            self.sent[model.name] += 1
+            try:
+                reply = await self._within(seconds, model, request)
+            finally:
+                self.sent[model.name] -= 1
+        except EgressError as error:  # nothing was sent
             self.tally.stopped.setdefault(model.name, str(error))
             return None
         except Exception as error:
-            refused = isinstance(error, RejectedError)
-            why = str(error) if refused else _unexpected(error)
-            # Once the model has replied, a refusal is due to the question; so is any of a local model.
-            if model.name not in self.replied and not (refused and getattr(model, "branching", False)):
-                self._note_failure(model, why)
-            return _Attempt(time.monotonic() - sent, error=why, refused=refused)
+            failed = self._failed(model, error)
+            failed.seconds = time.monotonic() - sent
+            if failed.kind == "throttled":
+                limiter.on_overload(sent, time.monotonic())
+            return failed
         else:
             limiter.on_success()
-            cost = self._pay(queue, request, reply)
+            self.refusals.on_reply(model.name)
+            cost = self.budget.pay(queue, request, reply)
             return _Attempt(time.monotonic() - sent, reply=reply, cost=cost)
         finally:
             limiter.leave()
+            self.settled.set()
+            self.settled = asyncio.Event()
+
+    def _failed(self, model: Model, error: Exception) -> _Attempt:
+        """What an attempt came to that raised; a model that answers nobody is stopped."""
+        if isinstance(error, RetryableError):
+            kind: FailureKind = "throttled" if error.throttled else "lasting" if error.lasting else "passing"
+            return _Attempt(0.0, error=str(error), done=False, retry_after=error.after, kind=kind)
+        if isinstance(error, ModelError):
+            self.tally.stopped.setdefault(model.name, str(error))
+            return _Attempt(0.0, error=str(error).rstrip("."), fatal=True)
+        if not isinstance(error, RejectedError):
+            return _Attempt(0.0, error=_unexpected(error), kind="refused")
+        # A refusal by a local model is due to the question.
+        of_question = error.of_question or getattr(model, "branching", False)
+        return _Attempt(0.0, error=str(error), refused=True, kind="question" if of_question else "refused")
+
+    async def _within(self, seconds: float, model: Model, request: Request) -> Reply:
+        """The reply, within so many seconds however it drips; `RetryableError` where it takes longer."""
+        if math.isinf(seconds):
+            return await self._send(model, request)
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                return await self._send(model, request)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        raise RetryableError("no reply came in time")
 
     async def _send(self, model: Model, request: Request) -> Reply:
         if model.place:
@@ -249,79 +326,50 @@ class _Scheduler:
         check_reply(reply)
         return reply
 
-    def _note_failure(self, model: Model, why: str) -> None:
-        self.failures[model.name] += 1
-        if (times := self.failures[model.name]) >= MAX_FAILURES:
-            self.tally.stopped.setdefault(
-                model.name, f"the last {times} requests to {model.endpoint} all failed; the last one: {why}"
-            )
+    async def _undoubted(self, model: Model) -> None:
+        """Return when the model may be asked; where it cannot work, it is given up.
+
+        Refusals come faster than replies: while a request is on the wire whose reply may show that the model
+        works, nothing more is sent, and it is not given up.
+        """
+        while why := self.refusals.why_given_up(model.name, model.endpoint):
+            if not self.sent[model.name]:
+                self.tally.stopped.setdefault(model.name, why)
+            if self._ended(model):
+                return
+            await self.settled.wait()
+
+    async def _watch(self) -> None:
+        """Report once a second which endpoints are waited for, while nothing comes from them."""
+        try:
+            while True:
+                await asyncio.sleep(1.0)
+                before, self.tally.waiting = self.tally.waiting, self._waited_for(time.monotonic())
+                if before or self.tally.waiting:
+                    self._report(last=True)
+        except Exception as error:  # of the caller's
+            self.error = self.error or error
+            self.stop.set()
+
+    def _waited_for(self, now: float) -> tuple[Waiting, ...]:
+        begun: dict[str, list[float]] = {}
+        for endpoint, at in self.begun.values():
+            begun.setdefault(endpoint, []).append(at)
+        return tuple(
+            Waiting(endpoint, len(times), now - min(times))
+            for endpoint, times in begun.items()
+            if now - max(min(times), self.heard_at.get(endpoint, 0.0)) >= SILENCE_S
+        )
 
     async def _pause(self, seconds: float) -> None:
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.stop.wait(), seconds)
 
-    async def _affordable(self, queue: Queue, request: Request) -> float | None:
-        """What one more request may cost; null, and the model is stopped, if that is too much.
-
-        As long as others are on the wire they may turn out cheaper than was booked for them.
-        """
-        if self.max_cost is None or queue.price is None:
-            return 0.0
-        while not self._ended(queue.model):
-            requests, cost = self.spending.get(queue.model.name, (0, 0.0))
-            price = (
-                cost / requests
-                if requests
-                else _price(request.characters // 4, request.sampling.max_tokens or 0, queue.price)
-            )
-            spent = self.spent + self.tally.cost + self.tally.guessed
-            if spent + sum(self.reserved.values()) + price <= self.max_cost + 1e-9:
-                return price
-            if self.reserved:
-                await self.reservation_ended.wait()
-                continue
-            self.tally.stopped.setdefault(
-                queue.model.name,
-                f"another request might pass --max-cost {self.max_cost:g} ({spent:.4f} spent)",
-            )
-        return None
-
-    @contextlib.contextmanager
-    def _reservation(self, price: float) -> Iterator[None]:
-        key = object()
-        if price:
-            self.reserved[key] = price
-        try:
-            yield
-        finally:
-            self.reserved.pop(key, None)
-            self.reservation_ended.set()
-            self.reservation_ended = asyncio.Event()
-
-    def _pay(self, queue: Queue, request: Request, reply: Reply) -> float | None:
-        """Count the reply's tokens and cost; returns the cost, null where it is not known."""
-        tally, usage, name = self.tally, reply.usage, queue.model.name
-        self.replied.add(name)
-        self.failures.pop(name, None)
-        tally.input_tokens += usage.input or 0
-        tally.output_tokens += usage.output or 0
-        tally.cut += bool(reply.truncated)
-        counted = usage.input is not None and usage.output is not None
-        tally.unpriced += not counted or queue.price is None
-        if queue.price is None:
-            return None
-        cost = _price(*_token_counts(request, reply), queue.price)
-        requests, before = self.spending.get(name, (0, 0.0))
-        self.spending[name] = requests + 1, before + cost
-        if not counted:
-            tally.guessed += cost
-            return None
-        tally.cost += cost
-        return cost
-
     def _count(self, outcome: CallOutcome) -> None:
-        if outcome.reply is None:
+        if outcome.fatal:
+            self.tally.remaining += 1
+        elif outcome.reply is None:
             causes, cause = self.tally.causes, outcome.error or "no cause"
             self.tally.failed += 1
             causes[cause if cause in causes or len(causes) < MAX_CAUSES else "other causes"] += 1
@@ -372,20 +420,6 @@ def _backoff(attempt: int, after: float | None) -> float:
     if after is not None:
         return min(after, LONGEST_AFTER) + random.uniform(0, FIRST_WAIT)
     return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
-
-
-def _token_counts(request: Request, reply: Reply) -> tuple[int, int]:
-    """Input and output tokens of a reply, estimated from characters where it has no counts."""
-    sent, generated = reply.usage
-    if sent is None:
-        sent = request.characters // 4
-    if generated is None:
-        generated = request.sampling.max_tokens or len(f"{reply.text}{reply.reasoning}") // 4
-    return sent, generated
-
-
-def _price(input_tokens: int, output_tokens: int, price: tuple[float, float]) -> float:
-    return (input_tokens * price[0] + output_tokens * price[1]) / 1e6
 
 
 def _unexpected(error: Exception) -> str:

@@ -114,7 +114,8 @@ class HTTPModel(ABC):
             return replied
         raise RetryableError(
             f"{one_line(printable(replied), 80)!r} answered in place of {self.model!r}; if that is the same, "
-            "list it under accept in a --providers file"
+            "list it under accept in a --providers file",
+            lasting=True,
         )
 
 

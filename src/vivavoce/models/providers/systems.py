@@ -139,7 +139,7 @@ class ReplayModel(SystemModel):
         """The recorded response to the last message; `RejectedError` where there is none."""
         question = request.messages[-1].content
         if question not in self._texts:
-            raise RejectedError("the recording has no answer to this question")
+            raise RejectedError("the recording has no answer to this question", of_question=True)
         return Reply(text=self._texts[question], finish_reason="stop", usage=Usage(0, 0))
 
 

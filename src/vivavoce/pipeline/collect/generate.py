@@ -49,6 +49,11 @@ def generation_rounds(
             yield Call(plan.requests.request(item, candidate, repeat), repeat, item)
 
     def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
+        if outcome.fatal:  # nothing was answered, and what was asked is still to be asked
+            ledger.keep(
+                call_record(model, call, outcome, purpose="collect", status="failed", error=outcome.error)
+            )
+            return
         response = _response(benchmark, model, call, outcome)
         if model.name in confident:
             response = _with_confidence(response)

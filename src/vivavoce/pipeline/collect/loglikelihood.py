@@ -148,7 +148,7 @@ class _Rounds:
 
     def keep_opening(self, model: Model, call: Call, outcome: CallOutcome) -> None:
         cause = self._store_call(model, call, outcome)
-        if cause is not None:
+        if cause is not None and not outcome.fatal:
             self._failures[model.name, call.request.key] = cause
 
     def following_calls(self, candidate: CandidateConfig, model: Model) -> Iterator[Call]:
@@ -199,7 +199,7 @@ class _Rounds:
         cause = self._store_call(model, call, outcome)
         place: _Place = call.tag
         gathered = place.gathered
-        if gathered is None:
+        if gathered is None or outcome.fatal:  # what was asked is still to be asked
             return
         gathered.missing -= 1
         if cause is not None:

@@ -37,7 +37,10 @@ class ScoresRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsRow:
-    """What was asked of one model at one endpoint for one purpose."""
+    """What was asked of one model at one endpoint for one purpose.
+
+    Where calls failed: the last cause, how many failed for it, how many were answered since, and what to do.
+    """
 
     about: str = "calls"
     model: str
@@ -50,6 +53,10 @@ class CallsRow:
     output_tokens: int | None
     cost: float | None
     reason: str | None
+    last_cause: str | None = None
+    last_cause_calls: int | None = None
+    answered_since: int | None = None
+    advice: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +141,17 @@ def _bill(row: CallsRow) -> str:
     cost = f"cost {row.cost:.4f}" if row.cost is not None else f"cost not known: {row.reason}"
     at = f" at {row.endpoint}" if row.endpoint else ""
     calls = f"{count(row.calls, 'call')}, {row.failed} failed"
-    return f"{row.model}{at} ({row.purpose}): {calls}; {cost}."
+    trouble = f" {trouble_sentences(row)}" if row.last_cause else ""
+    return f"{row.model}{at} ({row.purpose}): {calls}; {cost}.{trouble}"
+
+
+def trouble_sentences(row: CallsRow) -> str:
+    """The last cause for which calls of the row failed, and what to do about it."""
+    since = f" {count(row.answered_since, 'call')} answered since." if row.answered_since else ""
+    return (
+        f"Last cause ({row.last_cause_calls} of {row.failed} failed): {(row.last_cause or '').rstrip('.')}."
+        f"{since} {row.advice or ''}".rstrip()
+    )
 
 
 def _sentence(row: ScoresRow) -> str:
