@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from vivavoce.core.errors import ModelError, SpecError
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.models.candidates import parse_candidate
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.yamls import read_mapping
 from vivavoce.pipeline.run import open_run
 from vivavoce.testing.provider import check_provider
 

@@ -65,7 +65,7 @@ def test_reading_twice_changes_nothing(run: Run, tmp_path: Path) -> None:
 
 def test_ties_share_a_mid_rank(run: Run, tmp_path: Path) -> None:
     def opinion(item: str, answer: str) -> dict[str, Any]:
-        return {"rank": 7 if "key" in answer or "five" in answer else "7,5", "tag": "ok"}
+        return {"rank": 3 if "key" in answer or "five" in answer else "3,5", "tag": "ok"}
 
     store_ballots(run.file, [filled(tmp_path / "out" / "anna.csv", opinion)])
     assert {"reference": 1.5, "Able": 1.5, "Fair": 3.5, "Poor": 3.5} == marks(run, "rank")
@@ -327,8 +327,11 @@ def test_one_bad_file_stores_none(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        ("rank", "first", "a rank is a number from 1, the best, not 'first'"),
+        ("rank", "first", "a rank is a number from 1, the best, to 4, the number of answers, not 'first'"),
         ("rank", "0", "a rank is a number from 1"),
+        ("rank", "5", "to 4, the number of answers, not '5'"),
+        ("rank", "inf", "a rank is a number from 1"),
+        ("rank", "9" * 400, "a rank is a number from 1"),
         ("rank", "nan", "a rank is a number from 1"),
         ("rank", "1_0", "a rank is a number from 1"),
         ("tag", "fine", "its tag is good, okay or bad, not 'fine'"),

@@ -128,8 +128,8 @@ def test_columns_are_mapped_and_set(desk: Desk) -> None:
 
 
 def test_repeats_keep_their_numbers(desk: Desk) -> None:
-    desk.take(*(row(repeat=k, text=str(k)) for k in (1, 2, 3, 4, 5)), row(item=3, repeat=0))
-    assert {0, 1, 2, 3, 4, 5} == set(desk.run.responses["repeat"])
+    desk.take(*(row(repeat=k, text=str(k)) for k in (1, 2, 3, 4, 5)), row(item=3, repeat=7))
+    assert {1, 2, 3, 4, 5, 7} == set(desk.run.responses["repeat"])
 
 
 @pytest.mark.parametrize(
@@ -376,13 +376,17 @@ def test_an_answer_that_is_no_text_is_named(desk: Desk, value: object) -> None:
     "value", ["two", 1.5, "1.5", True, [1], 2**63, 10**30, -(2**63) - 1, "1_0", "nan", "1e999"]
 )
 def test_a_repeat_that_is_no_whole_number_is_named(desk: Desk, value: object) -> None:
-    with pytest.raises(InputError, match=r"answers\.jsonl, line 1: repeat must be a whole number, not "):
+    with pytest.raises(
+        InputError, match=r"answers\.jsonl, line 1: repeat must be a whole number from 1, not "
+    ):
         desk.take(row(repeat=value))
 
 
 @pytest.mark.parametrize("value", ["fast", True, {}, "nan", "inf", 10**400, "9" * 5000])
 def test_seconds_that_are_no_number_are_named(desk: Desk, value: object) -> None:
-    with pytest.raises(InputError, match=r"answers\.jsonl, line 1: seconds must be a number, not ") as error:
+    with pytest.raises(
+        InputError, match=r"answers\.jsonl, line 1: seconds must be a number from 0, not "
+    ) as error:
         desk.take(row(seconds=value))
     assert len(str(error.value)) < 300 + len(str(desk.folder))
 

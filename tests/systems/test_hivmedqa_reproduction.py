@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from vivavoce.cli.reproduce import reproduce as command
 from vivavoce.core.errors import InputError
-from vivavoce.models.yamls import read_mapping
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.systems.hivmedqa.reproduction import PUBLISHED
 
 CRITERIA = ("comprehension", "reasoning", "knowledge_recall", "demographic_bias", "harm", "medsynf1")

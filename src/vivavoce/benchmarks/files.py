@@ -1,6 +1,5 @@
 """A user's own exam in a jsonl or csv file: no code, columns named like the record's fields or mapped."""
 
-import json
 import math
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +9,7 @@ from typing import Any
 
 from vivavoce.benchmarks import Benchmark
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.numbers import finite
 from vivavoce.core.records import Card, Item, Unit
 from vivavoce.core.registry import benchmark
@@ -54,7 +54,7 @@ def _item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         item=_text(row["item"], f"{line.where}, item"),
         **texts,
         **lists,
-        step=_number(row.get("step"), f"{line.where}, step"),
+        step=_step(row.get("step"), len(lists.get("steps", ())), f"{line.where}, step"),
         rubric=_rubric(row.get("rubric"), f"{line.where}, rubric"),
         meta={key: _json_value(value) for key, value in row.items() if key not in _ITEM_COLUMNS},
     )
@@ -78,24 +78,36 @@ def _text(value: Any, where: str) -> str:
     raise InputError(f"{where}: a text is needed, not {type(value).__name__}: {one_line(str(value), 40)}.")
 
 
-def _number(value: Any, where: str) -> int | None:
-    """A whole number, also as text; null where there is none."""
+def _step(value: Any, steps: int, where: str) -> int | None:
+    """The number of one of so many steps, also as text; null where there is none.
+
+    Without steps the column is about something else, and takes any whole number.
+    """
     if value in (None, ""):
         return None
-    try:
-        # beyond 63 bits the store has no room
-        if isinstance(value, bool) or (number := int(value)) != float(value) or abs(number) >= 2**63:
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{where}: a whole number is needed, not {one_line(str(value), 40)!r}.") from None
+    number = _whole_number(value)
+    low, high = (1, steps) if steps else (-(2**63), 2**63 - 1)
+    if number is None or not low <= number <= high:
+        among = f" from 1 to {steps}, the number of steps," if steps else ""
+        excerpt = one_line(str(value), 40)
+        raise InputError(f"{where}: a whole number{among} is needed, not {excerpt!r}.")
     return number
+
+
+def _whole_number(value: Any) -> int | None:
+    """The whole number that a value is or writes; null for any other."""
+    try:
+        number = int(value)
+        return number if not isinstance(value, bool) and number == float(value) else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _list(value: Any, where: str, *, arrays: bool) -> tuple[str, ...]:
     """A list, a JSON array written as text (csv has no lists), or one text."""
     if arrays and isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError, RecursionError):  # a text may begin with a bracket, such as '[18F]FDG'
-            value = json.loads(value)
+        with suppress(ValueError):  # a text may begin with a bracket, such as '[18F]FDG'
+            value = read_json(value)
     if isinstance(value, list):
         return tuple(_text(v, where) for v in value)
     return (_text(value, where),) if value != "" else ()
@@ -107,8 +119,8 @@ def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
     """
     if value in (None, ""):
         return ()
-    with suppress(ValueError, TypeError, RecursionError):
-        value = json.loads(value)
+    with suppress(ValueError, TypeError):  # a list need not be read
+        value = read_json(value)
     if value == []:
         return ()
     if not isinstance(value, list):
@@ -121,15 +133,20 @@ def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
     return tuple(points)
 
 
+_MOST_WEIGHT = 1_000_000
+"""Sums of weights stay finite."""
+
+
 def _point(point: Any, number: int, where: str) -> Unit:
     text, weight = None, None
     if isinstance(point, dict):
         text = point.get("text") or point.get("criterion")
         weight = point.get("weight", point.get("points"))
     worth = finite(weight)
-    if not isinstance(text, str) or not text.strip() or not worth:
+    if not isinstance(text, str) or not text.strip() or not worth or abs(worth) > _MOST_WEIGHT:
         raise InputError(
-            f"{where}, point {number}: an object with a text and a weight other than 0 is needed, like "
+            f"{where}, point {number}: an object with a text and a weight other than 0, of at most "
+            f"{_MOST_WEIGHT:,}, is needed, like "
             '{"text": "names the drug of choice", "weight": 5}.'
         )
     return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=worth)

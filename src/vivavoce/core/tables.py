@@ -3,7 +3,6 @@
 import csv
 import functools
 import json
-import re
 import types
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.json_text import read_json
 from vivavoce.core.records import Candidate, Item, Response, Score
 
 if TYPE_CHECKING:
@@ -124,30 +124,16 @@ def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no JSON number; write null where there is none")
-
-
-_JSON = json.JSONDecoder(parse_constant=_no_number)
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-
 def _jsonl(path: Path) -> Iterator[Line]:
     for number, text in _text_lines(path):
         if not text.strip():
             continue
         where = f"{path}, line {number}"
         try:
-            row = _JSON.decode(text.rstrip("\r\n"))
-            if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
-                json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"{where}: broken JSON (a \\u escape gives half of a character): mend that escape."
-            ) from None
+            row = read_json(text.rstrip("\r\n"))
         except json.JSONDecodeError as error:
             raise InputError(f"{where}: broken JSON ({error.msg}, column {error.colno}).") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{where}: broken JSON ({error}).") from None
         if not isinstance(row, dict):
             raise InputError(f"{where}: a JSON object is needed, not {type(row).__name__}.")

@@ -10,6 +10,7 @@ from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.numbers import finite
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.records import Criterion, Direction, IfUnanswered
+from vivavoce.core.yaml_files import MOST_BYTES, read_document
 from vivavoce.judging.criterion import Call, Kind, Reasoning, Result, RubricCriterion
 from vivavoce.judging.replies import plain
 from vivavoce.judging.rubric import Rubric
@@ -33,66 +34,23 @@ class Sheet(NamedTuple):
 
 def read_sheet(file: Path) -> Sheet:
     """The file's settings and body. Raises `InputError` with file and line for any other file."""
-    import yaml
-
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as stream:
+            raw = stream.read(MOST_BYTES + 1)  # of a device there is no end
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError) as error:  # ValueError: no UTF-8, or no possible path
         raise InputError(f"the rubric {file} cannot be read: {error}.") from error
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"{file} has more than {MOST_BYTES:,} bytes: no rubric is so long.")
     first, _, rest = text.partition("\n")
     settings, mark, body = f"\n{rest}".partition("\n---\n")
     if first.rstrip() != "---" or not mark:
         raise InputError(f"{file}: a rubric begins with its settings between two lines of ---.")
-    try:
-        # The line feed before the settings stands for the first line: lines are then those of the file.
-        node = yaml.compose(settings, Loader=yaml.SafeLoader)
-        parsed = yaml.safe_load(settings)
-    except yaml.YAMLError as fault:
-        place = getattr(fault, "problem_mark", None)
-        where = f", line {place.line + 1}" if place else ""
-        raise InputError(f"{file}{where}: no valid YAML ({getattr(fault, 'problem', fault)}).") from None
-    except (ValueError, RecursionError) as fault:  # a date that is none, lists without end
-        raise InputError(f"{file}: no valid YAML ({fault}).") from None
-    if not isinstance(parsed, dict):
+    # The line feed before the settings stands for the first line: lines are then those of the file.
+    document = read_document(settings, file, InputError)
+    if not isinstance(document.value, dict):
         raise InputError(f"{file}, line 2: the settings are a mapping of names to values.")
-    lines: dict[tuple[str | int, ...], int] = {}
-    _walk(file, node, (), lines, set())
-    return Sheet(file, parsed, body.strip(), lines)
-
-
-def _key_text(key: Any) -> str:
-    """A key as a word; 1 and 1.0 are one number, and one entry."""
-    try:
-        return f"{float(key.value):g}"
-    except (TypeError, ValueError):
-        return str(key.value)
-
-
-def _walk(
-    file: Path,
-    node: Any,
-    path: tuple[str | int, ...],
-    lines: dict[tuple[str | int, ...], int],
-    visited: set[int],
-) -> None:
-    """Note every setting's line; YAML would keep the last of two with one name and say nothing."""
-    import yaml
-
-    if not isinstance(node, yaml.ScalarNode) and id(node) in visited:  # they may hold themselves, or grow
-        raise InputError(f"{file}, line {node.start_mark.line + 1}: write it out, aliases are not used here.")
-    visited.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for k, value in enumerate(node.value):
-            lines[(*path, k)] = value.start_mark.line + 1
-            _walk(file, value, (*path, k), lines, visited)
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            place = (*path, _key_text(key))
-            line = key.start_mark.line + 1
-            if place in lines:
-                raise InputError(f"{file}, line {line}: {key.value} stands there twice.")
-            lines[place] = line
-            _walk(file, value, place, lines, visited)
+    return Sheet(file, document.value, body.strip(), document.lines)
 
 
 _SETTINGS = (

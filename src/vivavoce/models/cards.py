@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import ModelError, suggest
-from vivavoce.models.yamls import read_mapping
+from vivavoce.core.yaml_files import read_mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

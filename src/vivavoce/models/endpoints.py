@@ -14,9 +14,9 @@ from urllib.parse import unquote_plus
 
 from vivavoce.core import registry
 from vivavoce.core.errors import ModelError, suggest
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import FatalError
-from vivavoce.models.yamls import read_mapping
 
 Price = tuple[float, float]
 """What a million tokens cost, input and output."""

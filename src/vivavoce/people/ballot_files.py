@@ -2,12 +2,12 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import is_file
 from vivavoce.core.text import one_line
 from vivavoce.people.tasks import TASKS, Row
@@ -52,8 +52,8 @@ def read_file(file: Path) -> FilledFile:
 
 def _json(file: Path, text: str) -> FilledFile:
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        body = read_json(text)
+    except ValueError as error:
         raise InputError(f"{file}: broken JSON ({error}): download the ballot again.") from None
     schemas = [task.schema for task in TASKS.values()]
     if not isinstance(body, dict) or body.get("schema") not in schemas:

@@ -27,9 +27,9 @@ from vivavoce.benchmarks import load
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
 from vivavoce.core.records import Finding, Measure
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.models.candidates import may_return_logprobs
-from vivavoce.models.yamls import read_mapping
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.findings import study_name

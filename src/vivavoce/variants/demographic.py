@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Spec
-from vivavoce.models.yamls import read_mapping
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
 from vivavoce.variants.invariants import changed, facts
 from vivavoce.variants.sentences import at_place, place, sentence_starts

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
+from vivavoce.core.yaml_files import read_mapping
 from vivavoce.formats import format_of
-from vivavoce.models.yamls import read_mapping
 from vivavoce.variants import seeded_choice
 
 FILE = Path(__file__).with_name("sentences.yaml")

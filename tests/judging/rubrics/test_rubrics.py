@@ -248,7 +248,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         ([("  - name: harm", "  - name: Harm 2")], "line 8: a criterion's name is of the letters"),
         ([("    ask: Is it safe?\n", "")], "line 8: ask: needs a text"),
         ([("[0, 5]", "[5, 0]")], "line 10: scale: is [low, high] with low below high"),
-        ([("[0, 5]", "[0, .nan]")], "line 10: scale:"),
+        ([("[0, 5]", "[0, .nan]")], "line 10: .nan is no number"),
         ([("[0, 5]", "[false, true]")], "line 10: scale:"),
         ([("[0, 5]", "[0, null]")], "line 10: scale:"),
         ([("[0, 5]", "[0, 5]\n    step: 2")], "line 11: steps of 2 do not lead from 0 to 5"),
@@ -276,7 +276,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         ),
         ([("{{ question }}", "Hello.\n## user\n{{ question }}")], "text stands before the first of the"),
         ([("{{ question }}", "## system\n{{ question }}")], "one section ## user and at most one ## system"),
-        ([("source: our own", "source: &a our own\nnote: [*a]")], "note: needs a text"),
+        ([("source: our own", "source: &a our own\nnote: [*a]")], "line 5: write it out, aliases"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_with_its_line(

@@ -193,7 +193,7 @@ def test_an_item_that_cannot_be_used_is_named_with_file_and_place(
         (b"[]", "TF.json holds no items."),
         (b"\xff\xff", "TF.json: broken JSON"),
         (b'[{"question": "\\ud800", "answer": "True"}]', "TF.json: broken JSON"),
-        (b"[NaN]", "TF.json: broken JSON (NaN is no JSON number)."),
+        (b"[NaN]", "TF.json: broken JSON (NaN is no JSON number; write null"),
         (b"[" * 100_000, "TF.json: broken JSON"),
     ],
 )

@@ -132,7 +132,7 @@ class RankTask(Task):
     def read_rows(self, packet_item: PacketItem, rows: Sequence[Row]) -> FilledItem:
         """Ranks, flags and tags; a question without any rank, or with a rank missing, is open."""
         name = packet_item.item.name
-        ratings = tuple(_ranking(row, name) for row in rows) or tuple(
+        ratings = tuple(_ranking(row, name, len(rows)) for row in rows) or tuple(
             Ranking(None, False, None) for _ in packet_item.answers
         )
         remarks = dict.fromkeys(str(row.entries.get("remark") or "").strip() for row in rows)
@@ -204,13 +204,13 @@ def _lacking(ratings: Sequence[Ranking]) -> str:
     return " and ".join(filter(None, (ranks, f"the tag of {', '.join(untagged)}" if untagged else "")))
 
 
-def _ranking(row: Row, item: str) -> Ranking:
+def _ranking(row: Row, item: str, most: int) -> Ranking:
     place = row.place(item)
     wrong = _is_wrong(row.entries.get("clearly_wrong"), place)
     tag = _tag(row.entries.get("tag"), place)
     if wrong and tag not in (None, "bad"):
         raise InputError(f"{place} is called clearly wrong, and {tag} as well: one of the two is a slip.")
-    rank = _rank(row.entries.get("rank"), place)
+    rank = _rank(row.entries.get("rank"), place, most)
     return Ranking(None, True, "bad") if wrong else Ranking(rank, False, tag)
 
 
@@ -231,7 +231,7 @@ def _tag(entry: Any, place: str) -> str | None:
     return tag
 
 
-def _rank(entry: Any, about: str) -> float | None:
+def _rank(entry: Any, about: str, most: int) -> float | None:
     text = entered(entry)
     if not text:
         return None
@@ -239,8 +239,11 @@ def _rank(entry: Any, about: str) -> float | None:
         number = math.nan if isinstance(entry, bool) or "_" in text else float(text)
     except ValueError:
         number = math.nan
-    if not (math.isfinite(number) and number >= 1):
-        raise InputError(f"{about}: a rank is a number from 1, the best, not {quoted(entry)}.")
+    if not 1 <= number <= most:
+        raise InputError(
+            f"{about}: a rank is a number from 1, the best, to {most}, the number of answers, not "
+            f"{quoted(entry)}."
+        )
     return number
 
 

@@ -98,9 +98,18 @@ def text_of(line: Line, name: str) -> str | None:
 
 
 def number_of(
-    row: Mapping[str, Any], name: str, kind: type[int] | type[float], where: str, default: Any = None
+    row: Mapping[str, Any],
+    name: str,
+    kind: type[int] | type[float],
+    where: str,
+    default: Any = None,
+    *,
+    least: int | None = None,
 ) -> Any:
-    """A whole or decimal number, also when written as text; the default when absent."""
+    """A whole or decimal number, also when written as text; the default when absent.
+
+    Raises `InputError` for what is no number, is not finite, has no room in 64 bits, or is below `least`.
+    """
     value = row.get(name)
     if value in (None, ""):
         return default
@@ -111,7 +120,9 @@ def number_of(
             raise ValueError
         if kind is int and (number != int(number) or not -(2**63) <= number < 2**63):
             raise ValueError
+        if least is not None and number < least:
+            raise ValueError
         return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
     except (TypeError, ValueError, OverflowError):
-        what = "a whole number" if kind is int else "a number"
+        what = ("a whole number" if kind is int else "a number") + ("" if least is None else f" from {least}")
         raise InputError(f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}.") from None

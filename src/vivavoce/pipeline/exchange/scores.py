@@ -185,9 +185,9 @@ def _add_marks(
         score = ScoreRow(
             match.answer.key,
             Value(None, note="the answer is blank", status="unanswered") if blank else value,
-            pass_no=number_of(line.row, "pass_no", int, line.where, 1),
+            pass_no=number_of(line.row, "pass_no", int, line.where, 1, least=1),
             ballot=text_of(line, "ballot") or "",
-            position=number_of(line.row, "position", int, line.where),
+            position=number_of(line.row, "position", int, line.where, least=1),
         )
         key = (criterion, rater, score.response, score.pass_no, score.ballot)
         if scores.setdefault(key, score) != score:
@@ -230,7 +230,7 @@ def _find_response(line: Line, names: tuple[str, str], scorable: Scorable) -> _M
     if item is None:
         return None
     candidate = text_of(line, "candidate") or ""
-    repeat = number_of(line.row, "repeat", int, line.where, 1)
+    repeat = number_of(line.row, "repeat", int, line.where, 1, least=1)
     place = (item.benchmark, item.item, item.variant, candidate, repeat, text_of(line, "edit") or "")
     words = f"{candidate}, {item.name}, repeat {repeat}"
     answer = scorable.stored_responses.get(place)

@@ -8,7 +8,6 @@ questions without their gold. Each has the id of the benchmark and a hash of wha
 its answer finds its item.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.benchmarks import Benchmark
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Card, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import is_file
@@ -173,31 +173,15 @@ def _source_of(row: _Row) -> _Row:
     return source
 
 
-def read_json(path: Path) -> Any:
-    """What a JSON file holds. Raises `InputError` where it cannot be read, or holds what no text may."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_number)
-        json.dumps(content, ensure_ascii=False).encode()  # half of a surrogate pair is no character
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: broken JSON ({one_line(str(error), 100)}).") from None
-    return content
-
-
 def rows_of(path: Path) -> list[Any]:
     """The items of a file; lists within the list are laid out, as published files have them nested."""
-    content = read_json(path)
+    content = read_json_file(path)
     if not isinstance(content, list):
         raise InputError(f"{path}: a JSON array of items is needed, not {type(content).__name__}.")
     rows = [row for entry in content for row in (entry if isinstance(entry, list) else [entry])]
     if not rows:
         raise InputError(f"{path} holds no items.")
     return rows
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def _value(row: _Row, name: str) -> Any:

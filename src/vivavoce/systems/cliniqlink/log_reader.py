@@ -13,13 +13,14 @@ from typing import Any
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Item
 from vivavoce.core.registry import file_hash, log_reader
 from vivavoce.core.tables import Line, is_file
 from vivavoce.core.text import one_line
 from vivavoce.formats import check
 from vivavoce.pipeline.exchange.log_readers import LogReader
-from vivavoce.systems.cliniqlink.benchmark import Part, fields_of, read_json, visible_part, visible_row
+from vivavoce.systems.cliniqlink.benchmark import Part, fields_of, visible_part, visible_row
 from vivavoce.systems.cliniqlink.exporter import EXAM, entry, in_parts, refuse_others
 
 _TEXTS = ("generated_text", "text")
@@ -88,7 +89,7 @@ def _answers(folder: Path, part: Part, items: Sequence[Item], spec: str) -> Iter
 
 def _read_body(path: Path) -> dict[str, Any]:
     """The object in a result file, whose lists `inputs`, `responses` and, if any, `prompts` are as long."""
-    body = read_json(path)
+    body = read_json_file(path)
     if not isinstance(body, dict) or not all(isinstance(body.get(k), list) for k in ("inputs", "responses")):
         raise InputError(f"{path}: a JSON object with the lists inputs and responses is needed.")
     inputs = body["inputs"]

@@ -93,7 +93,7 @@ def test_a_snomed_file_that_cannot_be_used_is_named_with_its_line(snomed, rows, 
         ('{"a": [" "]}', "'a' needs a list of names"),
         ('{" ": ["b"]}', "a term is blank"),
         ('{"a": ["b"], "a": ["c"]}', "'a' stands there twice"),
-        ("[" * 100_000, "nested too deep|broken JSON"),
+        ("[" * 100_000, "more than 100 levels"),
         ("\udcff", "utf-8"),
     ],
 )

@@ -1,6 +1,5 @@
 """The golden cases: answers that the released harness marked, marked again here under its own rules."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError, MetricError
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.numbers import finite
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.embeddings.encoder import HUB, Encoder, load_encoder, resolve_encoder, weight_files
@@ -106,12 +106,7 @@ def words(path: Path) -> Words:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: broken JSON ({error}).") from None
+    content = read_json_file(path)
     if not isinstance(content, dict):
         raise InputError(f"{path}: a JSON object is needed, not {type(content).__name__}.")
     return content

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.numbers import finite
 from vivavoce.core.records import Item
-from vivavoce.core.text import one_line
 from vivavoce.embeddings.encoder import Embedder
 from vivavoce.embeddings.similarity import aligned_f1, cosine
 from vivavoce.systems.cliniqlink.semantic.rules import OFFSET, WEIGHTS, Rules
@@ -185,12 +185,7 @@ def read_rarity(path: Path, rules: Rules) -> Rarity:
 
     Raises `InputError` for anything else.
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: broken JSON ({one_line(str(error), 100)}).") from None
+    content = read_json_file(path)
     table = content.get("idf_table", content) if isinstance(content, dict) else None
     if not table or not _are_weights(table):
         raise InputError(

@@ -11,13 +11,13 @@ A row for each list, as .jsonl, .csv or .parquet, with the columns
 has no row has no list. Other columns are left aside.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.records import Item, Response
 from vivavoce.core.tables import Line, read_lines
 from vivavoce.systems.hivmedqa.entities.lemmas import fold
@@ -126,8 +126,8 @@ def _entities(line: Line) -> tuple[str, ...]:
     entities: Any = line.row["entities"]
     if isinstance(entities, str):
         try:
-            entities = json.loads(entities)
-        except (ValueError, RecursionError):
+            entities = read_json(entities)
+        except ValueError:
             raise InputError(f"{line.where}: entities must be a JSON array, not {entities[:60]!r}.") from None
     if not isinstance(entities, list) or not all(isinstance(e, str) and fold(e) for e in entities):
         raise InputError(f"{line.where}: entities must be a list of texts that are not blank.")

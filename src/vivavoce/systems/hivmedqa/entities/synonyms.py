@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core import prompts
 from vivavoce.core.errors import InputError
+from vivavoce.core.json_text import read_json
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import one_line
 from vivavoce.metrics import wordnet
@@ -88,11 +89,9 @@ def parse_dictionary(text: str) -> Synonyms:
     A term that stands there twice is refused, and so is a blank term or name.
     """
     try:
-        dictionary = json.loads(text, object_pairs_hook=_once)
+        dictionary = read_json(text, _once)
     except json.JSONDecodeError as error:
         raise ValueError(f"broken JSON ({error.msg}, line {error.lineno})") from None
-    except RecursionError:
-        raise ValueError("its JSON is nested too deep") from None
     if not isinstance(dictionary, dict):
         raise ValueError("a JSON object from term to list of names is needed")
     for term, names in dictionary.items():
