@@ -30,7 +30,7 @@ from tests.soak.inputs import (
     sheet,
 )
 from tests.soak.mutations import pick, worse, worse_text
-from tests.soak.run_files import run_cases
+from tests.soak.run_files import VERBS, run_cases
 from tests.systems.cliniqlink.conftest import KINDS, ROWS, SOURCE, dump
 from tests.systems.cliniqlink.conftest import exam as challenge
 
@@ -47,13 +47,14 @@ GOOD = "nothing changed"
 class Reader:
     """A way in. `cases` yields one after the other without end; `run` is a file that a refusal leaves alone.
 
-    `refusals` are the errors by which it says no.
+    `refusals` are the errors by which it says no; `after` is done now and then with what was read.
     """
 
     name: str
     cases: Callable[[Random], Iterator[Case]]
     run: Path | None = None
     refusals: tuple[type[BaseException], ...] = (VivaError,)
+    after: Callable[[Random], object] | None = None
 
 
 def in_files(
@@ -100,7 +101,7 @@ def file_readers(base: Path) -> list[Reader]:
             f"answers{kind}",
             in_files(base / f"answers-in{kind}", {f"new{kind}": made(new)},
                      lambda at, run=run, kind=kind: run.import_answers(at / f"new{kind}", benchmark=exam)),
-            run.file.path,
+            run.file.path, after=used(run),
         ))  # fmt: skip
         run = prepared(base / f"scores{kind}")
         readers.append(Reader(
@@ -110,14 +111,36 @@ def file_readers(base: Path) -> list[Reader]:
                          at / f"marks{kind}", measure="people(study=soak)", range={"harm": (0, 5)},
                          map={"probability": "probability"} if kind == ".csv" else {},
                      )),
-            run.file.path,
+            run.file.path, after=used(run),
         ))  # fmt: skip
         if kind != ".parquet":
-            readers.append(Reader(f"exam{kind}", in_files(
-                base / f"exam-in{kind}", {f"exam{kind}": made(ITEMS)},
-                lambda at, kind=kind: use(f"{kind.strip('.')}(path='{at / f'exam{kind}'}')"),
-            )))  # fmt: skip
+            place, name = base / f"exam-in{kind}", f"exam{kind}"
+            spec = f"{kind.strip('.')}(path='{place / name}')"
+            readers.append(Reader(
+                name, in_files(place, {name: made(ITEMS)}, lambda at, spec=spec: use(spec)),
+                after=sat(place, spec),
+            ))  # fmt: skip
     return readers
+
+
+def used(run: Run) -> Callable[[Random], object]:
+    """One of the verbs that read the run in which the input is now."""
+    return lambda rng: pick(VERBS, rng)(run, run.file.path.parent)
+
+
+def sat(at: Path, spec: str) -> Callable[[Random], object]:
+    """The benchmark answered by its own key, scored, and looked at by one of the verbs."""
+
+    def sit(rng: Random) -> None:
+        for path in at.glob("sat.viva*"):
+            path.unlink()
+        run = open_run(at / "sat.viva")
+        run.collect(spec, models=["baseline/reference", "baseline/random"])
+        run.score("accuracy")
+        if rng.random() < 0.3:
+            used(run)(rng)
+
+    return sit
 
 
 def use(spec: str) -> None:
@@ -175,7 +198,8 @@ def system_readers(base: Path, data: Path) -> list[Reader]:
                 {"item": "c1q00", "candidate": "m", "repeat": 1, "entities": '["hiv"]'}]  # fmt: skip
     return [
         Reader("ClinIQLink challenge", in_files(base / "challenge-in", files,
-                                                lambda at: use(f"cliniqlink(data='{at}')"))),
+                                                lambda at: use(f"cliniqlink(data='{at}')")),
+               after=sat(base / "challenge-in", f"cliniqlink(data='{base / 'challenge-in'}')")),
         Reader(
             "ClinIQLink results",
             in_files(base / "results-in", {path.name: path.read_bytes() for path in results.iterdir()},

@@ -15,10 +15,13 @@ from tests.soak.readers import Reader, dumped
 from tests.soak.tally import Tally
 
 INPUTS = length(600, 20_000)
+AFTER = 0.05
+"""The share of inputs that were read with which more is done."""
 PATIENCE = 60
 """Seconds after which an input counts as one that hangs: the slowest takes less than one."""
 Refusals = tuple[type[BaseException], ...]
 READ = "A mutated input is read, or refused with a sentence"
+USED = "What was read can be scored, studied and reported, or is refused with a sentence"
 LEFT = "A refused input leaves the run as it was"
 
 
@@ -47,6 +50,9 @@ def soak(reader: Reader, times: int, tally: Tally) -> None:
         fault, refusal = fault_of(call, reader.refusals)
         tally.count(READ, fault and f"{reader.name}, {what}: {fault}")
         assert refusal is None or what != readers.GOOD, f"{reader.name}: {refusal}"
+        if refusal is None and reader.after and rng.random() < AFTER:
+            fault, _ = fault_of(lambda: reader.after(rng), reader.refusals)
+            tally.count(USED, fault and f"{reader.name}, {what}: {fault}")
         if reader.run is None:
             continue
         if refusal is not None:
