@@ -19,7 +19,7 @@ from tests.soak.tally import Tally
 from vivavoce.core.errors import VivaError
 from vivavoce.pipeline.run import open_run
 
-OPENS = "A run opens after a kill, and SQLite finds it whole"
+OPENS = "A run opens after a kill, and `viva status --verify` finds nothing wrong"
 STAYS = "What was stored before a kill is stored after it"
 RESUMES = "The same command, run again, ends in the same tables as if nothing had been killed"
 PATIENCE = 120
@@ -94,20 +94,14 @@ def tables(path: Path) -> dict[str, list[str]]:
 
 
 def broken(path: Path) -> str | None:
-    """What is wrong with a run as a file, null if nothing is."""
+    """What is wrong with a run, by `viva status --verify`; null if nothing is."""
+    if not path.exists():
+        return None
     try:
-        if not path.exists() or path.stat().st_size == 0:
-            return None
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as db:
-            (word,) = db.execute("PRAGMA integrity_check").fetchone()
-            if word != "ok":
-                return str(word)
-            if lost := db.execute("PRAGMA foreign_key_check").fetchone():
-                return f"a foreign key leads nowhere: {lost}"
-        open_run(path).status()
+        wrong = [sentence for check in open_run(path).verify() for sentence in check.first]
     except (VivaError, sqlite3.Error) as error:
         return f"{type(error).__name__}: {error}"
-    return None
+    return "; ".join(wrong) or None
 
 
 def files(folder: Path, names: Sequence[str]) -> dict[str, str]:
