@@ -174,3 +174,69 @@ def test_a_failure_that_another_run_mended_fits_its_hashes(make: Make, tmp_path:
     assert 3 == one.merge(two.file.path)[0].replaced
     assert {} == wrong(one)
     assert one.scores.drop("value").height == two.scores.height
+
+
+TEXTS = {
+    "UPDATE items SET question = 'x' WHERE item_id = 1": "the item q1 of exam does not fit its hash",
+    "UPDATE responses SET text = 'x' WHERE response_id = 2": r"answer of A to q1 \[neutral\] \(repeat 1\)",
+}
+
+
+@pytest.mark.parametrize("statement", TEXTS)
+def test_no_report_and_no_table_shows_a_text_that_was_changed(
+    run: Run, tmp_path: Path, statement: str
+) -> None:
+    tamper(run, statement)
+    for show in (run.report, lambda: run.export(tmp_path / "tables", format="csv")):
+        with pytest.raises(StoreError, match=f"{TEXTS[statement]}.*changed outside vivavoce"):
+            show()
+    assert ["exam.viva"] == [path.name for path in tmp_path.glob("exam.*[!l]") if path.suffix == ".viva"]
+    assert [] == [*tmp_path.glob("*.html"), *tmp_path.glob("tables*")]
+    run.export(tmp_path / "tables", format="csv", table=["scores"])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE scores SET value = value + 1 WHERE response_id = 1",
+     "UPDATE candidates SET candidate = 'Z' WHERE candidate = 'A'"],
+)  # fmt: skip
+def test_every_reader_of_scores_refuses_them(run: Run, tmp_path: Path, statement: str) -> None:
+    tamper(run, statement)
+    readers = (
+        lambda: run.scores, run.status, run.study, run.estimates, run.report,
+        lambda: run.compare("A" if "Z" not in statement else "Z", "B", metric="token_f1"),
+        lambda: run.export(tmp_path / "tables", format="parquet", table=["scores"]),
+    )  # fmt: skip
+    for reader in readers:
+        with pytest.raises(StoreError, match=r"the scores of .: .* w(as|ere) changed"):
+            reader()
+
+
+def test_two_writers_at_once_leave_the_checksums_right(make: Make) -> None:
+    run = make("one.viva", *"ABCDEFGH")
+    code = "import sys, vivavoce; vivavoce.open(sys.argv[1]).score(sys.argv[2])"
+    metrics = ("token_f1", "accuracy", "exact")
+    writers = [subprocess.Popen([sys.executable, "-c", code, run.file.path, name]) for name in metrics]
+    assert [0, 0, 0] == [writer.wait() for writer in writers]
+    assert ({}, 3) == (wrong(run), len({measure.metric for measure in run.measures}))
+
+
+def test_a_value_of_another_kind_is_damage_and_no_fault_of_ours(run: Run) -> None:
+    """As a flipped bit can make it: the kind of a value stands beside it in the file."""
+    declare = "UPDATE sqlite_master SET sql = ? WHERE name = ?"
+    for table, column in (("scores", "position"), ("score_checksums", "scores"), ("responses", "meta"),
+                          ("responses", "repeat"), ("items", "options"), ("measures", "low")):  # fmt: skip
+        with closing(sqlite3.connect(run.file.path)) as db:
+            db.execute("PRAGMA writable_schema = ON")
+            (sql,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+            lax = sql.replace(") STRICT, WITHOUT", ") WITHOUT").replace(") STRICT", ")")
+            db.execute(declare, (lax, table))
+            db.commit()
+        with closing(sqlite3.connect(run.file.path)) as db:
+            db.execute(f"UPDATE {table} SET {column} = x'ff'")
+            db.execute("PRAGMA writable_schema = ON")
+            db.execute(declare, (sql, table))
+            db.commit()
+    assert {"integrity", "items", "responses", "scores"} == wrong(run).keys()
+    with pytest.raises(StoreError, match="damaged"):
+        run.score("accuracy")

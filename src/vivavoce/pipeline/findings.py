@@ -35,6 +35,7 @@ from vivavoce.pipeline.load import (
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.integrity import check_texts
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
@@ -224,6 +225,7 @@ def write_report(
     selected = select_items(run, items)
     table, texts = load_scores(run, None, selected), load_texts(run, selected)
     with run.reading() as db:
+        check_texts(db)
         data = ReportData(
             name=run.path.name,
             items=texts.items,

@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.store.damage import decoding
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,6 +35,11 @@ _FACTOR = {
     for name in (*COLUMNS, "item_id", "repeat", "edit_id", "candidate_id")
 }
 """An odd factor for each field: multiplied by it modulo 2^64, no two values of the field are the same."""
+_INSERT = f"INSERT INTO scores ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_REPLACE_FAILED = (
+    f"{_INSERT} ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no) DO UPDATE SET "
+    f"{', '.join(f'{name} = excluded.{name}' for name in COLUMNS[5:])} WHERE scores.status_id = 3"
+)
 
 
 class Checksum(NamedTuple):
@@ -86,22 +93,24 @@ def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any
     """Store score rows of one measure, in the order of `COLUMNS`. Only a failed one is ever replaced."""
     if not rows:
         return
-    scored = json.dumps(list({row[1] for row in rows}))
-    condition, values = (
-        "measure_id = ? AND response_id IN (SELECT value FROM json_each(?))",
-        (measure, scored),
-    )
-    before = list(_stored_rows(db, condition, values))
-    db.executemany(
-        f"INSERT INTO scores ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
-        "ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no) DO UPDATE SET "
-        f"{', '.join(f'{name} = excluded.{name}' for name in COLUMNS[5:])} WHERE scores.status_id = 3",
-        rows,
-    )
-    fresh = not before and len({row[:5] for row in rows}) == len(rows)
-    after = rows if fresh else list(_stored_rows(db, condition, values))
-    responses = _responses(db, scored)
-    _change(db, sums_of(_arrays(before), responses), sums_of(_arrays(after), responses))
+    keys = json.dumps(list({row[1] for row in rows}))
+    before: Sequence[tuple[Any, ...]] = ()
+    db.execute("SAVEPOINT new_scores")
+    try:
+        db.executemany(_INSERT, rows)
+        after = _arrays(rows)
+    except sqlite3.IntegrityError:  # a row is there already, or breaks a rule: then it fails again below
+        db.execute("ROLLBACK TO new_scores")
+        condition, values = (
+            "measure_id = ? AND response_id IN (SELECT value FROM json_each(?))",
+            (measure, keys),
+        )
+        before = list(_stored_rows(db, condition, values))
+        db.executemany(_REPLACE_FAILED, rows)
+        after = _decoded(list(_stored_rows(db, condition, values)))
+    db.execute("RELEASE new_scores")
+    responses = _responses(db, keys)
+    _change(db, sums_of(_decoded(before), responses), sums_of(after, responses))
 
 
 def delete_scores(db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()) -> None:
@@ -110,7 +119,7 @@ def delete_scores(db: sqlite3.Connection, condition: str, values: Sequence[Any] 
     if rows:
         responses = _responses(db, json.dumps(list({row[1] for row in rows})))
         db.execute(f"DELETE FROM scores WHERE {condition}", values)
-        _change(db, sums_of(_arrays(rows), responses), {})
+        _change(db, sums_of(_decoded(rows), responses), {})
 
 
 def renew_checksums(db: sqlite3.Connection, candidates: str = "true") -> None:
@@ -128,7 +137,7 @@ def stored_sums(db: sqlite3.Connection, condition: str = "true") -> Checksums:
     rows = _stored_rows(db, condition)
     sums: Checksums = {}
     while chunk := list(islice(rows, CHUNK)):
-        _add(sums, sums_of(_arrays(chunk), responses))
+        _add(sums, sums_of(_decoded(chunk), responses))
     return sums
 
 
@@ -170,11 +179,12 @@ def _stored_checksums(
     rows = db.execute(
         "SELECT s.*, candidate FROM score_checksums s LEFT JOIN candidates USING (candidate_id)"
     )
-    return {
-        (measure, candidate): (Checksum(rows, scores & _MASK, details & _MASK), declared & _MASK)
-        for measure, candidate, rows, scores, details, declared, name in rows
-        if candidates is None or name in candidates
-    }
+    with decoding("the checksum of scores"):
+        return {
+            (measure, candidate): (Checksum(rows, scores & _MASK, details & _MASK), declared & _MASK)
+            for measure, candidate, rows, scores, details, declared, name in rows
+            if candidates is None or name in candidates
+        }
 
 
 def _difference(stored: Checksum | None, actual: Checksum, *, details: bool) -> str:
@@ -293,6 +303,12 @@ def _arrays(rows: Sequence[tuple[Any, ...]]) -> ScoreArrays:
     )
 
 
+def _decoded(rows: Sequence[tuple[Any, ...]]) -> ScoreArrays:
+    """The columns of stored rows. Raises `DamagedValue` where they hold what no table of ours takes."""
+    with decoding("a score"):
+        return _arrays(rows)
+
+
 def _stored_rows(
     db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, ...]]:
@@ -308,7 +324,8 @@ def _responses(db: sqlite3.Connection, keys: str | None = None) -> ResponseArray
         f"SELECT {', '.join(ResponseArrays._fields)} FROM responses{where} ORDER BY response_id",
         () if keys is None else (keys,),
     )
-    table = np.array(rows.fetchall(), np.int64).reshape(-1, len(ResponseArrays._fields))
+    with decoding("the keys of an answer"):
+        table = np.array(rows.fetchall(), np.int64).reshape(-1, len(ResponseArrays._fields))
     return ResponseArrays(*np.ascontiguousarray(table.T))
 
 
@@ -358,5 +375,6 @@ def declaration(db: sqlite3.Connection, group: Group) -> int | None:
     ).fetchone()
     if row is None:
         return None
-    digest = hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
+    with decoding("the declaration of a measure"):
+        digest = hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")

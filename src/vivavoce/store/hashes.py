@@ -73,7 +73,7 @@ def hashed_responses(db: sqlite3.Connection) -> Iterator[HashedResponse]:
     for key, stored, *fields, meta in rows:
         try:
             digest = _digest(*fields, confidence=stored_confidence(meta))
-        except ValueError:  # a `meta` that is no JSON is nothing that was stored
+        except (TypeError, ValueError):  # no such values were stored
             digest = ""
         yield HashedResponse(key, response_name(*fields[2:6]), stored, digest)
 
@@ -94,7 +94,11 @@ def response_name(item: str, variant: str, candidate: str, repeat: int | str) ->
 
 def check_response(db: sqlite3.Connection, item_hash: str, response: Response, stored: str | None) -> None:
     """Raise `StoreError` if a response is not what was stored under its hash."""
-    if stored != response_hash(item_hash, response):
+    try:
+        fits = stored == response_hash(item_hash, response)
+    except TypeError:  # a damaged file can hold anything in any column
+        fits = False
+    if not fits:
         name = response_name(response.item, response.variant, response.candidate, response.repeat)
         raise changed(db, f"{name} does not fit its hash")
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from vivavoce.core.errors import StoreError
 from vivavoce.core.text import one_line, printable
 from vivavoce.store.checksums import differences, measure_name, renew_checksums, stored_sums
-from vivavoce.store.hashes import database_path, hashed_responses, rehash_responses
-from vivavoce.store.read import hashed_items
+from vivavoce.store.damage import DamagedValue
+from vivavoce.store.hashes import changed, database_path, hashed_responses, rehash_responses
+from vivavoce.store.read import hashed_items, items_by_id
 
 FIRST = 5
 """How many of the things that are wrong a check names."""
@@ -44,7 +45,17 @@ def verify(db: sqlite3.Connection) -> list[Check]:
             checks += check(db)
         except sqlite3.DatabaseError as error:  # the file is damaged where this check reads
             checks.append(_check(name, None, [f"SQLite says: {error}"]))
+        except DamagedValue as error:
+            checks.append(_check(name, None, [error.what]))
     return checks
+
+
+def check_texts(db: sqlite3.Connection) -> None:
+    """Raise `StoreError` for the first current item, or the first response, that does not fit its hash."""
+    items_by_id(db)
+    for row in hashed_responses(db):
+        if row.hash != row.stored:
+            raise changed(db, f"{row.name} does not fit its hash")
 
 
 def refuse_damaged(db: sqlite3.Connection, what: str) -> None:

@@ -25,7 +25,7 @@ from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
-from vivavoce.store.integrity import refuse_damaged
+from vivavoce.store.integrity import check_texts, refuse_damaged
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
 
@@ -114,6 +114,8 @@ def export_tables(
     hidden = redactor() if redact else None
     columns, heights = {}, {}
     with run.reading() as db:
+        if {"items", "responses"} & set(names):
+            check_texts(db)
         earlier = _is_earlier_export(to, run)
         with _draft_folder(to) as draft:
             folder = draft / "export"
