@@ -1,5 +1,6 @@
 """Metrics that score by rule go over the responses together: how often each is read, what is stored when."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -313,3 +314,46 @@ def test_the_reader_of_a_batch_knows_responses_by_their_key() -> None:
     reader = response_scores._Reader(ScoringContext())
     got = [reader(pending.Pending(n, item, response)) for n, response in enumerate(said)]
     assert ["A", "B"] == [row.response.candidate for row in got if isinstance(row, Row)]
+
+
+@pytest.mark.parametrize("threshold", [700, 0, 90_000])
+def test_scoring_leaves_the_collection_of_cycles_as_it_was(tmp_path: Path, threshold: int) -> None:
+    """Off stays off, and an error changes nothing."""
+    during: list[int] = []
+
+    def values(rows: Sequence[Row]) -> Any:
+        during.append(gc.get_threshold()[0])
+        raise RuntimeError
+
+    before = gc.get_threshold()
+    gc.set_threshold(threshold, 7, 8)
+    try:
+        with pytest.raises(MetricError):
+            made(tmp_path, {"A": {"q1": "x"}}).score(by(values))
+        assert (threshold, 7, 8) == gc.get_threshold()
+    finally:
+        gc.set_threshold(*before)
+    assert [max(threshold, scoring.COLLECTED) if threshold else 0] == during
+
+
+def test_one_unit_of_many_answers_is_one_unit_of_the_run(tmp_path: Path) -> None:
+    """Also where items weigh it otherwise: then the table of units has no weight."""
+    weights = {"q00": 1.0, "q01": 1.0, "q02": 2.0}
+
+    def values(rows: Sequence[Row]) -> Any:
+        return [
+            {
+                "worth": {
+                    Unit(unit="same", text="same"): Value(1.0),
+                    Unit(unit="weighed", text="t", weight=weights[row.item.item]): Value(0.0),
+                }
+            }
+            for row in rows
+        ]
+
+    run = made(tmp_path, {"A": twins(["x"] * 3)})
+    run.score(by(values))
+    with run.file.reading() as db:
+        units = db.execute("SELECT unit, weight FROM units WHERE unit_id != 0 ORDER BY unit").fetchall()
+    assert [("same", None), ("weighed", None)] == units
+    assert 6 == run.scores.height

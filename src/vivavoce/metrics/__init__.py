@@ -6,7 +6,6 @@
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar
 
@@ -82,7 +81,7 @@ class ScoringContext:
 
     def reading(self, item: Item, text: str) -> Reading:
         """`formats.read(item, text)`, once for each distinct response to the item."""
-        return self.once(_Reader((item.benchmark, item.item, item.variant), item), text)
+        return self.once(_Reader(item), text)
 
     def rng(self, row: Row, purpose: str) -> random.Random:
         """A generator seeded by the item, the repeat and the purpose, never by position."""
@@ -90,12 +89,19 @@ class ScoringContext:
         return random.Random(f"{item.benchmark}|{item.item}|{item.variant}|{response.repeat}|{purpose}")
 
 
-@dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads responses to one item; two readers of the same item are equal."""
 
-    key: tuple[str, str, str]
-    item: Item = field(compare=False)
+    __slots__ = ("item", "key")
+
+    def __init__(self, item: Item) -> None:
+        self.item, self.key = item, (item.benchmark, item.item, item.variant)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, reader: object) -> bool:
+        return isinstance(reader, _Reader) and self.key == reader.key
 
     def __call__(self, text: str) -> Reading:
         return formats.read_response(self.item, text)

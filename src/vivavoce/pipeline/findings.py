@@ -22,6 +22,7 @@ from vivavoce.pipeline.interim import (
 from vivavoce.pipeline.labels import labels_for, left_out_labels, people_signatures
 from vivavoce.pipeline.load import (
     comparable_scores,
+    load_items,
     load_logprobs,
     load_scores,
     load_texts,
@@ -70,12 +71,11 @@ def estimate_scores(
     labels: str | None = None,
 ) -> Finding:
     """The estimates of these scores: means, on people's scale where labels reach, and bad ends asked for."""
-    texts = load_texts(run, items)
     scores = scores._replace(labels=labels_for(run, scores, labels, items=items), statuses=_statuses(run))
     if bad_ends and bad_ends.worst_at:
-        scores = scores._replace(identical=identical_repeats(texts.responses))
+        scores = scores._replace(identical=identical_repeats(load_texts(run, items).responses))
     lines = red_lines(bad_ends, lambda metric: scores_by(run, metric, items))
-    return estimates(scores, texts.items, bad_ends, lines)
+    return estimates(scores, load_items(run, items), bad_ends, lines)
 
 
 def compare_candidates(

@@ -114,11 +114,21 @@ class Texts(NamedTuple):
     responses: pl.DataFrame
 
 
+def load_items(run: RunFile, items: set[ItemKey] | None) -> pl.DataFrame:
+    """The chosen items of the benchmarks, without those made in the run."""
+    with run.reading() as db:
+        return _chosen(read.items(db), items)
+
+
+def _chosen(every: pl.DataFrame, items: set[ItemKey] | None) -> pl.DataFrame:
+    return restrict_to_items(every.filter(every["origin"].is_null()), items)
+
+
 def load_texts(run: RunFile, items: set[ItemKey] | None) -> Texts:
     """The chosen items and the responses to them, without those of log-probabilities."""
     with run.reading() as db:
         every, responses = read.items(db), read.responses(db)
-    table = restrict_to_items(every.filter(every["origin"].is_null()), items)
+    table = _chosen(every, items)
     generated = responses.filter(probe="")
     return Texts(table, generated.join(table, on=_KEY, how="semi", maintain_order="left"))
 

@@ -198,6 +198,8 @@ _SENTENCE = lazy_pattern(
     r"(?<=[.!?])\s+|[。！？\n;]+|\s?—\s?|,?\s\b(?:but|however|pero|mais|aber|mas|ma|maar|men|ale|но)\b,?\s|但是?|ですが|,\s(?=and i (?:don't|do not) have\b)"
 )
 _ITEM_MARK = lazy_pattern(r"^(?:[-*•>#]+|\d+[.)])\s*")
+_EMPHASIS = re.compile(r'[\u0300-\u036f*_`"“”#{}\[\]]+')
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "ß": "ss", "ı": "i", "đ": "d", "æ": "ae", "ł": "l"})
 _LIMIT = 4000
 _HEAD = 600
 _NO_ANSWER = lazy_pattern(r"\W*(?:n/a|idk|unknown|no (?:answer|idea|comment|response))\W*")
@@ -258,14 +260,9 @@ def _part(part: str) -> str | None:
 
 def _parts(text: str) -> list[str]:
     """The sentences and clauses of `text`, folded: no case, accents, emphasis, bullets or curly apostrophes."""
-    plain = unicodedata.normalize("NFD", text.replace("’", "'").replace("‘", "'").replace("ß", "ss"))
-    plain = re.sub(r'[\u0300-\u036f*_`"“”#{}\[\]]+', "", plain).casefold()
-    plain = (
-        unicodedata.normalize("NFC", plain)
-        .replace("ı", "i")
-        .replace("đ", "d")
-        .replace("æ", "ae")
-        .replace("ł", "l")
-    )
+    plain = text if text.isascii() else unicodedata.normalize("NFD", text.translate(_PLAIN))
+    plain = _EMPHASIS.sub("", plain).casefold()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain).translate(_PLAIN)
     parts = (_ITEM_MARK.sub("", " ".join(part.split())) for part in _SENTENCE.split(plain) if part)
     return [part for part in parts if any(c.isalnum() for c in part)]

@@ -289,9 +289,9 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
     for name in names - ballots.keys():
         ballots[name] = int(db.execute("INSERT INTO ballots (ballot) VALUES (?)", (name,)).lastrowid or 0)
 
-    def unit(new_unit: Unit | None) -> int:
-        if new_unit is None:
-            return 0
+    units: dict[Unit | None, int] = {None: 0}
+
+    def unit(new_unit: Unit) -> int:
         # Items may weigh the same point otherwise; each item says how, and the table then says nothing.
         db.execute(
             "INSERT INTO units (unit, text, weight) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -303,6 +303,9 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
         )
         return int(present.fetchone()[0])
 
+    for score in scores:
+        if score.unit is not None and score.unit not in units:
+            units[score.unit] = unit(score.unit)
     insert_scores(
         db,
         measure,
@@ -310,7 +313,7 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
             (
                 measure,
                 score.response,
-                unit(score.unit),
+                units[score.unit],
                 ballots[score.ballot],
                 score.pass_no,
                 score.position,

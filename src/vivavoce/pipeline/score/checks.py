@@ -143,7 +143,7 @@ def checked(metric: Metric, row: Row, values: Any, criterion: Criterion) -> Valu
     if not isinstance(values, Mapping) or criterion.criterion not in values:
         raise metric_error(metric, row, f"no value for its criterion {criterion.criterion!r}.")
     value = values[criterion.criterion]
-    if isinstance(value, Mapping):
+    if not isinstance(value, Value) and isinstance(value, Mapping):
         if not value or not all(isinstance(unit, Unit) for unit in value):
             raise metric_error(metric, row, f"marks of units need a Unit each, at least one, not {value!r}.")
         return {unit: _value(metric, row, unit_value, criterion) for unit, unit_value in value.items()}

@@ -1,6 +1,5 @@
 """Repeats for metrics that score a response beside the candidate's other answers to the item."""
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from vivavoce.core import registry, specs
@@ -14,29 +13,25 @@ LENGTH = 1_000_000
 """Characters of a batch: what metrics keep of long answers would otherwise fill the memory."""
 
 
-def batches(todo: Iterator[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
+def batches(todo: Iterable[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
     """The responses, so many at a time, fewer where they are long.
 
     With repeats all those of a candidate to an item come in one batch.
     """
     batch: list[Pending] = []
     length = 0
-    for _, group in itertools.groupby(todo, key=_place if with_repeats else _key):
-        for p in group:
-            batch.append(p)
-            length += len(p.response.text or "") + len(p.response.logprobs or "")
-        if len(batch) >= size or length >= LENGTH:
+    for p in todo:
+        is_full = len(batch) >= size or length >= LENGTH
+        if is_full and not (with_repeats and _place(p) == _place(batch[-1])):
             yield batch
             batch, length = [], 0
+        batch.append(p)
+        length += len(p.response.text or "") + len(p.response.logprobs or "")
     if batch:
         yield batch
 
 
-def _key(p: Pending) -> object:
-    return p.key
-
-
-def _place(p: Pending) -> object:
+def _place(p: Pending) -> tuple[int, str]:
     return id(p.item), p.response.candidate
 
 

@@ -1,7 +1,7 @@
 """Metrics that score responses one by one go over them together: a batch is read once, and stored whole."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.errors import MetricError, VivaError
@@ -104,14 +104,11 @@ def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
             value: ValueOrUnits = (
                 row if isinstance(row, Value) else checked(metric, row, by_criterion, measure.criterion)
             )
-            scores[key] += _score_rows(p.key, value, task.pass_no)
+            if isinstance(value, Value):
+                scores[key].append(ScoreRow(p.key, value, task.pass_no))
+            else:
+                scores[key] += [ScoreRow(p.key, v, task.pass_no, unit=unit) for unit, v in value.items()]
     return scores
-
-
-def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[ScoreRow]:
-    if isinstance(value, Value):
-        return (ScoreRow(response, value, pass_no),)
-    return (ScoreRow(response, of_unit, pass_no, unit=unit) for unit, of_unit in value.items())
 
 
 def _rows(metric: Metric, batch: Sequence[Pending], reader: _Reader) -> Sequence[Row | Value]:
