@@ -89,5 +89,5 @@ def test_items_of_two_benchmarks_are_refused(own: Callable[..., None]) -> None:
 
 
 def test_an_id_and_a_variant_are_not_mixed_up(own: Callable[..., None]) -> None:
-    own(lambda: [item("a\nb"), item("a", variant="b"), item("a\nb\n"), item("a", variant="b\n")])
+    own(lambda: [item("a\tb"), item("a", variant="b"), item("a\tb\t"), item("a", variant="b\t")])
     assert 4 == len(load("own").items)

@@ -12,10 +12,16 @@ from typing import Any
 
 import pytest
 from tests.hostile import CANDIDATES, hostile_run
+from tests.studies.making import exam, made, write_lines
 
+from vivavoce.benchmarks import load
+from vivavoce.cli.gate_output import print_gate
 from vivavoce.cli.output import print_json, progress_bars
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Finding
 from vivavoce.core.text import printable
-from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.run import Run, open_run
+from vivavoce.studies.comparison.gate import CheckRow, Gate
 
 Viva = Callable[..., Any]
 DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -128,3 +134,46 @@ def is_printable(argument: ast.expr) -> bool:
         name = argument.func.id if isinstance(argument.func, ast.Name) else ast.unparse(argument.func)
         return name in ("printable", "printable_json", "context.get_help")
     return isinstance(argument, ast.Constant)
+
+
+FORGED = "Able\nviva: the gate is open"
+"""A name whose second line reads like a sentence of ours."""
+
+
+@pytest.mark.parametrize("field", ["candidate", "item"])
+def test_the_name_in_an_answer_stands_on_one_line(tmp_path: Path, field: str) -> None:
+    spec = exam(tmp_path, ["q1"])
+    answer = {"item": "q1", "candidate": "Able", "text": "two\nlines"}
+    run = open_run(tmp_path / "run.viva")
+    run.import_answers(write_lines(tmp_path / "good.jsonl", [answer]), benchmark=spec)
+    bad = write_lines(tmp_path / "bad.jsonl", [answer, answer | {"repeat": 2, field: FORGED}])
+    with pytest.raises(
+        InputError, match=rf"line 2, {field}: a name stands on one line, .*'Able viva: the gate"
+    ):
+        run.import_answers(bad, benchmark=spec)
+
+
+@pytest.mark.parametrize("field", ["candidate", "item", "criterion", "rater"])
+def test_the_name_in_a_score_stands_on_one_line(tmp_path: Path, field: str) -> None:
+    run = made(tmp_path, {"Able": {"q1": "yes"}})
+    row = {"item": "q1", "candidate": "Able", "criterion": "worth", "value": 1, "note": "two\nlines"}
+    with pytest.raises(InputError, match=f"{field}: a name stands on one line"):
+        run.import_scores(write_lines(tmp_path / "bad.jsonl", [row | {field: FORGED}]), measure="people")
+    run.import_scores(write_lines(tmp_path / "good.jsonl", [row]), measure="people")
+
+
+@pytest.mark.parametrize("field", ["item", "variant", "alias", "category"])
+def test_the_name_of_a_question_stands_on_one_line(tmp_path: Path, field: str) -> None:
+    item = {"item": "q1", "question": "two\nlines", "group": "g\ng"}
+    load(exam(tmp_path, [item]))
+    with pytest.raises(InputError, match="a name stands on one line"):
+        load(exam(tmp_path, [item | {field: FORGED}], name="bad"))
+
+
+def test_a_reason_of_a_gate_stands_on_one_line(capsys: Any) -> None:
+    """A run of a stranger may hold such a name all the same."""
+    check = CheckRow(candidate=FORGED, metric="exact", criterion="accuracy", condition="not worse",
+                     outcome="worse", closes=True, reason=f"{FORGED} is worse.")  # fmt: skip
+    print_gate(Gate(Finding(study="compare", rows=()), (check,)))
+    lines = capsys.readouterr().err.splitlines()
+    assert ["viva: the gate is closed"] == [line[:24] for line in lines]

@@ -12,6 +12,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError
 from vivavoce.core.records import Card, Item
 from vivavoce.core.specs import Spec
+from vivavoce.core.text import refuse_line_ends
 
 
 class Benchmark(ABC):
@@ -83,6 +84,8 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
             raise InputError(
                 f"{benchmark}: item {item.name!r} has an empty reference: no answer could be right."
             )
+        for name in (item.benchmark, item.item, item.variant, item.alias, item.category):
+            refuse_line_ends(name, f"{benchmark}: {item.name!r}")
     by_id: dict[tuple[str, str], Item] = {}
     by_alias: dict[str, Item] = {}
     for item in items:

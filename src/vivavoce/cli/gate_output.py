@@ -77,7 +77,8 @@ def print_gate(gate: "Gate") -> None:
     for check in gate.checks:
         if check.reason:
             how = "closed" if gate.closed else "open, but"
-            print(printable(f"viva: the gate is {how}: {sentence_of(check)}"), file=sys.stderr)
+            sentence = " ".join(sentence_of(check).splitlines())  # a name may hold a line of its own
+            print(printable(f"viva: the gate is {how}: {sentence}"), file=sys.stderr)
 
 
 # Markdown

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
+from vivavoce.core.errors import InputError
+
 
 class _LazyPattern:
     """Stands for a pattern until its first use; then every method of the compiled pattern is its own."""
@@ -132,6 +134,14 @@ def printable(text: str) -> str:
 def printable_json(text: str) -> str:
     """JSON in which what `printable` replaces stands as an escape: no terminal obeys it, no value changes."""
     return _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def refuse_line_ends(name: object, where: str) -> None:
+    """Raise `InputError` for a name on several lines: one of them could pass for a sentence of ours."""
+    if isinstance(name, str) and ("\n" in name or "\r" in name):
+        raise InputError(
+            f"{where}: a name stands on one line; {one_line(name, 40)!r} does not: take the line ends out."
+        )
 
 
 def one_line(text: str, width: int = 80) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.tables import Line, rename
-from vivavoce.core.text import one_line
+from vivavoce.core.text import one_line, refuse_line_ends
 
+_NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -39,6 +40,8 @@ def named(
                 )
             if name != "text" and row[name] in (None, ""):
                 raise InputError(f"{line.where}: the column {columns.get(name, name)!r} is empty.")
+        for name in _NAMES:
+            refuse_line_ends(row.get(name), f"{line.where}, {name}")
         yield Line(line.where, row)
 
 
