@@ -159,7 +159,8 @@ def _steps_before(text: str) -> tuple[str, ...]:
 
 def _conclusion(text: str) -> Reading | None:
     """The answer in "Therefore, the answer is ...", to the end of its line; the rest are the steps."""
-    matches = [match for match in _CONCLUDES.finditer(text) if _concludes(text, match)]
+    last_line = text.rfind("\n", 0, len(text.rstrip()))
+    matches = [match for match in _CONCLUDES.finditer(text) if _concludes(text, match, last_line)]
     if not matches:
         return None
     ends = [*(match.start() for match in matches[1:]), len(text)]
@@ -174,11 +175,14 @@ def _conclusion(text: str) -> Reading | None:
     return _reading(final.text, split_steps(paragraphs(text[: matches[0].start()].strip(), rest.strip())))
 
 
-def _concludes(text: str, match: re.Match[str]) -> bool:
-    """True for a conclusion that is marked as one, or is a paragraph of its own and the last one."""
+def _concludes(text: str, match: re.Match[str], last_line: int) -> bool:
+    """True for a conclusion that is marked as one, or is a paragraph of its own and the last one.
+
+    The last line that is not blank stands behind `last_line`.
+    """
     if match["so"] or match["final"] or match["colon"] == ":":
         return True
-    return "\n\n" in text[: match.start()][-3:] and "\n" not in text[match.end() :].rstrip()
+    return "\n\n" in text[max(0, match.start() - 3) : match.start()] and last_line < match.end()
 
 
 def _final(text: str, answers: Sequence[Section]) -> Section | Reading:

@@ -28,27 +28,42 @@ def _from_text(text: str, options: Options) -> Listed:
     if not claims:
         return _quiet(reader, text)
     cue, last = claims[-1]
+    last_names = set(last.names)
     # A later list replaces an earlier one only if the text takes that back.
     for earlier, listed in claims[:-1]:
-        if set(listed.names) != set(last.names) and not retracts(reader.doc, earlier.i + 1, cue.i):
+        if set(listed.names) != last_names and not retracts(reader.doc, earlier.i + 1, cue.i):
             return Listed(reason="two final answers that disagree")
     return last
 
 
 def _claims(reader: ListReader) -> list[tuple[Cue, Listed]]:
     """The lists that cues announce."""
-    claims: list[tuple[Cue, Listed]] = []
+    claims: list[tuple[Cue, list[Listed]]] = []
     markers = cues(reader.doc)
     for cue, limit in zip(markers, [*(c.k for c in markers[1:]), len(reader.doc)], strict=False):
         end = _list_end(reader, cue.i, cue.j, max(cue.j, limit))
         listed = reader.stretch(cue.i, end)
         # Models also box each option by itself: such boxes are one list, not rival answers.
         if claims and not listed.reason and _boxes_in_a_row(claims[-1][0], cue):
-            before = claims.pop()[1]
-            listed = Listed(before.names + listed.names, before.stray + listed.stray, True, before.reason)
-        if listed.names or (listed.stray and cue.firm) or listed.reason:
-            claims.append((cue, listed))
-    return claims
+            claims[-1] = (cue, claims[-1][1])
+            claims[-1][1].append(listed)
+        elif _lists(cue, listed):
+            claims.append((cue, [listed]))
+    return [(cue, _joined(lists)) for cue, lists in claims]
+
+
+def _lists(cue: Cue, listed: Listed) -> bool:
+    """True if what a cue announces is a list, read or not; of strays alone it takes a colon or a box."""
+    return bool(listed.names or (listed.stray and cue.firm) or listed.reason)
+
+
+def _joined(lists: Sequence[Listed]) -> Listed:
+    """The lists of boxes in a row as one."""
+    if len(lists) == 1:
+        return lists[0]
+    names = tuple(name for listed in lists for name in listed.names)
+    stray = tuple(entry for listed in lists for entry in listed.stray)
+    return Listed(names, stray, True, lists[0].reason)
 
 
 def _boxes_in_a_row(before: Cue, cue: Cue) -> bool:

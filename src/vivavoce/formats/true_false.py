@@ -164,10 +164,10 @@ class _Truth(ChoiceReader):
         """True for a word of another language that its clause only weighs: "puede ser verdadero"."""
         if self.doc.forms[mention.i] not in truth.FOREIGN:
             return False
-        start = next((k for k in range(mention.i, i, -1) if self.doc.breaks[k] >= COMMA), i)
-        before = self.doc.forms[start : mention.i]
-        not_wholly = has_any(before, truth.WHOLLY) and has_any(before, words.NOT_LEFT)
-        return not_wholly or has_any(before, truth.LEFT_OPEN)
+        k = mention.i
+        start = max(self.doc.last_break(k, COMMA), i)
+        not_wholly = self.doc.count(start, k, truth.WHOLLY) and self.doc.count(start, k, words.NOT_LEFT)
+        return not_wholly > 0 or self.doc.count(start, k, truth.LEFT_OPEN) > 0
 
     def _carried_verdict(self, carried: Sequence[JudgedMention], mention: Mention, i: int) -> Verdict:
         """The verdict of a value that is only named, from "can be" or the value before it."""
@@ -204,7 +204,7 @@ class _Truth(ChoiceReader):
 
     def _concedes(self, i: int, k: int) -> bool:
         """True for "While it could be true in children, it is false"."""
-        return has_any(self.doc.forms[i:k], {"while", "although", "though", "whereas", "even"})
+        return self.doc.count(i, k, truth.CONCEDES) > 0
 
     def _and(self, a: int, b: int) -> bool:
         """True if "and" or "or" alone leads to token b: "true in adults and false in children"."""

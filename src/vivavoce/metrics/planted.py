@@ -265,6 +265,7 @@ _LEADS_IN = (
 _HEADS = words.CHOSEN_LEFT | _CONCLUDING
 _HEADS_IN_DOUBT = words.NOT_FINAL | words.TENTATIVE_LEFT | _DOUBTING
 _BRACKETS = re.compile(r"\(([^()]*)\)|\[([^][]*)\]")
+_JOINED = re.compile(r"\b(?:and|or)\b")
 _ABBREVIATION = re.compile(r"[A-Z]{2}|[A-Za-z]\d")
 _DENIALS = _set("no not non without never")
 
@@ -288,9 +289,13 @@ def _tells(form: str) -> bool:
 
 def _head(text: str) -> str:
     """A name without what explains it: brackets, and what follows a comma that enumerates nothing."""
-    bare = _BRACKETS.sub(" ", text)
-    parts = re.split(r"[;:]|,(?!.*\b(?:and|or)\b)", bare, maxsplit=1)
-    return parts[0]
+    lines = _BRACKETS.sub(" ", text).split("\n")
+    for n, line in enumerate(lines):
+        joined = max((mark.start() for mark in _JOINED.finditer(line)), default=-1)
+        for mark in re.finditer("[,;:]", line):
+            if mark[0] != "," or mark.start() > joined:
+                return "\n".join((*lines[:n], line[: mark.start()]))
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=4096)

@@ -3,13 +3,14 @@
 Small typos in the English cue words do not hide a cue ("Anwser", "Fianl asnwer").
 """
 
-import itertools
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
 from vivavoce.reading import lexicon as words
+from vivavoce.reading.markup import closing_braces
 from vivavoce.reading.tokens import CLAUSE, LINE, NONE, SENTENCE, Doc, has_any
 
 _REACH = 9
@@ -43,7 +44,7 @@ class Cue(NamedTuple):
 def cues(doc: Doc) -> list[Cue]:
     """All cues, in order. A claim runs to the end of its sentence, or of its box."""
     markers = _boxes(doc)
-    boxes = [(marker.i, marker.j) for marker in markers]
+    boxes = [(marker.i, marker.j) for marker in markers]  # in order, and none within another
     k = 0
     while k < len(doc):
         width = _cue_width(doc, k)
@@ -55,7 +56,8 @@ def cues(doc: Doc) -> list[Cue]:
 
 def _leads_to_box(cue: Cue, boxes: Sequence[tuple[int, int]]) -> bool:
     """True if the claim stands in a box, or is nothing but the way to one: "The answer is [B]"."""
-    return any(i <= cue.i < j or (cue.i <= i < cue.j and i - cue.i <= 2) for i, j in boxes)
+    last = bisect_right(boxes, cue.i + 2, key=lambda box: box[0])
+    return any(i <= cue.i < j or cue.i <= i < cue.j for i, j in boxes[max(0, last - 4) : last])
 
 
 def _without_overlaps(doc: Doc, markers: list[Cue]) -> list[Cue]:
@@ -72,9 +74,7 @@ def _without_overlaps(doc: Doc, markers: list[Cue]) -> list[Cue]:
 
 def retracts(doc: Doc, i: int, j: int) -> bool:
     """True if the words of tokens i to j-1 take an earlier answer back."""
-    span = doc.forms[i:j]
-    pairs = itertools.pairwise(span)
-    return has_any(span, words.RETRACTIONS) or any(p in words.RETRACTION_PAIRS for p in pairs)
+    return doc.count(i, j, words.RETRACTIONS) > 0 or doc.has_pair(i, j, words.RETRACTION_PAIRS)
 
 
 @lru_cache(maxsize=16384)
@@ -189,22 +189,23 @@ def _capital(doc: Doc, p: int) -> bool:
 def _boxes(doc: Doc) -> list[Cue]:
     boxes: list[Cue] = []
     end = 0
+    closings: dict[int, int] | None = None
     for match in _BOXED.finditer(doc.text):
         if match.start() < end:
             continue
-        end = _brace_end(doc.text, match.end())
+        if closings is None:
+            closings = closing_braces(doc.text)
+        end = _box_end(doc.text, match.end(), closings)
         i, j = doc.at(match.end()), doc.at(end)
         if i < j:
             boxes.append(Cue(doc.at(match.start()), i, j, True, True))
     return boxes
 
 
-def _brace_end(text: str, start: int) -> int:
+def _box_end(text: str, start: int, closings: Mapping[int, int]) -> int:
     """Where the brace opened before `start` closes; an unclosed one ends with its line."""
-    depth = 1
-    for k in range(start, min(len(text), start + _BOX_LIMIT)):
-        depth += {"{": 1, "}": -1}.get(text[k], 0)
-        if depth == 0:
-            return k
+    end = closings.get(start - 1, len(text))
+    if end < min(len(text), start + _BOX_LIMIT):
+        return end
     line = text.find("\n", start, start + _BOX_LIMIT)
     return line if line >= 0 else min(len(text), start + _BOX_LIMIT)

@@ -200,11 +200,12 @@ class ChoiceReader:
     def _with_corrections(self, claims: list[tuple[Cue, Choice]]) -> list[tuple[Cue, Choice]]:
         """The claims, with a sentence such as "Wait, actually C." after the last one."""
         last = claims[-1][0]
+        corrections = []
         for i, j in self.doc.sentences(last.j, len(self.doc)):
             at, choice = self._corrected(i, j)
             if choice is not None:
-                claims = [*claims, (Cue(i, at, j, False), choice)]
-        return claims
+                corrections.append((Cue(i, at, j, False), choice))
+        return [*claims, *corrections]
 
     def _corrected(self, i: int, j: int) -> tuple[int, Choice | None]:
         """Where the choice begins in a sentence such as "No wait, C", and what it is."""
@@ -379,8 +380,8 @@ class ChoiceReader:
         """True if a choice is taken back, or another is called right or turned to in the sentence up to j."""
         if retracts(self.doc, first.j, len(self.doc)) or any(s.verdict == "chosen" for s in others):
             return True
-        turns = [s.mention.i for s in others if s.mention.i < j]
-        return any(has_any(self.doc.forms[first.j : k], _OPENS_AGAIN) for k in turns)
+        last_turn = max((s.mention.i for s in others if s.mention.i < j), default=first.j)
+        return has_any(self.doc.forms[first.j : last_turn], _OPENS_AGAIN)
 
     def _from_verdicts(self) -> Choice | None:
         """The one option that a sentence calls the right one."""

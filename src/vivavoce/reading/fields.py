@@ -8,7 +8,7 @@ alone, a colon or the like must follow. Text is cut, never changed.
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -77,16 +77,19 @@ def sections(text: str, labels: re.Pattern[str]) -> list[Section]:
     return [part._replace(text=part.text.strip(" \t\r\n*_")) for part in parts]
 
 
+_FILLED = lazy_pattern(r"\S")
+
+
 def _labels(text: str, labels: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    last = 0
+    filled = 0  # where words stand again behind the last label
     for match in labels.finditer(text):
         at_head = match["head"] is not None
-        if not at_head and last and not text[last : match.start()].strip():
+        if not at_head and filled >= match.start() > 0:
             continue  # "Answer: The reasons: ..." has one label
         if match["inside"] is not None and not text[match.end("inside")].isupper():
             continue  # the pattern knows no case
         if match["loose"] is None or at_head:
-            last = match.end()
+            filled = words.start() if (words := _FILLED.search(text, match.end())) else len(text)
             yield match
 
 
@@ -143,19 +146,19 @@ def _says_something(text: str) -> bool:
 
 def _marked_steps(lines: list[str], mark: re.Pattern[str]) -> list[str]:
     """A step for each line with a mark, and the lines that follow it."""
-    steps: list[str] = []
+    steps: list[list[str]] = []
     for line in lines:
         if match := mark.match(line):
             step = line[match.end() :]
             if line.count("**") % 2:
                 step = step.strip(" \t*_")
             # "**1. Drug**: ..." closes behind its mark what was opened before it
-            steps.append(step.replace("**", "", step.count("**") % 2))
+            steps.append([step.replace("**", "", step.count("**") % 2)])
         elif steps:
-            steps[-1] = f"{steps[-1]} {line}".strip()
+            steps[-1].append(line)
         elif not line.rstrip("*_ ").endswith(":"):
-            steps.append(line)
-    return steps
+            steps.append([line])
+    return [" ".join(step) for step in steps]
 
 
 # --- JSON
@@ -172,6 +175,8 @@ _KEY = lazy_pattern(
 
 _LITERAL_LIMIT = 20_000
 """Characters of an object that is read as Python prints it: the parser of Python is slow."""
+_DEEPEST = 100
+"""Objects and lists within each other in an answer of JSON; what is deeper is read as text."""
 _FIELDS = {
     "answer": lazy_pattern(
         r"(?:final|correct|short|my|the)?[ _-]*(?:answer|conclusion|result)", re.IGNORECASE
@@ -220,7 +225,8 @@ def _python_dict(text: str) -> Any:
     """A dict as Python prints it; None for any other text."""
     if text[:1] == "{" and text[-1:] == "}" and len(text) <= _LITERAL_LIMIT:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            return ast.literal_eval(text)
+            value = ast.literal_eval(text)
+            return value if isinstance(value, dict) and not _is_deeper(value, _DEEPEST) else None
     return None
 
 
@@ -263,7 +269,19 @@ def _parse(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, (dict, list)) else None
+    return value if isinstance(value, (dict, list)) and not _is_deeper(value, _DEEPEST) else None
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    """True if more than `depth` objects and lists stand within each other: each takes a frame."""
+    level = [value]
+    for _ in range(depth):
+        level = [inner for entry in level for inner in _entries(entry) if isinstance(inner, (dict, list))]
+    return bool(level)
+
+
+def _entries(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _only(entries: Mapping[str, Any]) -> Any:

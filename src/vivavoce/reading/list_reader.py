@@ -1,7 +1,7 @@
 """What a response lists: entries that stand by themselves, else the options that its sentences name."""
 
 import itertools
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -52,7 +52,8 @@ class ListReader(ChoiceReader):
                 judged.append(s)
                 continue
             judged.append(JudgedMention(Mention(at, at + 1, (option,), "label"), s.verdict))
-            judged += [JudgedMention(m, s.verdict) for m in self.texts if at < m.i < s.mention.j]
+            inside = self.texts[bisect_right(self._starts, at) : bisect_left(self._starts, s.mention.j)]
+            judged += [JudgedMention(m, s.verdict) for m in inside]
         return judged
 
     def stretch(self, i: int, j: int) -> Listed:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.text import lazy_pattern
@@ -11,7 +11,7 @@ from vivavoce.reading.tokens import has_any
 
 _TAG = lazy_pattern(r"<(/?)((?:final[_ ]?)?answer|reasoning|explanation|step)\s?>", re.IGNORECASE)
 _BOX = lazy_pattern(r"\\(?:boxed|fbox)\s?\{")
-_BOX_LIMIT, _LEAD_LIMIT = 4000, 120
+_BOX_LIMIT, _LEAD_LIMIT, _WIDEST = 4000, 120, 50
 _STYLE = lazy_pattern(
     r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:bf|rm|it|sf)|operatorname|boxed|fbox)\s?\{([^{}]*)\}"
 )
@@ -66,7 +66,7 @@ class _Box(NamedTuple):
 def _boxes(text: str) -> Iterator[_Box]:
     """The boxes that close, without those inside another; styles within one are no part of its words."""
     done = 0
-    closings = _closings(text) if _BOX.search(text) else {}
+    closings = closing_braces(text) if _BOX.search(text) else {}
     for mark in _BOX.finditer(text):
         end = closings.get(mark.end() - 1)
         if mark.start() < done or end is None:
@@ -108,12 +108,16 @@ def without_boxes(text: str) -> str:
 
 def _unopened(text: str) -> str:
     """`text` without the signs that open a formula at its end."""
-    while (bare := text.rstrip("$*_ \t\n").removesuffix("\\(").removesuffix("\\[")) != text:
-        text = bare
-    return text
+    end = len(text)
+    while end:  # by places: a text of nothing but such signs would be copied for each
+        size = 1 if text[end - 1] in "$*_ \t\n" else 2 if text.endswith(("\\(", "\\["), 0, end) else 0
+        if not size:
+            break
+        end -= size
+    return text[:end]
 
 
-def _closings(text: str) -> dict[int, int]:
+def closing_braces(text: str) -> dict[int, int]:
     """Where each brace that is opened closes."""
     opened, closed = list[int](), {}
     for mark in re.finditer(r"[{}]", text):
@@ -137,7 +141,8 @@ def untabled(text: str, write: Callable[[Table], list[str]]) -> str:
             written.append(lines[k])
             k += 1
             continue
-        rows = list(itertools.takewhile(bool, map(_cells, lines[k + 2 :])))
+        below = (_cells(lines[n]) for n in range(k + 2, len(lines)))  # no slice: there may be many tables
+        rows = list(itertools.takewhile(bool, below))
         written += write(Table(head, tuple(rows)))
         k += 2 + len(rows)
     return "\n".join(written)
@@ -183,7 +188,7 @@ def labelled_lines(table: Table) -> list[str]:
 def _row(head: tuple[str, ...], row: tuple[str, ...]) -> str:
     number = _NUMBER.fullmatch(row[0])
     cells = []
-    for name, cell in zip((*head, *[""] * len(row)), row, strict=False):
+    for name, cell in zip(itertools.chain(head, itertools.repeat("")), row, strict=False):
         verdict = _judged(cell, name)
         cells.append(cell if verdict is None else "correct" if verdict else "incorrect")
     filled = [cell for cell in cells[1:] if cell]
@@ -195,17 +200,20 @@ def _row(head: tuple[str, ...], row: tuple[str, ...]) -> str:
 
 def confirmed_rows(table: Table) -> list[str]:
     """The rows of a table, without its head; where one column judges, those that it speaks for."""
-    width = len(table.head)
-    rows = [(*row, *[""] * (width - len(row))) for row in table.rows]
-    judging = [column for column in range(1, width) if rows and _judges(table.head[column], rows, column)]
+    rows = table.rows
+    shortest = min(map(len, (table.head, *rows)))  # a column that lacks a cell is none of a yes or a no
+    judging = [column for column in range(1, shortest) if rows and _judges(table.head[column], rows, column)]
     if len(judging) != 1:
-        return [" | ".join(row) for row in table.rows]
+        return [" | ".join(row) for row in rows]
     column = judging[0]
-    confirmed = [row for row in table.rows if _judged(row[column], table.head[column])]
-    return [" | ".join((*row[:column], *row[column + 1 :])) for row in confirmed]
+    confirmed = [row for row in rows if _judged(row[column], table.head[column])]
+    # filled up to the head's width, but not thousands of rows to one of thousands of cells
+    width = min(len(table.head), _WIDEST) - 1
+    others = ((*row[:column], *row[column + 1 :]) for row in confirmed)
+    return [" | ".join((*row, *[""] * (width - len(row)))) for row in others]
 
 
-def _judges(head: str, rows: list[tuple[str, ...]], column: int) -> bool:
+def _judges(head: str, rows: Sequence[tuple[str, ...]], column: int) -> bool:
     """True if every cell of a column is a yes or a no."""
     return all(_judged(row[column], head) is not None for row in rows)
 

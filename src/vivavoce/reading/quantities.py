@@ -30,7 +30,10 @@ _BOUNDS = frozenset({"<", ">", "<=", ">=", "!=", "±"})
 _COUNTED = "fold"
 """The dimension of "3 times" and "3 x", which count what follows."""
 MOST = 8
-"""Numbers that share one unit: the drugs of a fixed combination are seldom more than four."""
+"""Numbers that share one unit, and units that divide it; fixed combinations of drugs seldom have over four.
+
+Without an end "5 mg/kg/kg/…" would make a number of thousands of digits.
+"""
 
 
 def quantity_tokens(text: str) -> tuple[str, ...]:
@@ -137,7 +140,7 @@ class _Pieces:
             return None, k
         dimension, factor = bare or Unit("", Fraction(1))
         divisors: list[str] = []
-        while (divisor := self.divisor(end, dimension)) is not None:
+        while len(divisors) < MOST and (divisor := self.divisor(end, dimension)) is not None:
             size, end = divisor
             divisors.append(size.dimension)
             factor /= size.factor

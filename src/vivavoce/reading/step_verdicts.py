@@ -21,6 +21,7 @@ _DENIES = words.NOT_LEFT & frozenset(
     ["not", "no", "never", "neither", "nor", "isnt", "arent", "wasnt", "dont", "doesnt", "didnt", "cannot",
      "cant", "nothing", "without", "nicht", "kein", "non", "nao", "pas", "ni", "hardly"]
 ) | {"nothing", "free"}  # fmt: skip
+_DENIES_OR_NONE = _DENIES | {"none"}
 _LEADS = words.LIGHT | words.PREDICATE | words.STEP_NOUNS | frozenset(
     ["here", "reasoning", "inference", "statement", "claim", "completely", "clearly", "partly", "also", "an",
      "where", "statements", "assumption", "conclusion", "there", "contains", "first", "only", "main", "key",
@@ -136,10 +137,9 @@ def _last_clause(before: list[str]) -> list[str]:
 
 def _excepted(doc: Doc, mention: StepMention) -> Verdict:
     """The opposite of what is said of all other steps: "all but step 3 are correct"."""
-    start = next((k for k in range(mention.i, -1, -1) if doc.breaks[k] >= SENTENCE), 0)
-    sentence = doc.forms[start : doc.sentence_end(mention.j - 1)]
-    denied = sum(word in _DENIES or word == "none" for word in sentence) % 2 == 1
-    sound = has_any(sentence, words.SOUND) and not has_any(sentence, words.FAULTS)
+    sentence = doc.last_break(mention.i, SENTENCE), doc.sentence_end(mention.j - 1)
+    denied = doc.count(*sentence, _DENIES_OR_NONE) % 2 == 1
+    sound = doc.count(*sentence, words.SOUND) > 0 and not doc.count(*sentence, words.FAULTS)
     return "accused" if sound != denied else "cleared"
 
 

@@ -206,12 +206,14 @@ def _located(doc: Doc, judged: Sequence[tuple[StepMention, Verdict]]) -> list[St
     if not located:
         return []
     last = located[-1]
-    corrections = [
-        mention
-        for mention, verdict in judged
-        if verdict == "accused" and mention.i >= last.j and takes_back(doc, last.j, mention.i)
-    ]
-    return [*located, *corrections]
+    end, back = last.j, False
+    for mention, verdict in judged:
+        if verdict == "accused" and mention.i >= last.j:
+            back = back or takes_back(doc, max(end - 1, last.j), mention.i)
+            end = mention.i
+            if back:
+                located.append(mention)
+    return located
 
 
 def _only_named(doc: Doc, mentions: Sequence[StepMention], live: Sequence[StepMention]) -> NamedStep:

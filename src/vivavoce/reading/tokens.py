@@ -7,8 +7,8 @@ punctuation do not matter; numbers, comparators, units and signs do.
 import html
 import re
 import unicodedata
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,13 +26,13 @@ _MINUS = r"\-−‐‑"
 _TOKEN = lazy_pattern(
     rf"""
     (?P<number>(?:(?<![^\s(\[:=<>≤≥~"'|])[{_MINUS}+±](?=\.?\d))?            # a sign, not a hyphen
-        (?:[1-9]\d{{0,2}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?![\d,]*\d)(?:\.\d+)?  # 1,000.5
+        (?:[1-9]\d{{0,2}}(?:[,\u00a0\u2009\u202f]\d{{3}})+(?!,*+\d)(?:\.\d+)?  # 1,000.5
           |\d+(?:[.,·]\d+)*|(?<!\w)\.\d+))
     |(?P<word>{_LETTER}{_IN_WORD}*(?:['’ʼ]{_IN_WORD}+)*)
     |(?P<power>[{_SUPER}]+|[⁺⁻]|\^[ ]?[({{]?[-+−]?\d+[)}}]?)
     |(?P<cjk>[{_CJK}]|[\uac00-\ud7af]+)
     |(?P<range>(?<=[\d%])[ ]?[-–—−][ ]?(?=[<>≤≥]?\d))
-    |(?P<arrow>[-=]+>)
+    |(?P<arrow>(?:(?<![-=])|(?<=[<>]=))[-=]++>)  # one try a run: behind "<=", which is a token, another
     |(?P<suffix>(?<=[^\W_])[+{_MINUS}](?![\w{_MINUS}])|(?<=\()[+{_MINUS}](?=\)))
     |(?P<sign>[<>]=?|[≤≥≦≧⩽⩾≈~±×÷%‰°/+&√∞≠\u2190-\u21ff])
     """,
@@ -93,7 +93,7 @@ class Token(NamedTuple):
 class Doc:
     """A tokenised text: `breaks[k]` is the break before token k, `forms[k]` its form."""
 
-    __slots__ = ("_ends", "breaks", "forms", "text", "tokens")
+    __slots__ = ("_ends", "_places", "breaks", "forms", "text", "tokens")
 
     def __init__(self, text: str) -> None:
         self.text = _clean(text)
@@ -102,6 +102,7 @@ class Doc:
         self.breaks: list[int] = []
         for k in range(len(self.tokens)):
             self.breaks.append(PARAGRAPH if k == 0 else self._break(k))
+        self._places: dict[object, Sequence[int]] = {}
         self._ends = [len(self.tokens)] * len(self.tokens)
         for k in range(len(self.tokens) - 2, -1, -1):
             self._ends[k] = k + 1 if self.breaks[k + 1] >= SENTENCE else self._ends[k + 1]
@@ -146,6 +147,31 @@ class Doc:
     def sentence_end(self, k: int) -> int:
         """The token after the sentence of token k."""
         return self._ends[k]
+
+    # Places are listed once a text: a slice of all that stands between, for each mention, costs the square.
+
+    def count(self, i: int, j: int, words: frozenset[str]) -> int:
+        """How many of the tokens i to j-1 are among the words."""
+        places = self._places.get(words)
+        if places is None:
+            places = self._places[words] = [k for k, form in enumerate(self.forms) if form in words]
+        return max(0, bisect_left(places, j) - bisect_left(places, i))
+
+    def has_pair(self, i: int, j: int, pairs: frozenset[tuple[str, str]]) -> bool:
+        """True if two neighbours among the tokens i to j-1 are one of the pairs."""
+        places = self._places.get(pairs)
+        if places is None:
+            following = enumerate(zip(self.forms, self.forms[1:], strict=False))
+            places = self._places[pairs] = [k for k, pair in following if pair in pairs]
+        return bisect_left(places, j - 1) > bisect_left(places, i)
+
+    def last_break(self, k: int, strength: int) -> int:
+        """The last token, up to token k, with a break before it that is at least so strong."""
+        places = self._places.get(strength)
+        if places is None:
+            breaks = enumerate(self.breaks)
+            places = self._places[strength] = [p for p, before in breaks if before >= strength]
+        return places[bisect_right(places, k) - 1]
 
     def _capital(self, k: int) -> bool:
         """True for a letter that a number counts: "1. A 2. B"."""

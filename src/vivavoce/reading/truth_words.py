@@ -52,6 +52,8 @@ LEFT_OPEN = _set(
 )
 # "No es del todo falso" says neither.
 WHOLLY = _set("todo tutto fait ganz completamente totalmente completement totalement vollig enteramente")
+# "While it could be true in children, it is false": what is left open first, the clause behind settles.
+CONCEDES = _set("while although though whereas even")
 # "True in part" says neither, "false, in part because ..." does.
 PARTS = _set("part partly partially parte partie parcialmente partiellement parzialmente teilweise teils")
 BEHIND_PART = _set("because due of porque weil")

@@ -47,15 +47,19 @@ def judged_mentions(
     behind = [_behind(doc, mentions, n, j) for n in range(len(mentions))]
     _carry_on(doc, mentions, before)
     _carry_back(doc, mentions, behind, j)
+    pairs = list(zip(before, behind, strict=True))
+    exception = j
+    if ("rejected", "rejected") in pairs:  # looked for once, and not behind the sentence's beginning for each
+        exception = next((k for k in range(i, j) if all_but(doc, k, i) is not None), j)
     return [
-        JudgedMention(mention, _joined(doc, mention, pair, i))
-        for mention, *pair in zip(mentions, before, behind, strict=True)
+        JudgedMention(mention, _joined(pair, excepted=exception < mention.i))
+        for mention, pair in zip(mentions, pairs, strict=True)
     ]
 
 
-def _joined(doc: Doc, mention: Mention, pair: Sequence[Verdict], i: int) -> Verdict:
+def _joined(pair: tuple[Verdict, Verdict], *, excepted: bool) -> Verdict:
     """One verdict of what stands before and behind a mention: "all but B are wrong" calls B right."""
-    if pair == ["rejected", "rejected"] and any(all_but(doc, k, i) is not None for k in range(i, mention.i)):
+    if pair == ("rejected", "rejected") and excepted:
         return "chosen"
     return next((verdict for verdict in _STRONGEST_FIRST if verdict in pair), "named")
 

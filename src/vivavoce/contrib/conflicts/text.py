@@ -85,6 +85,8 @@ _TENS = {
     )
 }
 _MANY = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_TOO_LARGE = 10**16
+"""No number that is read: "one thousand thousand …" has no end."""
 _AFTER_ONE = re.compile(
     r"(?:time|dose|tablet|(?:milli|micro)?(?:second|minute|hour|day|week|month|year|decade|gram|mg|litre|liter))s?$"
     r"|(?:hundred|thousand|million|third|quarter)$"
@@ -206,8 +208,8 @@ def _number(doc: Doc, k: int) -> tuple[str, int] | None:
         return None
     value, end = spelt[0], k + spelt[1]
     while _unbroken(doc, end) in _MANY:
-        value, end = value * _MANY[doc.forms[end]], end + 1
-    return str(value), end
+        value, end = min(value * _MANY[doc.forms[end]], _TOO_LARGE), end + 1
+    return "#" if value == _TOO_LARGE else str(value), end
 
 
 def _unbroken(doc: Doc, k: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from vivavoce.reading import units
+from vivavoce.reading.quantities import MOST
 from vivavoce.reading.units import PER, UNITS
 
 DAY = 86_400.0
@@ -70,7 +71,7 @@ def _numerator(words: Sequence[str], k: int) -> tuple[Unit | None, int]:
 
 def _divided(unit: Unit, words: Sequence[str], end: int) -> tuple[Unit, int]:
     """The unit by all that divides it from word `end` on, and the word after the last divisor."""
-    while True:
+    for _ in range(MOST):  # of "/ kg / kg / …" the factor would soon be 0
         start = _over(words, end, unit.per is None and unit.dimension != "time")
         divisor, after = _single(words, start) if start else (None, end)
         if divisor is None:
@@ -83,6 +84,7 @@ def _divided(unit: Unit, words: Sequence[str], end: int) -> tuple[Unit, int]:
         end = after
         if words[end : end + 2] == ["body", "weight"]:
             end += 2
+    return unit, end
 
 
 def _single(words: Sequence[str], k: int) -> tuple[Unit | None, int]:

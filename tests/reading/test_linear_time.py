@@ -1,0 +1,217 @@
+"""Whatever a candidate or a judge writes, the time to read it grows no faster than its length.
+
+Held to it are all registered formats, all registered metrics of words in each way that their settings offer,
+and every public function of one text in the rooms that read. A new one is held to it without a line here.
+"""
+
+import gc
+import importlib
+import inspect
+import itertools
+import math
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import MISSING, fields, replace
+from functools import partial
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from tests.lengths import LONG, length
+from tests.reading.hostile import DEEP, HOSTILE, LARGE_NUMBERS
+
+import vivavoce
+from vivavoce.core.errors import VivaError
+from vivavoce.core.prompts import Unreadable
+from vivavoce.core.records import Item, Reading, Response, Row
+from vivavoce.core.registry import canonical, entries
+from vivavoce.formats import FORMATS, read_response
+from vivavoce.judging import replies
+from vivavoce.judging.loading import load
+from vivavoce.logprobs.requests import requests_of
+from vivavoce.metrics import Metric, ScoringContext
+
+SMALL, LARGE = 2_000, 32_000
+STEEPEST = 1.2
+"""The exponent of n that time may grow with."""
+FLOOR_S = length(0.008, 0.004)
+"""What is faster at the large size is not judged: overhead and noise would decide."""
+ROUNDS = 4
+"""How often a pair that looks steep is measured again before it counts."""
+ROOMS = ("core.text", "reading", "metrics", "contrib", "privacy", "variants", "judging.replies", "systems")
+ARGUMENTS: dict[str, Any] = {
+    "labels": ("A", "B"),
+    "criteria": load("medgpt").criteria,
+    "criterion": load("medgpt").criteria[0],
+    "thing": "met",
+    "keys": ("met",),
+    "words": {"yes": 1.0, "no": 0.0},
+}
+"""What readers of a judge's reply take beside it."""
+Target = Callable[[str], object]
+
+
+def item(name: str) -> Item:
+    """An item of the format with all that a metric could need, short so that the answer alone grows."""
+    return Item(
+        benchmark="b", item="i", format=name, question="What is it?",
+        options=("Aspirin", "Heparin", "Warfarin", "Alteplase") if name in ("mcq", "list") else (),
+        answer=("True",) if name == "true_false" else ("Aspirin",),
+        references=("Aspirin 100 mg daily for 3 days, not warfarin: it lowers the risk",),
+        steps=("The pain is cardiac", "Aspirin raises the platelets", "So none is given"), step=2,
+        meta={"planted": "Heparin"},
+    )  # fmt: skip
+
+
+def variants_of(entry: Any) -> Iterator[Metric]:
+    """A metric in each way that its settings offer words for; none where it needs a file or a package."""
+    hints = get_type_hints(entry.cls)
+    choices = {
+        f.name: get_args(hints[f.name]) for f in fields(entry.cls) if get_origin(hints[f.name]) is Literal
+    }
+    needed = {f.name for f in fields(entry.cls) if f.default is MISSING and f.default_factory is MISSING}
+    if needed - choices.keys():
+        return
+    for words in itertools.product(*choices.values()):
+        with suppress(ValueError):
+            yield entry.cls(**dict(zip(choices, words, strict=True)))
+
+
+def reads_words(metric: Metric) -> bool:
+    """Whether a metric compares words; one that runs an encoder is held to it in the long test."""
+    by_rule = not metric.rater and not metric.comparative and requests_of(metric) is None
+    return by_rule and (LONG or not hasattr(metric, "encoder"))
+
+
+def targets() -> Iterator[tuple[str, Target]]:
+    for name in FORMATS:
+        yield f"format {name}", lambda text, name=name: read_response(item(name), text)
+    for metric in itertools.chain.from_iterable(map(variants_of, entries("metric"))):
+        texts = [name for name in metric.formats if read_response(item(name), "Aspirin").parsed == "Aspirin"]
+        open_texts = [name for name in texts if FORMATS[name].open_text]
+        if open_texts and reads_words(metric):
+            yield f"metric {canonical(metric)}", scorer(metric, open_texts[0])
+    yield from functions()
+
+
+def scorer(metric: Metric, name: str) -> Target:
+    question = item(name)
+    others = (replace(question, item="j", references=("Insulin lowers the blood glucose within minutes",)),)
+
+    def score(text: str) -> object:
+        response = Response(benchmark="b", item="i", candidate="c", text=text)
+        context = ScoringContext(items=(question, *others))
+        return metric.values([Row(question, response, Reading("ok", text))], context)
+
+    return score
+
+
+def functions() -> Iterator[tuple[str, Target]]:
+    """The public functions whose one needed argument is a text, and the readers of judges' replies."""
+    modules = [vivavoce.core.text, *rooms()]
+    for module in modules:
+        for name, function in vars(module).items():
+            if name.startswith("_") or not inspect.isfunction(inspect.unwrap(function)):
+                continue
+            if function.__module__ != module.__name__:
+                continue
+            parameters = inspect.signature(function).parameters.values()
+            text, *others = [p for p in parameters if p.default is p.empty] or [None]
+            if (
+                text is None
+                or text.name not in ("text", "form", "written")
+                or text.annotation not in (str, "str")
+            ):
+                continue
+            if module is replies and name.startswith("read_") and name != "read_fields":
+                others = {p.name: ARGUMENTS[p.name] for p in others}
+            if not isinstance(others, dict) and others:
+                continue
+            with suppress(VivaError, ValueError):  # it reads a file's format, or lacks a package
+                reader = partial(function, **dict(others))
+                cpu(reader, "A short answer.")
+                yield f"{module.__name__.removeprefix('vivavoce.')}.{name}", reader
+
+
+def rooms() -> Iterator[Any]:
+    for found in pkgutil.walk_packages(vivavoce.__path__, "vivavoce."):
+        if found.name.removeprefix("vivavoce.").startswith(ROOMS):
+            yield importlib.import_module(found.name)
+
+
+def cpu(target: Target, text: str) -> float:
+    """CPU seconds of one call; a judge's reply may be unreadable, nothing else may be raised."""
+    begun = time.process_time()
+    with suppress(Unreadable):
+        target(text)
+    return time.process_time() - begun
+
+
+TARGETS = dict(targets())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_collection():
+    """A collection of garbage in the middle of a measurement would be taken for work."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_time_grows_with_length_and_no_faster(name: str) -> None:
+    target = TARGETS[name]
+    cpu(target, "A short answer. " * 3)  # patterns are compiled when they are first used
+    steep = {}
+    for hostile in HOSTILE:
+        large = cpu(target, hostile.text(LARGE))
+        if large < FLOOR_S:
+            continue
+        small = math.inf
+        for n in range(ROUNDS):
+            # other lengths each time: what was read once may be remembered
+            small = min(
+                small,
+                cpu(target, hostile.text(SMALL + 40 * n)),
+                cpu(target, hostile.text(SMALL + 40 * n + 20)),
+            )
+            exponent = math.log(large / small) / math.log(LARGE / SMALL)
+            if exponent <= STEEPEST:
+                break
+            large = min(large, cpu(target, hostile.text(LARGE + 100 * n)))
+        else:
+            steep[hostile.name] = round(exponent, 2)
+    assert {} == steep
+
+
+def test_every_kind_of_reader_is_held_to_it() -> None:
+    kinds = """
+        format multi_hop_inverse|metric conflict|metric planted|tokens=squad|tokens=words|n=L|clinical_tokens
+        stated_confidence|treebank_words|read_order|privacy.suspects|conflicts.parse|facts
+    """
+    for kind in re.split(r"\s*[|\n]\s*", kinds.strip()):
+        assert [name for name in TARGETS if kind in name], kind
+
+
+def test_a_square_would_be_found() -> None:
+    """The measure itself: a pattern that costs its square has an exponent near 2."""
+    search = re.compile("=+>").search
+    large, small = (min(cpu(search, "=" * size) for _ in range(3)) for size in (LARGE, SMALL))
+    assert large > FLOOR_S
+    assert math.log(large / small) / math.log(LARGE / SMALL) > 1.7
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_text_is_too_deep_and_no_number_too_large(name: str) -> None:
+    """No `RecursionError`, and no `ValueError` of Python's limit on the digits of whole numbers."""
+    for text in (*DEEP, *LARGE_NUMBERS):
+        cpu(TARGETS[name], text)
+
+
+@pytest.mark.parametrize("name", [name for name in TARGETS if name.startswith(("format ", "judging."))])
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '{"score": ' + "9" * 100_000 + "}"])
+def test_an_answer_of_a_hundred_thousand_brackets_or_digits_is_read(name: str, text: str) -> None:
+    cpu(TARGETS[name], text)
