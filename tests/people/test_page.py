@@ -97,11 +97,11 @@ def test_a_saved_ballot_can_be_loaded_and_another_packets_cannot(
         coming.value.save_as(saved)
     with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
         page.locator("#load").set_input_files(saved)
-        page.wait_for_function("document.querySelector('#q1 article select').value === '2'")
+        looking.until(page, "document.querySelector('#q1 article select').value === '2'")
     with looking.opened(browser, tmp_path / "out" / "ben.html", viewport=DESK) as page:
         page.locator("#load").set_input_files(saved)
-        page.wait_for_function(
-            "document.getElementById('told').textContent.includes('no ballot of this packet')"
+        looking.until(
+            page, "document.getElementById('told').textContent.includes('no ballot of this packet')"
         )
 
 
@@ -203,7 +203,7 @@ def test_a_ballot_of_ratings_can_be_loaded_again(browser: Browser, rates: Run, t
     assert ("cannot tell", 0, None) == tuple(first[name] for name in ("comprehension", "reasoning", "harm"))
     with looking.opened(browser, tmp_path / "out" / "anna.html", viewport=DESK) as page:
         page.locator("#load").set_input_files(saved)
-        page.wait_for_function("document.querySelectorAll('#q1 :checked').length === 2")
+        looking.until(page, "document.querySelectorAll('#q1 :checked').length === 2")
         assert ["cannot tell", "0"] == page.locator("#q1 :checked").evaluate_all(
             "all => all.map((o) => o.value)"
         )

@@ -1,5 +1,6 @@
 """A browser's view of a report: a page that may ask for nothing, its contrasts, and how it is built."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,17 @@ def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any
         assert [] == asked
     finally:
         context.close()
+
+
+def until(page: Page, expression: str, seconds: float = 30) -> None:
+    """Wait for an expression to be true.
+
+    Playwright's own `wait_for_function` looks a second time by `eval`, which the page's policy refuses.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never true: {expression}"
+        page.wait_for_timeout(50)
 
 
 def contrasts(page: Page) -> list[dict[str, Any]]:

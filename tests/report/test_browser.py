@@ -95,7 +95,7 @@ def first_rows(page: Page, n: int = 3) -> list[str]:
 def test_hostile_answers_are_text_wherever_they_stand(page: Page) -> None:
     page.get_by_label("Candidate", exact=True).select_option(label="Hostile <i>")
     page.get_by_role("button", name="Open all shown").click()
-    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 4")
+    looking.until(page, "document.querySelectorAll('#answers-list .given').length === 4")
     page.get_by_label("Put beside every answer").select_option(label="Hasty")
     shown = page.locator("#answers-list .given .text").all_inner_texts()
     assert HOSTILE in shown
@@ -189,7 +189,7 @@ def test_rows_come_fifty_at_a_time_and_bodies_when_they_are_opened(page: Page) -
     rows.first.locator("summary").click()
     page.locator("#answers-list .given").wait_for()
     page.get_by_role("button", name="Open all shown").click()
-    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 60")
+    looking.until(page, "document.querySelectorAll('#answers-list .given').length === 60")
     page.get_by_role("button", name="Close all").click()
     assert 0 == page.locator("#answers-list > details[open]").count()
 
@@ -361,7 +361,7 @@ def test_paper_is_light_opens_what_is_folded_and_hides_what_is_pressed(
 def test_a_phone_scrolls_in_one_direction(browser: Browser, report: Path) -> None:
     with looking.opened(browser, report, viewport=PHONE) as page:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        page.wait_for_function("document.querySelectorAll('#answers-list .given').length >= 50")
+        looking.until(page, "document.querySelectorAll('#answers-list .given').length >= 50")
         assert 390 == page.evaluate("document.documentElement.scrollWidth")
         assert page.locator("figure[tabindex='0'], .scroll[tabindex='0']").count()
 
@@ -397,7 +397,7 @@ def test_every_text_stands_out_from_its_ground(browser: Browser, report: Path, s
     """4.5 to 1, also on tables' shaded rows, marked words and the cells of charts (WCAG 2.2, 1.4.3)."""
     with looking.opened(browser, report, color_scheme=scheme, viewport=DESK) as page:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        page.wait_for_function("document.querySelectorAll('#answers-list mark').length > 5")
+        looking.until(page, "document.querySelectorAll('#answers-list mark').length > 5")
         seen = looking.contrasts(page)
         assert len(seen) > 500
         assert any(one["inside"] == "svg" for one in seen)
@@ -409,7 +409,7 @@ def test_every_text_stands_out_from_its_ground(browser: Browser, report: Path, s
 def test_the_page_is_built_for_everyone(page: Page) -> None:
     """Headings in order, everything named, nothing twice."""
     page.get_by_role("button", name="Open all shown").click()
-    page.wait_for_function("document.querySelectorAll('#answers-list .given').length === 50")
+    looking.until(page, "document.querySelectorAll('#answers-list .given').length === 50")
     assert looking.BUILT == looking.structure(page)
 
 
