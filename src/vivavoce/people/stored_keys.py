@@ -11,6 +11,7 @@ from typing import Any
 from vivavoce.people.blinding_key import BlindedAnswer, BlindingKey, PacketItem, PanelItem
 from vivavoce.people.case_draw import CaseDraw
 from vivavoce.people.tasks import Task, read_task
+from vivavoce.store.damage import decoding
 from vivavoce.store.write import put_event
 
 KEY_EVENT = "panel made"
@@ -26,7 +27,8 @@ def panel_identity(
     hold several: the one under which this panel is known counts, else the first.
     """
     rows = db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (SECRET_EVENT,))
-    secrets_of_run = [json.loads(body)["secret"] for (body,) in rows]
+    with decoding("the secret of a panel"):
+        secrets_of_run = [str(json.loads(body)["secret"]) for (body,) in rows]
     if not secrets_of_run:
         secrets_of_run = [secrets.token_hex(32)]
         put_event(db, SECRET_EVENT, {"secret": secrets_of_run[0]})
@@ -86,29 +88,30 @@ def read_keys(db: sqlite3.Connection) -> dict[str, BlindingKey]:
     """The panels that were made from this run, by id."""
     keys: dict[str, BlindingKey] = {}
     for (text,) in db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (KEY_EVENT,)):
-        body = json.loads(text)
-        questions = tuple(_question(entry) for entry in body["questions"])
-        packets = {
-            who: tuple(
-                PacketItem(
-                    questions[entry["question"]],
-                    tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
-                    entry["seal"],
+        with decoding("the key of a panel"):
+            body = json.loads(text)
+            questions = tuple(_question(entry) for entry in body["questions"])
+            packets = {
+                who: tuple(
+                    PacketItem(
+                        questions[entry["question"]],
+                        tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
+                        entry["seal"],
+                    )
+                    for entry in packet
                 )
-                for entry in packet
+                for who, packet in body["packets"].items()
+            }
+            before = keys[body["panel"]].packets if body["panel"] in keys else {}
+            keys[body["panel"]] = BlindingKey(
+                body["panel"],
+                body["seed"],
+                read_task(body),
+                body["secret"],
+                questions,
+                {**before, **packets},
+                CaseDraw.from_body(body.get("draw")),
             )
-            for who, packet in body["packets"].items()
-        }
-        before = keys[body["panel"]].packets if body["panel"] in keys else {}
-        keys[body["panel"]] = BlindingKey(
-            body["panel"],
-            body["seed"],
-            read_task(body),
-            body["secret"],
-            questions,
-            {**before, **packets},
-            CaseDraw.from_body(body.get("draw")),
-        )
     return keys
 
 

@@ -4,7 +4,6 @@ An answer and its call are one transaction on a connection that stays open, so t
 fraction of a millisecond and a killed process loses nothing that was stored.
 """
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
 from vivavoce.store.checksums import delete_scores
+from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Ledger:
         if row is None:
             return None
         response = dict(zip(_KNOWN, row, strict=True))
-        return response | {"meta": json.loads(response["meta"])}
+        return response | {"meta": stored_object(response["meta"], "what stands beside an answer")}
 
 
 def put_call(db: sqlite3.Connection, call: CallRecord) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vivavoce.core.cases import Cases, Content, Place, content_of, exhibit_of, join_cases
 from vivavoce.core.records import ItemKey
+from vivavoce.store.damage import decoding
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +67,8 @@ def _read_contents(db: sqlite3.Connection) -> None:
     )
     for digest, meta, question, options, context, false_answer, steps, step in db.execute(sql):
         if (digest, meta) not in _CONTENTS:
-            exhibit = exhibit_of(false_answer, json.loads(steps), step)
-            _CONTENTS[digest, meta] = content_of(
-                question, json.loads(options), context, exhibit=exhibit, meta=json.loads(meta)
-            )
+            with decoding("the content of an item"):
+                exhibit = exhibit_of(false_answer, json.loads(steps), step)
+                _CONTENTS[digest, meta] = content_of(
+                    question, json.loads(options), context, exhibit=exhibit, meta=json.loads(meta)
+                )

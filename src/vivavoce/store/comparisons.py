@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivavoce.store import read
+from vivavoce.store.damage import decoding
 from vivavoce.store.write import put_event, put_finding
 
 AGAIN = "compared again"
@@ -17,10 +18,11 @@ def comparisons(db: sqlite3.Connection) -> list[dict[str, Any]]:
     `made_at` is when each was made last with this result, `first_at` when it was made first.
     """
     again: dict[str, str] = {}
-    for event in read.events(db, AGAIN):
-        again[event["digest"]] = event["made_at"]
     findings = read.findings(db, "compare")
-    latest = {finding["settings"].get("digest"): k for k, finding in enumerate(findings)}
+    with decoding("a comparison"):
+        for event in read.events(db, AGAIN):
+            again[event["digest"]] = event["made_at"]
+        latest = {finding["settings"].get("digest"): k for k, finding in enumerate(findings)}
     for k, finding in enumerate(findings):
         finding["first_at"] = finding["made_at"]
         digest = finding["settings"].get("digest")
@@ -40,7 +42,8 @@ def comparison_tests(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     for k, finding in enumerate(findings):
         if any(row.get("difference") is not None for row in finding["rows"]):
             settings = finding["settings"]
-            names[settings.get("test") or settings.get("digest") or f"comparison {k}"] = None
+            with decoding("a comparison"):
+                names[settings.get("test") or settings.get("digest") or f"comparison {k}"] = None
     return list(names)
 
 

@@ -33,10 +33,18 @@ class DamagedValue(StoreError):
         self.what = what
 
 
+_UNDECODED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_POLARS = ("polars", "pyo3_runtime")  # by name, since a command that reads no table does not load Polars
+
+
 @contextmanager
 def decoding(what: str) -> Iterator[None]:
     """Whatever fails while a stored value is decoded raises `DamagedValue`, with `what` in its sentence."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise DamagedValue(f"{what} cannot be read") from error
+    except DamagedValue:
+        raise
+    except BaseException as error:  # a panic of Polars is no Exception
+        if isinstance(error, _UNDECODED) or type(error).__module__.startswith(_POLARS):
+            raise DamagedValue(f"{what} cannot be read") from error
+        raise

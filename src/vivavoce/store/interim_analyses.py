@@ -1,10 +1,12 @@
 """Interim analyses of a run: the journal of each comparison that is tested again while data grow."""
 
+import math
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.store import read
+from vivavoce.store.damage import decoding
 from vivavoce.store.write import put_event
 
 INTERIM_EVENT = "interim analysis"
@@ -47,7 +49,8 @@ def read_interim_analyses(db: sqlite3.Connection) -> dict[PlanKey, list[Recorded
     """The analyses of each plan in their order; those on the same data, as in a merged copy, are one."""
     plans: dict[PlanKey, list[RecordedAnalysis]] = {}
     for event in read.events(db, INTERIM_EVENT):
-        analysis = _analysis(event)
+        with decoding("an interim analysis"):
+            analysis = _analysis(event)
         of_plan = plans.setdefault(analysis.plan, [])
         if analysis.digest not in {earlier.digest for earlier in of_plan}:
             of_plan.append(analysis)
@@ -56,4 +59,13 @@ def read_interim_analyses(db: sqlite3.Connection) -> dict[PlanKey, list[Recorded
 
 def _analysis(event: Mapping[str, Any]) -> RecordedAnalysis:
     fields = {name: event[name] for name in RecordedAnalysis._fields if name != "plan"}
-    return RecordedAnalysis(plan=PlanKey(**event["plan"]), **fields)
+    analysis = RecordedAnalysis(plan=PlanKey(**event["plan"]), **fields)
+    if not all(word is None or isinstance(word, str) for word in (*analysis.plan, analysis.digest)):
+        raise TypeError("names are text")
+    if analysis.analyses is not None and not 0 < int(analysis.analyses) == analysis.analyses:
+        raise ValueError("a plan has a whole number of analyses")
+    if not 0 < int(analysis.family) == analysis.family:
+        raise ValueError("a family has a whole number of comparisons")
+    if not all(math.isfinite(x) for x in (analysis.information or 0.0, analysis.cases)):
+        raise ValueError("information is a number")
+    return analysis

@@ -4,12 +4,13 @@ A label tells of the cases without one only if the probability that it was drawn
 event of the run, so that a merge and a copy carry it.
 """
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
+from vivavoce.store.damage import decoding
+from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import put_event
 
 DRAW_EVENT = "labels drawn"
@@ -57,17 +58,29 @@ def read_label_draws(db: sqlite3.Connection) -> dict[str, LabelDraw]:
     """
     draws: dict[str, LabelDraw] = {}
     for body in _bodies(db):
-        metric, source = body["metric"], body["source"]
-        before = draws.get(metric, LabelDraw(metric, {}, frozenset(), source))
-        new = {(benchmark, item, variant): p for benchmark, item, variant, p in body["probabilities"]}
-        sources = dict.fromkeys([*before.source.split(", "), source])
-        draws[metric] = LabelDraw(
-            metric,
-            {**before.probabilities, **new},
-            before.items | {(benchmark, item, variant) for benchmark, item, variant in body["drawn"]},
+        with decoding("the draw of labels"):
+            draw = _draw(body)
+        before = draws.get(draw.metric, LabelDraw(draw.metric, {}, frozenset(), draw.source))
+        sources = dict.fromkeys([*before.source.split(", "), draw.source])
+        draws[draw.metric] = LabelDraw(
+            draw.metric,
+            {**before.probabilities, **draw.probabilities},
+            before.items | draw.items,
             ", ".join(sources),
         )
     return draws
+
+
+def _draw(body: Mapping[str, Any]) -> LabelDraw:
+    metric, source = body["metric"], body["source"]
+    probabilities = {(benchmark, item, variant): p for benchmark, item, variant, p in body["probabilities"]}
+    items = frozenset((benchmark, item, variant) for benchmark, item, variant in body["drawn"])
+    words = (metric, source, *(word for item in (*probabilities, *items) for word in item))
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("names are text")
+    if items - probabilities.keys() or not all(0 < p <= 1 for p in probabilities.values()):
+        raise ValueError("each item was drawn with a probability")
+    return LabelDraw(metric, probabilities, items, source)
 
 
 def _bodies(db: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -80,4 +93,4 @@ def _bodies(db: sqlite3.Connection) -> list[dict[str, Any]]:
         "SELECT body FROM events WHERE kind = ? GROUP BY body ORDER BY min(made_at), min(event_id)",
         (DRAW_EVENT,),
     )
-    return [json.loads(body) for (body,) in events]
+    return [stored_object(body, "the draw of labels") for (body,) in events]

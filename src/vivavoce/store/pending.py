@@ -5,9 +5,11 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, Response
+from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
 
 
@@ -50,6 +52,23 @@ MOST_METRICS = 62
 """How many metrics `unsettled` takes at a time: SQLite's whole numbers have so many bits to spare."""
 _FETCHED = 256
 _SAID = ("status", "logprobs", "reasoning", "finish_reason", "tokens", "seconds", "cost", "error")
+_TEXT, _WHOLE, _NUMBER = (str, NoneType), (int, NoneType), (int, float, NoneType)
+_KINDS: tuple[Any, ...] = (
+    str,
+    int,
+    str,
+    str,
+    _TEXT,
+    str,
+    _TEXT,
+    _TEXT,
+    _TEXT,
+    _WHOLE,
+    _NUMBER,
+    _NUMBER,
+    _TEXT,
+)
+"""The types of a response's values in the order in which they are read."""
 _TO_ITEMS = """
     FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)
     WHERE r.item_id IN (SELECT value FROM json_each(:items)) AND e.probe = :probe
@@ -148,8 +167,11 @@ def _responses_to(
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
     for key, item_id, *row, meta, stored, item_hash in db.execute(sql, values):
-        item = items[item_id]
         fields = dict(zip(names, row, strict=True))
+        with decoding("an answer"):
+            item = items[item_id]
+            if not all(isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)):
+                raise TypeError("a value has another type")
         try:
             confidence = stored_confidence(meta)
         except ValueError:

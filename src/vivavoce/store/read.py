@@ -1,6 +1,7 @@
 """Reading tables: what is in a run, as Polars frames in the words of the records."""
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
+from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 from vivavoce.store.cases import with_cases
 from vivavoce.store.checksums import (
@@ -18,8 +20,10 @@ from vivavoce.store.checksums import (
     sums_of,
     text_hash,
 )
+from vivavoce.store.damage import DamagedValue, decoding
 from vivavoce.store.hashes import changed
 from vivavoce.store.schema import STATUSES
+from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 
 
 CHUNK = 50_000
+ROUNDING = 1e-9
+"""By so much a score may lie outside its range."""
 
 
 def _frame(
@@ -39,7 +45,8 @@ def _frame(
     cursor = db.execute(sql, values)
     chunks = [pl.DataFrame(schema=columns)]
     while rows := cursor.fetchmany(CHUNK):
-        chunks.append(pl.DataFrame(rows, schema=columns, orient="row"))
+        with decoding("a row of another type"):
+            chunks.append(pl.DataFrame(rows, schema=columns, orient="row"))
     return pl.concat(chunks)
 
 
@@ -51,7 +58,8 @@ def items(db: sqlite3.Connection) -> "pl.DataFrame":
     lists = [name for name, kind in item_schema.items() if isinstance(kind, pl.List)]
     raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in item_schema.items()})
     frame = _frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
-    frame = frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
+    with decoding("a list of an item"):
+        frame = frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
     return with_cases(db, frame)
 
 
@@ -77,7 +85,7 @@ def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
         "ORDER BY measure_id"
     )
     names = [f.name for f in fields(Criterion)]
-    return [
+    keyed = [
         KeyedMeasure(
             key,
             Measure(
@@ -89,6 +97,17 @@ def measures(db: sqlite3.Connection) -> list[KeyedMeasure]:
         )
         for key, metric, signature, rater, *declared in db.execute(sql)
     ]
+    for _, measure in keyed:
+        _check_measure(measure)
+    return keyed
+
+
+def _check_measure(measure: Measure) -> None:
+    c = measure.criterion
+    with decoding(f"the declaration of {measure.metric}"):
+        signed(measure.signature)
+        if not all(math.isfinite(x) for x in (c.low, c.high, c.smallest_difference) if x is not None):
+            raise ValueError("a range ends at a number")
 
 
 _PLACE = ("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit")
@@ -140,6 +159,8 @@ def scores(
         ),
         values,
     )  # fmt: skip
+
+    _check_scores(db, facts)
 
     def dimension(sql: str, *names: str, key: str, values: Sequence[Any] = ()) -> pl.DataFrame:
         return _frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
@@ -196,7 +217,31 @@ def scores(
         .sort(*_ORDER)
         .select(*SCORES, *(("measure_id", "category", "format", *weight, *extra) if details else ()))
     )
-    return frame.collect()
+    with decoding("a score"):
+        return frame.collect()
+
+
+def _check_scores(db: sqlite3.Connection, facts: "pl.DataFrame") -> None:
+    """Raise `DamagedValue` for a score that no metric gives: endless, out of range, or beside a failure."""
+    import polars as pl
+
+    limits = _frame(
+        db,
+        "SELECT measure_id, low, high FROM measures",
+        pl.Schema({"measure_id": pl.Int64(), "low": pl.Float64(), "high": pl.Float64()}),
+    )
+    value, code = pl.col("value"), pl.col("status_id")
+    wrong = facts.join(limits, on="measure_id", how="left").select(
+        (
+            value.is_finite().not_()
+            | (value < pl.col("low") - ROUNDING)
+            | (value > pl.col("high") + ROUNDING)
+            | ((code == 0) != value.is_not_null())
+            | code.is_between(0, len(STATUSES) - 1).not_()
+        ).any()
+    )
+    if wrong.item():
+        raise DamagedValue("scores: a value that no metric gives")
 
 
 def _verify(
@@ -238,10 +283,13 @@ def _verify(
 
 def _weighted(db: sqlite3.Connection) -> bool:
     """Whether a sample was asked: some item counts for more or less than itself."""
-    has_weights = db.execute(
-        "SELECT EXISTS (SELECT 1 FROM items WHERE current = 1 AND weight != 1)"
+    (n, lowest, highest) = db.execute(
+        "SELECT count(*), min(weight), max(weight) FROM items WHERE current = 1 AND weight IS NOT 1"
     ).fetchone()
-    return bool(has_weights[0])
+    with decoding("for how many questions an item stands"):
+        if n and not 0 < lowest <= highest < math.inf:
+            raise ValueError("not a number of questions")
+    return bool(n)
 
 
 class HashedItem(NamedTuple):
@@ -281,6 +329,7 @@ def _item(fields: dict[str, Any]) -> Item:
 
 def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:
     """The current items as records, under their keys. Raises `StoreError` where one does not fit its hash."""
+    check_rows(db, "items")
     by_key = {}
     for key, name, item, fits in hashed_items(db, "current = 1"):
         if item is None or not fits:
@@ -355,8 +404,16 @@ def benchmarks(db: sqlite3.Connection) -> list[Benchmark]:
 
 
 def _card(text: str) -> Card:
-    body = json.loads(text)
-    return Card(**body | {"faults": tuple(body["faults"])})
+    what = "the card of a benchmark"
+    body = stored_object(text, what)
+    with decoding(what):
+        card = Card(**body | {"faults": tuple(body["faults"])})
+        texts = (getattr(card, f.name) for f in fields(Card) if f.name not in ("faults", "published"))
+        if not all(text is None or isinstance(text, str) for text in (*card.faults, *texts)):
+            raise TypeError("a card holds text")
+        if not isinstance(card.published, dict):
+            raise TypeError("settings have names")
+    return card
 
 
 def candidates(db: sqlite3.Connection) -> list[Candidate]:
@@ -370,19 +427,26 @@ def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     rows = db.execute(
         "SELECT made_at, settings, rows FROM findings WHERE study = ? ORDER BY made_at, finding_id", (study,)
     )
-    return [{"made_at": at, "settings": json.loads(s), "rows": json.loads(r)} for at, s, r in rows]
+    what = f"a finding of {study}"
+    return [
+        {"made_at": at, "settings": stored_object(settings, what), "rows": stored_rows(found, what)}
+        for at, settings, found in rows
+    ]
 
 
 def events(db: sqlite3.Connection, kind: str) -> list[dict[str, Any]]:
     """What happened to the run of this kind, oldest first: `made_at` and the event's own record."""
     rows = db.execute("SELECT made_at, body FROM events WHERE kind = ? ORDER BY made_at, event_id", (kind,))
-    return [{"made_at": at, **json.loads(body)} for at, body in rows]
+    return [{"made_at": at, **stored_object(body, f"the event {kind!r}")} for at, body in rows]
 
 
 def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
     rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")
-    return [{"made_at": at, "verb": verb, **json.loads(body)} for at, verb, body in rows]
+    return [
+        {"made_at": at, "verb": verb, **stored_object(body, f"the provenance of {verb}")}
+        for at, verb, body in rows
+    ]
 
 
 def candidate_labels(run: "RunFile") -> list[str]:

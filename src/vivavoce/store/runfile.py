@@ -19,6 +19,7 @@ from vivavoce.store.disks import network_disk
 from vivavoce.store.integrity import rehash
 from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
 from vivavoce.store.sqlite_errors import Unwritable, explain
+from vivavoce.store.stored_values import check_small_tables
 from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
 
 WAIT_SECONDS = 60.0
@@ -58,6 +59,7 @@ class RunFile:
         with self.explained(), closing(self._current()) as db:
             db.execute("PRAGMA query_only = ON")
             db.execute("BEGIN")
+            check_small_tables(db)
             yield db
 
     @contextmanager
@@ -77,15 +79,19 @@ class RunFile:
         with self.explained(), closing(self._connect()) as db:
             if beside:
                 beside._attach(db)
-            if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):  # a new file, or a copy
+            if db.execute("PRAGMA main.journal_mode").fetchone() != ("wal",):  # a new file, or a copy
                 _use_wal(db)
             db.execute("BEGIN IMMEDIATE")
             try:
                 _migrate(db, self.path)
                 yield db
-            except BaseException:
+            except BaseException as error:
                 if db.in_transaction:  # a full disk has rolled back already
                     db.execute("ROLLBACK")
+                if beside and isinstance(
+                    error, sqlite3.IntegrityError
+                ):  # rows that a whole run does not hold
+                    raise damaged(beside.path, str(error)) from error
                 raise
             db.execute("COMMIT")
 
@@ -149,8 +155,11 @@ class RunFile:
                 "it a writer is at work there, or was killed: copy all its files to a local disk and use it "
                 "there."
             )
-        self._check_once()
-        db = self._open()
+        try:
+            self._check_once()
+            db = self._open()
+        except UnicodeDecodeError as error:  # a message of SQLite's on a schema that is no text
+            raise damaged(self.path, "its schema is no text") from error
         try:
             _version(db, self.path)
         except BaseException:
@@ -262,7 +271,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
     end = time.monotonic() + WAIT_SECONDS
     while True:
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA main.journal_mode = WAL")  # not that of a run beside it
             return
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:

@@ -12,6 +12,7 @@ import polars as pl
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import SCORES
 from vivavoce.store import read
+from vivavoce.store.damage import decoding
 
 Estimates = Callable[[], Sequence[Mapping[str, Any]]]
 """Gives the rows of the table of estimates, where that is asked for."""
@@ -86,7 +87,8 @@ def _calls(db: sqlite3.Connection) -> pl.DataFrame:
         name: pl.Int64 if name in integers else pl.Float64 if name in floats else pl.String
         for name in (*columns, *about)
     }
-    return pl.DataFrame(db.execute(sql).fetchall(), schema=kinds, orient="row")
+    with decoding("a call"):
+        return pl.DataFrame(db.execute(sql).fetchall(), schema=kinds, orient="row")
 
 
 def _findings(db: sqlite3.Connection) -> pl.DataFrame:
@@ -100,7 +102,8 @@ def _provenance(db: sqlite3.Connection) -> pl.DataFrame:
 def _journal(db: sqlite3.Connection, table: str, columns: Sequence[str], key: str) -> pl.DataFrame:
     """What was noted day by day, the oldest first."""
     rows = db.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY made_at, {key}").fetchall()
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    with decoding(f"a row of {table}"):
+        return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 _READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
