@@ -62,10 +62,9 @@ def _analysis(event: Mapping[str, Any]) -> RecordedAnalysis:
     analysis = RecordedAnalysis(plan=PlanKey(**event["plan"]), **fields)
     if not all(word is None or isinstance(word, str) for word in (*analysis.plan, analysis.digest)):
         raise TypeError("names are text")
-    if analysis.analyses is not None and not 0 < int(analysis.analyses) == analysis.analyses:
-        raise ValueError("a plan has a whole number of analyses")
-    if not 0 < int(analysis.family) == analysis.family:
-        raise ValueError("a family has a whole number of comparisons")
-    if not all(math.isfinite(x) for x in (analysis.information or 0.0, analysis.cases)):
+    counts = (analysis.family, 1 if analysis.analyses is None else analysis.analyses)
+    if not all(0 < int(n) == n for n in counts):
+        raise ValueError("analyses and comparisons are counted from 1")
+    if not all(map(math.isfinite, (analysis.information or 0.0, analysis.cases))):
         raise ValueError("information is a number")
     return analysis

@@ -12,17 +12,10 @@ from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Uni
 from vivavoce.core.specs import signed
 from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
 from vivavoce.store.cases import with_cases
-from vivavoce.store.checksums import (
-    ResponseArrays,
-    ScoreArrays,
-    differences,
-    measure_name,
-    sums_of,
-    text_hash,
-)
-from vivavoce.store.damage import DamagedValue, decoding
+from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
 from vivavoce.store.schema import STATUSES
+from vivavoce.store.score_checks import check_scores, refuse_nulls, verify_scores
 from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
 
 if TYPE_CHECKING:
@@ -32,8 +25,6 @@ if TYPE_CHECKING:
 
 
 CHUNK = 50_000
-ROUNDING = 1e-9
-"""By so much a score may lie outside its range."""
 
 
 def _frame(
@@ -160,7 +151,8 @@ def scores(
         values,
     )  # fmt: skip
 
-    _check_scores(db, facts)
+    refuse_nulls(facts, "measure_id", "response_id", "unit_id", "ballot_id", "pass_no", "status_id")
+    check_scores(db, facts)
 
     def dimension(sql: str, *names: str, key: str, values: Sequence[Any] = ()) -> pl.DataFrame:
         return _frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
@@ -187,8 +179,9 @@ def scores(
         "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses ORDER BY response_id",
         pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
     )
+    refuse_nulls(stored_responses, *stored_responses.columns)
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
-    _verify(db, facts, stored_responses, measures=measures, candidates=candidates, details=details)
+    verify_scores(db, facts, stored_responses, measures=measures, candidates=candidates, details=details)
     stored_responses = (
         stored_responses.join(with_cases(db, things), on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
@@ -219,66 +212,6 @@ def scores(
     )
     with decoding("a score"):
         return frame.collect()
-
-
-def _check_scores(db: sqlite3.Connection, facts: "pl.DataFrame") -> None:
-    """Raise `DamagedValue` for a score that no metric gives: endless, out of range, or beside a failure."""
-    import polars as pl
-
-    limits = _frame(
-        db,
-        "SELECT measure_id, low, high FROM measures",
-        pl.Schema({"measure_id": pl.Int64(), "low": pl.Float64(), "high": pl.Float64()}),
-    )
-    value, code = pl.col("value"), pl.col("status_id")
-    wrong = facts.join(limits, on="measure_id", how="left").select(
-        (
-            value.is_finite().not_()
-            | (value < pl.col("low") - ROUNDING)
-            | (value > pl.col("high") + ROUNDING)
-            | ((code == 0) != value.is_not_null())
-            | code.is_between(0, len(STATUSES) - 1).not_()
-        ).any()
-    )
-    if wrong.item():
-        raise DamagedValue("scores: a value that no metric gives")
-
-
-def _verify(
-    db: sqlite3.Connection,
-    facts: "pl.DataFrame",
-    responses: "pl.DataFrame",
-    *,
-    measures: Sequence[int] | None,
-    candidates: Sequence[str] | None,
-    details: bool,
-) -> None:
-    """Raise `StoreError` if the scores of these measures and candidates are not those that were written."""
-    import numpy as np
-    import polars as pl
-
-    texts = np.zeros(facts.height, np.uint64)
-    if details:
-        noted = facts.with_row_index().filter(pl.col("parts").is_not_null() | pl.col("note").is_not_null())
-        texts[noted["index"].to_numpy()] = [text_hash(*row) for row in noted.select("parts", "note").rows()]
-    sums = sums_of(
-        ScoreArrays(
-            measure_id=facts["measure_id"].to_numpy(),
-            response_id=facts["response_id"].to_numpy(),
-            unit_id=facts["unit_id"].to_numpy(),
-            ballot_id=facts["ballot_id"].to_numpy(),
-            pass_no=facts["pass_no"].to_numpy(),
-            position=facts["position"].fill_null(0).to_numpy(),
-            has_position=facts["position"].is_not_null().to_numpy(),
-            value=facts["value"].fill_null(0.0).to_numpy(),
-            status_id=facts["status_id"].to_numpy(),
-            details=texts,
-        ),
-        ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
-    )
-    wrong = next(differences(db, sums, measures=measures, candidates=candidates, details=details), None)
-    if wrong:
-        raise changed(db, f"{wrong.sentence} (measure {measure_name(db, wrong.measure_id)})")
 
 
 def _weighted(db: sqlite3.Connection) -> bool:
@@ -400,7 +333,11 @@ class Benchmark(NamedTuple):
 def benchmarks(db: sqlite3.Connection) -> list[Benchmark]:
     """The benchmarks of the run."""
     rows = db.execute("SELECT benchmark, spec, signature, card FROM benchmarks ORDER BY benchmark")
-    return [Benchmark(name, spec, mark, _card(card)) for name, spec, mark, card in rows]
+    declared = [Benchmark(name, spec, signature, _card(card)) for name, spec, signature, card in rows]
+    with decoding("the signature of a benchmark"):
+        for benchmark in declared:
+            signed(benchmark.signature)
+    return declared
 
 
 def _card(text: str) -> Card:

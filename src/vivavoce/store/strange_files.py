@@ -71,24 +71,28 @@ def check_unopened(path: Path, check: Check) -> None:
     Raises what the check raises. Where another process writes at this moment, the check is left to the
     connection that is opened next.
     """
-    wal, journal = side_file(path, "-wal"), side_file(path, "-journal")
     before = _state(path)
     try:
-        if _begins(journal):
-            _refuse_deletion(path, journal)
-            _check_copy(path, check)
-        elif _size(wal) and not side_file(path, "-shm").exists():
-            _check_copy(path, check)
-        elif _size(wal):  # the index is there, and a connection that only reads leaves the rest as it is
-            _check_at(path, "mode=ro", check)
-        else:
-            _check_at(path, "mode=ro&immutable=1", check)
+        _check_as_it_lies(path, check)
     except (StoreError, sqlite3.DatabaseError) as error:
         if before == _state(path) and not _is_locked(error):
             raise
     except OSError as error:
         if before == _state(path):
             raise StoreError(f"cannot read {path}: {error.strerror or error}.") from error
+
+
+def _check_as_it_lies(path: Path, check: Check) -> None:
+    wal, journal = side_file(path, "-wal"), side_file(path, "-journal")
+    if _begins(journal):
+        _refuse_deletion(path, journal)
+        _check_copy(path, check)
+    elif _size(wal) and not side_file(path, "-shm").exists():
+        _check_copy(path, check)
+    elif _size(wal):  # the index is there, and a connection that only reads leaves the rest as it is
+        _check_at(path, "mode=ro", check)
+    else:
+        _check_at(path, "mode=ro&immutable=1", check)
 
 
 def _check_at(path: Path, mode: str, check: Check) -> None:

@@ -1,0 +1,90 @@
+"""Checks of score rows as they are read: a metric could have given them, and they are those written."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vivavoce.store.checksums import (
+    ResponseArrays,
+    ScoreArrays,
+    differences,
+    measure_name,
+    sums_of,
+    text_hash,
+)
+from vivavoce.store.damage import DamagedValue, decoding
+from vivavoce.store.hashes import changed
+from vivavoce.store.schema import STATUSES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROUNDING = 1e-9
+"""By so much a score may lie outside its range."""
+
+
+def refuse_nulls(frame: "pl.DataFrame", *columns: str) -> None:
+    """Raise `DamagedValue` where a key is missing."""
+    if any(frame[name].null_count() for name in columns):
+        raise DamagedValue("scores and answers: a row without its keys")
+
+
+def check_scores(db: sqlite3.Connection, facts: "pl.DataFrame") -> None:
+    """Raise `DamagedValue` for a score that no metric gives: endless, out of range, or beside a failure."""
+    import polars as pl
+
+    with decoding("the range of a measure"):
+        limits = pl.DataFrame(
+            db.execute("SELECT measure_id, low, high FROM measures").fetchall(),
+            schema={"measure_id": pl.Int64, "low": pl.Float64, "high": pl.Float64},
+            orient="row",
+        )
+    value, code = pl.col("value"), pl.col("status_id")
+    wrong = facts.join(limits, on="measure_id", how="left").select(
+        (
+            value.is_finite().not_()
+            | (value < pl.col("low") - ROUNDING)
+            | (value > pl.col("high") + ROUNDING)
+            | ((code == 0) != value.is_not_null())
+            | code.is_between(0, len(STATUSES) - 1).not_()
+        ).any()
+    )
+    if wrong.item():
+        raise DamagedValue("scores: a value that no metric gives")
+
+
+def verify_scores(
+    db: sqlite3.Connection,
+    facts: "pl.DataFrame",
+    responses: "pl.DataFrame",
+    *,
+    measures: Sequence[int] | None,
+    candidates: Sequence[str] | None,
+    details: bool,
+) -> None:
+    """Raise `StoreError` if the scores of these measures and candidates are not those that were written."""
+    import numpy as np
+    import polars as pl
+
+    texts = np.zeros(facts.height, np.uint64)
+    if details:
+        noted = facts.with_row_index().filter(pl.col("parts").is_not_null() | pl.col("note").is_not_null())
+        texts[noted["index"].to_numpy()] = [text_hash(*row) for row in noted.select("parts", "note").rows()]
+    sums = sums_of(
+        ScoreArrays(
+            measure_id=facts["measure_id"].to_numpy(),
+            response_id=facts["response_id"].to_numpy(),
+            unit_id=facts["unit_id"].to_numpy(),
+            ballot_id=facts["ballot_id"].to_numpy(),
+            pass_no=facts["pass_no"].to_numpy(),
+            position=facts["position"].fill_null(0).to_numpy(),
+            has_position=facts["position"].is_not_null().to_numpy(),
+            value=facts["value"].fill_null(0.0).to_numpy(),
+            status_id=facts["status_id"].to_numpy(),
+            details=texts,
+        ),
+        ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
+    )
+    wrong = next(differences(db, sums, measures=measures, candidates=candidates, details=details), None)
+    if wrong:
+        raise changed(db, f"{wrong.sentence} (measure {measure_name(db, wrong.measure_id)})")
