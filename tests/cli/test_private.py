@@ -26,6 +26,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 Viva = Callable[..., Any]
 COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
+    ("demo", "--to"): ("demo", "--to", "out/demo"),
+    ("merge", "RUN"): ("merge", "out.viva", "exam.viva"),
+    ("collect", "RUN"): ("collect", "out.viva", "sample", "--model", "baseline/random"),
+    ("export", "redacted run"): ("export", "exam.viva", "out.viva", "--format", "run", "--redact"),
     ("copy", "TO"): ("copy", "exam.viva", "out.viva"),
     ("report", "--to"): ("report", "exam.viva", "--to", "out.html"),
     ("report", "--plots"): ("report", "exam.viva", "--to", "out.html", "--plots", "out/plots"),
@@ -41,7 +45,7 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""
-ALSO = {("compare", "--junit"): "--summary", ("export", "TO"): "parquet", ("demo", "--to"): ""}
+ALSO = {("compare", "--junit"): "--summary", ("export", "TO"): "parquet"}
 """Options that another case of the command covers."""
 
 

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from tests.studies.making import exam, made, marked
 
-from vivavoce.core.errors import InputError
 from vivavoce.core.tables import ITEMS, RESPONSES
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.privacy.redaction import TEXTS, redactor
@@ -131,11 +130,6 @@ def test_the_readme_says_what_was_done_and_what_stays(run: Run, tmp_path: Path) 
     assert "Answers are raw" not in said
     run.export(tmp_path / "t", format="csv")
     assert "redacted" not in (tmp_path / "t" / "README.txt").read_text(encoding="utf-8")
-
-
-def test_a_run_is_not_redacted(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--redact goes with parquet and csv"):
-        run.export(tmp_path / "x.viva", format="run", redact=True)
 
 
 def test_the_report_shows_no_text_and_the_same_figures(run: Run, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def export(
 
     A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
     CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before
-    it. With --redact the tables hold no text of a question, an answer or a note; numbers stay.
+    it. With --redact tables, or the run, hold no text of a question, an answer or a note; numbers stay.
 
     Example: `viva export exam.viva tables --format parquet`
 

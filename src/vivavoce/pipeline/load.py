@@ -11,7 +11,7 @@ import polars as pl
 from vivavoce.benchmarks import load
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, StoreError, VivaError
-from vivavoce.core.records import Finding, ItemKey, Measure
+from vivavoce.core.records import Finding, Item, ItemKey, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
@@ -20,6 +20,7 @@ from vivavoce.models.cards import ModelCard, card_of, cards
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
+from vivavoce.store.redacted import unscored_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_finding
 from vivavoce.studies.raters.juries import consensus
@@ -165,7 +166,7 @@ def load_scores(
         rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=twins)
         rows = _weighed_by_draw(rows, measures, read_label_draws(db))
     return ScoreTable(
-        restrict_to_items(rows, items), measures, only=_scored_items(run, measures), probes=_probes(measures)
+        restrict_to_items(rows, items), measures, only=scored_items(run, measures), probes=_probes(measures)
     )
 
 
@@ -193,20 +194,19 @@ def _weighed_by_draw(
     return drawn_rows.with_columns(weight=weight / pl.col("chance").fill_null(1.0)).drop("chance")
 
 
-def _scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
+def scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, frozenset[ItemKey]]:
     """By measure the items it scores, for those that do not score every item of their formats."""
-    keys_of: dict[str, list[int]] = {}
-    for key, measure in measures.items():
-        signed = specs.signed(measure.signature)
-        cls: Any = registry.members("metric").get(signed.spec.name, Metric)
-        if not signed.recorded and cls.applies_to is not Metric.applies_to:
-            keys_of.setdefault(measure.signature, []).append(key)
+    keys_of = _choosing(measures)
     if not keys_of:
         return {}
     with run.reading() as db:
         items = list(read.items_by_id(db).values())
+        unscored = unscored_items(db)  # a redacted run's items no longer tell
     scored: dict[int, frozenset[ItemKey]] = {}
     for signature, keys in keys_of.items():
+        if signature in unscored:
+            scored |= dict.fromkeys(keys, frozenset(map(_key_of, items)) - unscored[signature])
+            continue
         try:
             metric = registry.build("metric", specs.signed(signature).spec)
             for item in items:
@@ -214,9 +214,23 @@ def _scored_items(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, fr
                     _APPLIES[signature, item.hash] = metric.applies_to(item)
         except VivaError:  # a file that it named is gone: what it would score is unknown
             continue
-        applicable = frozenset((i.benchmark, i.item, i.variant) for i in items if _APPLIES[signature, i.hash])
-        scored |= dict.fromkeys(keys, applicable)
+        scored |= dict.fromkeys(keys, frozenset(_key_of(i) for i in items if _APPLIES[signature, i.hash]))
     return scored
+
+
+def _choosing(measures: Mapping[int, Measure]) -> dict[str, list[int]]:
+    """By signature the measures of metrics that choose among the items of their formats."""
+    keys_of: dict[str, list[int]] = {}
+    for key, measure in measures.items():
+        signed = specs.signed(measure.signature)
+        cls: Any = registry.members("metric").get(signed.spec.name, Metric)
+        if not signed.recorded and cls.applies_to is not Metric.applies_to:
+            keys_of.setdefault(measure.signature, []).append(key)
+    return keys_of
+
+
+def _key_of(item: Item) -> ItemKey:
+    return item.benchmark, item.item, item.variant
 
 
 def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:

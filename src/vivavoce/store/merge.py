@@ -11,6 +11,7 @@ from typing import NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.store.checksums import delete_scores, renew_checksums
 from vivavoce.store.integrity import refuse_damaged
+from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ANSWER, put_provenance
 
@@ -45,6 +46,8 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         refuse_damaged(theirs, "Nothing was merged.")
     with target.writing(beside=source) as db:
         refuse_damaged(db, "Nothing was merged.")
+        refuse_redacted(db, "it cannot be merged with any other")
+        refuse_redacted(db, "it cannot be merged with any other", "theirs")
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)

@@ -13,6 +13,7 @@ from vivavoce.core.registry import plugins
 from vivavoce.core.tables import LISTS
 from vivavoce.store.checksums import delete_scores, insert_scores
 from vivavoce.store.hashes import response_hash
+from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
 
 ItemKey = tuple[str, str]
@@ -43,6 +44,7 @@ def put_benchmark(
     if an item's content differs from what the run holds, unless `new_version`: then the new content becomes
     the current version and what was answered to the old one is out of every table.
     """
+    refuse_redacted(db, "no answer to it can be stored")
     name = items[0].benchmark
     db.execute(
         "INSERT INTO benchmarks (benchmark, spec, signature, card) VALUES (?, ?, ?, ?) ON CONFLICT DO "
@@ -244,6 +246,7 @@ def put_measures(db: sqlite3.Connection, measures: Iterable[Measure]) -> list[in
     Raises `InputError` if the run holds one under the same signature that declares another range,
     direction or rule: its marks could not be read together with the new ones.
     """
+    refuse_redacted(db, "nothing can be scored by them")
     keys = []
     for m in measures:
         c = m.criterion
@@ -283,6 +286,7 @@ class ScoreRow(NamedTuple):
 
 def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Store marks by a measure. Only a failed one is ever replaced."""
+    refuse_redacted(db, "nothing can be scored by them")
     scores = list(scores)
     names = {score.ballot for score in scores}
     ballots = _ballots(db, names)

@@ -21,6 +21,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
 from vivavoce.pipeline.exchange.exporters import Exported, Exporter
+from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature
 from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
@@ -85,9 +86,7 @@ class SmallerRun(Exporter):
         chosen = select_items(run.file, self.items)
         if self.table:
             raise InputError("a run is exported whole: --table goes with parquet and csv.")
-        if self.redact:
-            raise InputError("a run is exported with its texts: --redact goes with parquet and csv.")
-        return (export_run(run.file, to, chosen=chosen, items=self.items),)
+        return (export_run(run.file, to, chosen=chosen, items=self.items, redact=self.redact),)
 
 
 def export_tables(
@@ -131,9 +130,12 @@ def export_tables(
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
 
-def export_run(run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: str | None) -> Exported:
+def export_run(
+    run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: str | None, redact: bool = False
+) -> Exported:
     """Write a run file of the chosen items alone, with their answers and marks; all of it without a choice.
 
+    With `redact` every text gives way to a mark, see `redacted_run`.
     What was found stays: a look at the whole is a look at the part. Earlier wordings of items, and
     candidates and measures without a row, are left out; so are calls that are kept under no item, as all of
     probes and judges, and the provenance counts these by purpose. Raises `StoreError` where something lies at
@@ -141,19 +143,23 @@ def export_run(run: RunFile, to: Path, *, chosen: set[ItemKey] | None, items: st
     """
     with run.reading() as db:  # a run that is not there, or is damaged, is named before anything is made
         refuse_damaged(db, "Nothing was exported.")
-    if chosen is None:
+    if chosen is None and not redact:
         run.copy(to)
         return _exported(None, to, _count(to))
     if _exists(to):
         raise StoreError(f"{to} is there already: a run is never overwritten by another.")
+    unscored = unscored_by_signature(run) if redact else {}
     with _draft_folder(to) as draft:
         full, part = RunFile(draft / "whole.viva"), draft / "part.viva"
         try:
             run.copy(full.path)
             with full.writing() as db:
-                calls_by_purpose = _delete_other_items(db, chosen)
-                body = {"items": items, "of": run.path.name, "calls_left_out": calls_by_purpose}
-                put_provenance(db, "export", body, changed=0)
+                if chosen is not None:
+                    calls_by_purpose = _delete_other_items(db, chosen)
+                    body = {"items": items, "of": run.path.name, "calls_left_out": calls_by_purpose}
+                    put_provenance(db, "export", body, changed=0)
+                if redact:
+                    redact_run(db, run.path.name, unscored)
             full.copy(part)  # VACUUM INTO again: what was deleted leaves no trace in the file
         except StoreError as error:
             message = str(error).replace(str(full.path), str(to)).replace(str(part), str(to))

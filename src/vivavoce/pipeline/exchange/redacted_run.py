@@ -1,0 +1,220 @@
+"""A run without its texts: ids, statuses, scores and counts stay, so every figure is that of the original.
+
+What is equal stays equal where figures rest on it: repeated questions, and repeats of an answer. No mark can
+be tried out: it is made with a key that is drawn for this copy and kept nowhere.
+"""
+
+import hmac
+import json
+import re
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from vivavoce.core.cases import Content, place_of
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.tables import LISTS
+from vivavoce.pipeline.load import scored_items
+from vivavoce.store.comparisons import AGAIN
+from vivavoce.store.integrity import rehash
+from vivavoce.store.interim_analyses import INTERIM_EVENT
+from vivavoce.store.label_draws import DRAW_EVENT
+from vivavoce.store.read import hashed_items, items_by_id
+from vivavoce.store.read import measures as measures_of
+from vivavoce.store.redacted import VERB
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
+
+_EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT)
+"""Events that figures rest on. The others are of panels: their secrets and remarks do not leave."""
+_PLAIN_UNIT = re.compile(r"[A-Za-z]{0,8}[ _-]?\d{0,6}")
+"""Names of units that are numbers of points, steps and sentences, not words of an answer."""
+_TOKENS = re.compile(r"logprob|drawn|token_?s\b|token_ids|^ids$|^bytes$")
+"""Names of fields that spell a text token by token, in numbers too."""
+_TEXTS_OF_SETTINGS = frozenset({"system", "prompt", "criterion", "note", "text", "error"})
+"""Settings of verbs in which a user's own words stand."""
+
+_SHORT = 16
+
+Mark = Callable[[str, object], str]
+
+
+def _marks() -> Mark:
+    key = secrets.token_bytes(32)
+
+    def mark(text: str, scope: object = "") -> str:
+        """The mark of a text: equal ones have equal marks within a scope. A blank text stays as it is."""
+        if not text.strip():
+            return text
+        content = json.dumps([scope, text]).encode()
+        return f"[redacted: {hmac.new(key, content, 'sha256').hexdigest()[:32]}]"
+
+    return mark
+
+
+def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[ItemKey]]) -> None:
+    """Replace every text of the run behind a connection, inside the transaction of its caller.
+
+    `of` names the run; `unscored` gives by signature the items that a metric does not score, which can no
+    longer be told from their texts.
+    """
+    mark = _marks()
+    _redact_items(db, mark)
+    _redact_responses(db, mark)
+    _redact_scores(db, mark)
+    _redact_calls(db, mark)
+    _redact_journals(db)
+    put_provenance(db, VERB, {"of": of, "unscored": dict(unscored)}, changed=0)
+    rehash(db)
+
+
+def _redact_items(db: sqlite3.Connection, mark: Mark) -> None:
+    for stored in list(hashed_items(db)):
+        item = stored.item
+        if item is None:  # the caller has checked the run
+            continue
+        fields = _redacted_item(item, stored.key, mark)
+        names = ", ".join(f'"{name}"' for name in fields)
+        db.execute(
+            f"UPDATE items SET ({names}) = ({', '.join('?' * len(fields))}) WHERE item_id = ?",
+            (*fields.values(), stored.key),
+        )
+    for stored in list(hashed_items(db)):
+        if stored.item is not None:
+            db.execute("UPDATE items SET hash = ? WHERE item_id = ?", (stored.item.hash, stored.key))
+
+
+def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
+    """The columns of an item without its texts. Items that were the same question have the same marks."""
+    content = place_of(item).content or Content(str(key).encode(), str(key).encode())
+    question, exhibit = content.text.hex(), content.exhibit.hex()
+
+    def listed(name: str) -> list[str]:
+        # Marks by place: those of an option and of the key that names it would tell which is right.
+        texts = [f"[redacted: {name} {n}]" for n, _ in enumerate(getattr(item, name), 1)]
+        return [mark(exhibit, "steps"), *texts[1:]] if name == "steps" and texts and exhibit else texts
+
+    return {
+        "question": mark(question, "question") if item.question.strip() else item.question,
+        "context": item.context and mark(question, "context"),
+        "false_answer": item.false_answer and mark(exhibit, "false answer"),
+        "source": item.source and mark(item.source, ("source", key)),
+        **{name: json.dumps(listed(name)) for name in LISTS},
+        "rubric": json.dumps(
+            [
+                {"unit": _unit(point.unit, mark), "text": mark(point.text, "unit"), "weight": point.weight}
+                for point in item.rubric
+            ]
+        ),
+        "meta": json.dumps(_nested(dict(item.meta), mark, "meta"), ensure_ascii=False),
+    }
+
+
+def _unit(name: str, mark: Mark) -> str:
+    return name if _PLAIN_UNIT.fullmatch(name) else mark(name, "unit name")
+
+
+def _long(text: str, mark: Mark, scope: object) -> str:
+    """The mark of a text; short ones, which would be told by how often a mark returns, have one for all."""
+    return mark(text, scope) if len(text) >= _SHORT or not text.strip() else "[redacted: short]"
+
+
+def _json(text: str, mark: Mark, scope: object) -> str:
+    return json.dumps(_nested(json.loads(text), mark, scope), ensure_ascii=False)
+
+
+def _nested(value: Any, mark: Mark, scope: object) -> Any:
+    """JSON with marks for its texts; names of fields, numbers and what tells a tokeniser apart stay.
+
+    Tokens go, since their numbers are the text.
+    """
+    if isinstance(value, str):
+        return _long(value, mark, scope)
+    if isinstance(value, dict):
+        return {
+            name: _entry(name, entry, mark, scope)
+            for name, entry in value.items()
+            if not _TOKENS.search(name)
+        }
+    return [_nested(entry, mark, scope) for entry in value] if isinstance(value, list) else value
+
+
+def _entry(name: str, entry: Any, mark: Mark, scope: object) -> Any:
+    return entry if name == "tokeniser" and isinstance(entry, str) else _nested(entry, mark, scope)
+
+
+def _redact_responses(db: sqlite3.Connection, mark: Mark) -> None:
+    """Repeats of one candidate that are the same text stay the same; others cannot be compared."""
+    rows = db.execute(
+        "SELECT response_id, item_id, candidate_id, text, reasoning, error, meta, logprobs FROM responses"
+    ).fetchall()
+    for key, item, candidate, text, reasoning, error, meta, logprobs in rows:
+        scope = [item, candidate]
+        fields = (
+            *(field and mark(field, scope) for field in (text, reasoning, error)),
+            *(field and _json(field, mark, scope) for field in (meta, logprobs)),
+        )
+        db.execute(
+            "UPDATE responses SET (text, reasoning, error, meta, logprobs) = (?, ?, ?, ?, ?) "
+            "WHERE response_id = ?",
+            (*fields, key),
+        )
+
+
+def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
+    for key, unit, text in db.execute("SELECT unit_id, unit, text FROM units WHERE unit_id != 0").fetchall():
+        fields = (_unit(unit, mark), mark(text, "unit"))
+        db.execute("UPDATE units SET (unit, text) = (?, ?) WHERE unit_id = ?", (*fields, key))
+    db.create_function("hidden_note", 1, lambda note: _long(note, mark, "note"))
+    db.create_function("hidden_parts", 1, lambda parts: _json(parts, mark, "parts"))
+    db.execute("UPDATE scores SET note = hidden_note(note) WHERE note IS NOT NULL")
+    db.execute("UPDATE scores SET parts = hidden_parts(parts) WHERE parts IS NOT NULL")
+
+
+def _redact_calls(db: sqlite3.Connection, mark: Mark) -> None:
+    """The key of a call is a hash of what was sent, by which likely texts could be tried out."""
+    rows = db.execute("SELECT call_id, key, error, reply FROM calls").fetchall()
+    db.executemany(
+        "UPDATE calls SET (key, error, reply) = (?, ?, ?) WHERE call_id = ?",
+        [
+            (mark(key, "call"), error and mark(error, call), reply and json.dumps(mark(reply, call)), call)
+            for call, key, error, reply in rows
+        ],
+    )
+
+
+def _redact_journals(db: sqlite3.Connection) -> None:
+    """Findings but comparisons go, and so do events of panels; words of users in provenance are replaced."""
+    triggers = db.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'"
+    ).fetchall()
+    for name, _ in triggers:
+        db.execute(f'DROP TRIGGER "{name}"')
+    db.execute(f"DELETE FROM events WHERE kind NOT IN ({', '.join('?' * len(_EVENTS))})", _EVENTS)
+    for _, sql in triggers:
+        db.execute(sql)
+    db.execute("DELETE FROM findings WHERE study != 'compare'")
+    db.execute("DELETE FROM leases")
+    for key, body in db.execute("SELECT provenance_id, body FROM provenance").fetchall():
+        hidden = json.dumps(_without_words(json.loads(body)), ensure_ascii=False)
+        db.execute("UPDATE provenance SET body = ? WHERE provenance_id = ?", (hidden, key))
+
+
+def _without_words(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _without_words(entry, key) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_without_words(entry, name) for entry in value]
+    return "[redacted]" if isinstance(value, str) and value and name in _TEXTS_OF_SETTINGS else value
+
+
+def unscored_by_signature(run: RunFile) -> dict[str, list[ItemKey]]:
+    """By signature the items that a metric of the run does not score, which only their texts tell."""
+    with run.reading() as db:
+        measures = {keyed.key: keyed.measure for keyed in measures_of(db)}
+        keys = [(item.benchmark, item.item, item.variant) for item in items_by_id(db).values()]
+    return {
+        measures[key].signature: [item for item in keys if item not in scored]
+        for key, scored in scored_items(run, measures).items()
+    }
