@@ -357,3 +357,17 @@ def test_one_unit_of_many_answers_is_one_unit_of_the_run(tmp_path: Path) -> None
         units = db.execute("SELECT unit, weight FROM units WHERE unit_id != 0 ORDER BY unit").fetchall()
     assert [("same", None), ("weighed", None)] == units
     assert 6 == run.scores.height
+
+
+def test_a_context_without_batches_holds_two_times_the_limit_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScoringContext, "MAX_RESULTS", 10)
+    context, computed = ScoringContext(), Counter[str]()
+
+    def noted(text: str) -> str:
+        computed[text] += 1
+        return text
+
+    for n in range(100):
+        assert ["often", str(n)] == [context.once(noted, "often"), context.once(noted, str(n))]
+        assert len(context._results) + len(context._earlier) <= 20
+    assert {1} == set(computed.values())

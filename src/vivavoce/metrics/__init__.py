@@ -32,6 +32,8 @@ class ScoringContext:
     whichever of them are scored.
     """
 
+    MAX_RESULTS = 200_000
+    """Results of one batch; where nobody ends batches, so many make one."""
     MAX_VECTORS = 50_000
     """Vectors kept in memory: 80 MB at 384 dimensions. Beyond it the oldest half is dropped."""
 
@@ -57,6 +59,8 @@ class ScoringContext:
             return self._results[key]  # type: ignore[return-value]
         except KeyError:
             pass
+        if len(self._results) >= self.MAX_RESULTS:
+            self.end_batch()
         result = self._earlier.pop(key) if key in self._earlier else function(text)
         self._results[key] = result
         return result  # type: ignore[return-value]

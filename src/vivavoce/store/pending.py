@@ -47,6 +47,10 @@ class Unsettled(NamedTuple):
         by_metrics = Counter(self.metrics)
         return [sum(n for bits, n in by_metrics.items() if bits >> i & 1) for i in range(n_metrics)]
 
+    def part(self, start: int, n: int) -> "Unsettled":
+        """So many of them from this position on."""
+        return Unsettled(self.keys[start : start + n], self.metrics[start : start + n])
+
 
 MOST_METRICS = 62
 """How many metrics `unsettled` takes at a time: SQLite's whole numbers have so many bits to spare."""

@@ -90,19 +90,17 @@ def score(
     }
     commands = _check_all(run, metrics, selected)
     context = ScoringContext(desk, stored.values())
-    statuses: dict[int, Counter[str]] = {}
+    summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():
             for group in _groups(metrics):
-                tasks = [_task(run, metrics[number], selected) for number in group]
-                statuses |= zip(group, _score_group(run, tasks, context, passes, progress), strict=True)
+                of_group = [metrics[number] for number in group]
+                together = _score_group(run, of_group, selected, context, passes, progress)
+                summaries |= zip(group, together, strict=True)
     finally:
         if desk and desk.usage.traffic.requests:
             _account(run, metrics, desk)
-    return [
-        _summary(metric, statuses[number], selected, commands[number])
-        for number, metric in enumerate(metrics)
-    ]
+    return [summaries[number]._replace(commands=missing) for number, missing in enumerate(commands)]
 
 
 @contextmanager
@@ -140,30 +138,30 @@ def _task(run: RunFile, metric: Metric, items: Mapping[int, Item]) -> Task:
 
 def _score_group(
     run: RunFile,
-    tasks: Sequence[Task],
+    metrics: Sequence[Metric],
+    items: Mapping[int, Item],
     context: ScoringContext,
     passes: int,
     progress: Progress | None,
-) -> list[Counter[str]]:
-    """Score in so many passes, one where rules score, and return the rows of each task by status."""
-    first = tasks[0].metric
+) -> list[ScoreSummary]:
+    """Score by metrics that go together, in so many passes, one where rules score."""
+    first = metrics[0]
     size, n_passes = (ASKED, passes) if first.rater else (BATCH, 1)
+    score_tasks = score_ballots if is_comparative(first) else score_responses
+    tasks = [_task(run, metric, items) for metric in metrics]
     statuses: list[Counter[str]] = [Counter() for _ in tasks]
     for pass_no in range(1, n_passes + 1):
         context.pass_no = pass_no
         in_pass = [task._replace(pass_no=pass_no, passes=n_passes) for task in tasks]
-        score_tasks = score_ballots if is_comparative(first) else score_responses
         for total, counts in zip(statuses, score_tasks(run, in_pass, context, size, progress), strict=True):
             total += counts
-    return statuses
+    return [_summary(task, counts, items) for task, counts in zip(tasks, statuses, strict=True)]
 
 
-def _summary(
-    metric: Metric, statuses: Counter[str], items: Mapping[int, Item], commands: tuple[str, ...]
-) -> ScoreSummary:
-    not_scored = Counter(item.format for item in items.values() if not metric.applies_to(item))
-    lacking = sum(n for name, n in not_scored.items() if formats.accepts(metric.formats, name))
-    return ScoreSummary(str(metric), dict(statuses), dict(not_scored), lacking, commands)
+def _summary(task: Task, statuses: Counter[str], items: Mapping[int, Item]) -> ScoreSummary:
+    not_scored = Counter(item.format for key, item in items.items() if key not in task.items)
+    lacking = sum(n for name, n in not_scored.items() if formats.accepts(task.metric.formats, name))
+    return ScoreSummary(str(task.metric), dict(statuses), dict(not_scored), lacking)
 
 
 def _check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]) -> list[tuple[str, ...]]:

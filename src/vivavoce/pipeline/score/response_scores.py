@@ -1,17 +1,17 @@
 """Metrics that score responses one by one go over them together: a batch is read once, and stored whole."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.errors import MetricError, VivaError
-from vivavoce.core.records import Row, Value
+from vivavoce.core.records import Item, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
 from vivavoce.pipeline.score.repeats import batches, with_other_repeats
 from vivavoce.pipeline.score.tasks import Task, probe_of
-from vivavoce.store.pending import Pending, pending, unsettled
+from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, drop_scores, put_scores
 
@@ -27,36 +27,27 @@ def score_responses(
     So many responses at a time are read, each once, whichever tasks lack it, and their scores are stored in
     one transaction. Raises the error of a metric that breaks when all others are done: it stops alone.
     """
-    items = {key: item for task in tasks for key, item in task.items.items()}
+    with_repeats = any(task.metric.needs_repeats for task in tasks)
     statuses: list[Counter[str]] = [Counter() for _ in tasks]
     going, errors = dict(enumerate(tasks)), list[VivaError]()
     with run.reading() as source:  # its view stays that of the start while batches are written
         todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
-        totals, done = todo.counts(len(tasks)), [0] * len(tasks)
-        with run.writing() as db:
-            for task, total in zip(tasks, totals, strict=True):
-                task.record(db, total)
-        responses = pending(source, items, todo.keys)
-        start = 0
-        for batch in batches(responses, size, with_repeats=any(t.metric.needs_repeats for t in tasks)):
-            lacking = todo.metrics[start : start + len(batch)]
+        totals, done, start = _record(run, tasks, todo), Counter[int](), 0
+        responses = pending(source, _items(tasks), todo.keys)
+        for batch in batches(responses, size, with_repeats=with_repeats):
+            part = todo.part(start, len(batch))
             start += len(batch)
-            reader = _Reader(context)
-            scores: dict[int, Scores] = {}
-            for number, task in list(going.items()):
-                part = [p for p, bits in zip(batch, lacking, strict=True) if bits >> number & 1]
-                done[number] += len(part)
-                try:
-                    scores[number] = _scores(task, part, reader)
-                except VivaError as error:
-                    errors.append(error)
-                    del going[number]
-            _store(run, tasks, scores)
+            scores, broken = _batch_scores(going, batch, part.metrics, context)
+            _store(run, going, scores)
             context.end_batch()
-            for number, by_measure in scores.items():
-                statuses[number].update(s.value.status for rows in by_measure.values() for s in rows)
-                if progress and by_measure:
+            done.update(dict(enumerate(part.counts(len(tasks)))))
+            for number in scores:
+                statuses[number] += _statuses(scores[number])
+                if progress:
                     progress(tasks[number].label, done[number], totals[number])
+            errors += broken.values()
+            for number in broken:
+                del going[number]
             if not going:
                 break
     if errors:
@@ -64,8 +55,46 @@ def score_responses(
     return statuses
 
 
-def _store(run: RunFile, tasks: Sequence[Task], scores: Mapping[int, Scores]) -> None:
+def _items(tasks: Sequence[Task]) -> dict[int, Item]:
+    """The items that any of the tasks scores."""
+    return {key: item for task in tasks for key, item in task.items.items()}
+
+
+def _statuses(scores: Scores) -> Counter[str]:
+    """How many rows have each status."""
+    return Counter(score.value.status for rows in scores.values() for score in rows)
+
+
+def _record(run: RunFile, tasks: Sequence[Task], todo: Unsettled) -> list[int]:
+    """Store in the provenance what each task is to score; how many responses these are."""
+    totals = todo.counts(len(tasks))
+    with run.writing() as db:
+        for task, total in zip(tasks, totals, strict=True):
+            task.record(db, total)
+    return totals
+
+
+def _batch_scores(
+    tasks: Mapping[int, Task], batch: Sequence[Pending], lacking: Sequence[int], context: ScoringContext
+) -> tuple[dict[int, Scores], dict[int, VivaError]]:
+    """The scores of each task that lacks some of these responses, or the error of its metric."""
+    reader = _Reader(context)
+    scores: dict[int, Scores] = {}
+    errors: dict[int, VivaError] = {}
+    for number, task in tasks.items():
+        part = [p for p, bits in zip(batch, lacking, strict=True) if bits >> number & 1]
+        try:
+            if part:
+                scores[number] = _scores(task, part, reader)
+        except VivaError as error:
+            errors[number] = error
+    return scores, errors
+
+
+def _store(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) -> None:
     """Store the scores of a batch, those of all tasks or none."""
+    if not scores:
+        return
     with run.writing() as db:
         for number, by_measure in scores.items():
             task = tasks[number]
@@ -92,8 +121,6 @@ class _Reader:
 
 def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
     """The scores of these responses by the task's measures; non-responses never reach the metric."""
-    if not batch:
-        return {}
     metric = task.metric
     rows = _rows(metric, batch, reader)
     values = iter(_values(metric, [row for row in rows if isinstance(row, Row)], reader.context))
@@ -104,11 +131,14 @@ def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
             value: ValueOrUnits = (
                 row if isinstance(row, Value) else checked(metric, row, by_criterion, measure.criterion)
             )
-            if isinstance(value, Value):
-                scores[key].append(ScoreRow(p.key, value, task.pass_no))
-            else:
-                scores[key] += [ScoreRow(p.key, v, task.pass_no, unit=unit) for unit, v in value.items()]
+            scores[key] += _score_rows(p.key, value, task.pass_no)
     return scores
+
+
+def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[ScoreRow]:
+    if isinstance(value, Value):
+        return (ScoreRow(response, value, pass_no),)
+    return [ScoreRow(response, of_unit, pass_no, unit=unit) for unit, of_unit in value.items()]
 
 
 def _rows(metric: Metric, batch: Sequence[Pending], reader: _Reader) -> Sequence[Row | Value]:
