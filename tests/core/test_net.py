@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from vivavoce.core import net
 from vivavoce.core.errors import EgressError
 from vivavoce.core.net import Traffic, is_local, offline, permit
 
@@ -53,9 +54,39 @@ def test_online_everything_is_permitted():
 
 
 def test_the_variable_is_as_good_as_the_option(monkeypatch):
+    monkeypatch.setattr(net, "_everywhere", False)  # it stays on, so it is put back after the test
     monkeypatch.setenv("VIVA_OFFLINE", "1")
     with pytest.raises(EgressError):
         permit("example.org")
+
+
+@pytest.mark.parametrize(
+    "change", ["os.environ.pop('VIVA_OFFLINE')", "os.environ['VIVA_OFFLINE'] = '0'", "os.environ.clear()",
+               "os.unsetenv('VIVA_OFFLINE')"],
+)  # fmt: skip
+def test_what_changes_the_variable_later_does_not_switch_it_off(change):
+    script = (
+        f"import os\nfrom vivavoce.core import net\n{change}\n"
+        "try:\n    net.permit('example.org')\nexcept net.EgressError:\n    print('refused')\n"
+    )
+    environment = {**os.environ, "VIVA_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert "refused" == done.stdout.strip(), done.stderr
+
+
+def test_a_plugin_cannot_switch_the_variable_off(tmp_path):
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("import os\nos.environ['VIVA_OFFLINE'] = '0'\n")
+    words = ["collect", tmp_path / "run.viva", "sample", "--model", "openai/m", "--plugin", plugin]
+    environment = {**os.environ, "VIVA_OFFLINE": "1", "OPENAI_API_KEY": "sk-live-0123456789abcdef"}
+    done = subprocess.run(
+        [sys.executable, "-m", "vivavoce", *map(str, words)],
+        capture_output=True, text=True, timeout=120, env=environment,
+    )  # fmt: skip
+    assert 2 == done.returncode
+    assert "offline: 'api.openai.com' is not this machine" in done.stderr
 
 
 def test_offline_ends_with_its_block():

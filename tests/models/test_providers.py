@@ -48,7 +48,7 @@ def test_the_environment_goes_before_the_file(written, monkeypatch):
         ("openai: {prices: {gpt-4o: [2.5, ten]}}", r"two numbers.*not \[2.5, 'ten'\]"),
         ("openai: {prices: [1]}", r"openai, prices: \[1\] is not what"),
         ("openai: {base_url: localhost}", r"must begin with http:// or https://"),
-        ("openai: {concurrency: 0}", r"concurrency: a number above 0"),
+        ("openai: {concurrency: 0}", r"concurrency: a whole number from 1 to 10,000 is needed"),
         ("openai: {kind: gpt}", r"kind: 'gpt'"),
         ("openai: [", r"line 1: no valid YAML"),
         ("- openai", r"providers are a mapping"),

@@ -9,6 +9,7 @@ import typer
 
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
+    TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
     Json,
@@ -18,6 +19,7 @@ from vivavoce.cli.options import (
     Providers,
     Quiet,
     RunPath,
+    TimeoutTotal,
     open_run,
 )
 from vivavoce.cli.output import collect_progress, figure, print_json, print_table
@@ -81,6 +83,7 @@ def collect(
         bool, typer.Option("--dry-run", help="Show what would be asked and sent, and its cost; ask nothing.")
     ] = False,
     max_cost: MaxCost = None,
+    timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
     allow: Allow = [],
     allow_phi: AllowPhi = False,
@@ -122,6 +125,7 @@ def collect(
             providers=providers,
             dry_run=dry_run,
             max_cost=max_cost,
+            timeout_total=timeout_total,
             offline=offline,
             allow=allow,
             allow_phi=allow_phi,

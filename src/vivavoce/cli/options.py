@@ -55,6 +55,12 @@ Providers = Annotated[
     typer.Option(help="A YAML file with endpoints, limits and prices, added to the shipped ones."),
 ]
 MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more than this.")]
+TimeoutTotal = Annotated[
+    float,
+    typer.Option(help="Seconds one request may take in all, over its attempts and the waits between them."),
+]
+TIMEOUT_TOTAL_S = 600.0
+"""The default of `--timeout-total`, that of the engine: importing it would slow down `--help`."""
 Offline = Annotated[bool, typer.Option("--offline", help="Allow connections to localhost only.")]
 Allow = Annotated[
     list[str], typer.Option(help="A host that may receive a credentialed benchmark; repeatable.")

@@ -27,10 +27,10 @@ def run(
     """Run the plan in a file: collect, score, compare, study and report, in this order. Rerun to resume.
 
     The file names run, benchmarks, models, settings (repeats, temperature, sample, preset …), metrics,
-    compare, studies, report, and, where needed, providers, offline, allow, allow_phi, max_cost and plugins;
-    paths are relative to the working directory. Everything is checked before a model is called. The run stops
-    after collecting while answers are still to be asked. Exit code 1 if answers failed or are still to be
-    asked.
+    compare, studies, report, and, where needed, providers, offline, allow, allow_phi, max_cost, timeout_total
+    and plugins; paths are relative to the working directory. Everything is checked before a model is called.
+    The run stops after collecting while answers are still to be asked. Exit code 1 if answers failed or are
+    still to be asked.
 
     Example: `viva run exam.yaml --dry-run`
 

@@ -10,6 +10,7 @@ import typer
 
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
+    TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
     Items,
@@ -20,6 +21,7 @@ from vivavoce.cli.options import (
     Providers,
     Quiet,
     RunPath,
+    TimeoutTotal,
     open_run,
 )
 from vivavoce.cli.output import counted, print_estimates, print_json, progress_bars
@@ -51,6 +53,7 @@ def score(
     passes: Annotated[int, typer.Option(help="Judges: how often each answer is scored.")] = 1,
     providers: Providers = None,
     max_cost: MaxCost = None,
+    timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
     allow: Allow = [],
     allow_phi: AllowPhi = False,
@@ -83,6 +86,7 @@ def score(
             veto=veto,
             providers=providers,
             max_cost=max_cost,
+            timeout_total=timeout_total,
             offline=offline,
             allow=allow,
             allow_phi=allow_phi,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from vivavoce.cli.options import (
+    TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
     Items,
@@ -18,6 +19,7 @@ from vivavoce.cli.options import (
     Providers,
     Quiet,
     RunPath,
+    TimeoutTotal,
     open_run,
 )
 from vivavoce.cli.output import print_json, print_table, progress_bars
@@ -50,6 +52,7 @@ def vary(
         bool, typer.Option("--dry-run", help="Show what could be made and would be asked; store nothing.")
     ] = False,
     max_cost: MaxCost = None,
+    timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
     allow: Allow = [],
     allow_phi: AllowPhi = False,
@@ -81,6 +84,7 @@ def vary(
             providers=providers,
             dry_run=dry_run,
             max_cost=max_cost,
+            timeout_total=timeout_total,
             offline=offline,
             allow=allow,
             allow_phi=allow_phi,

@@ -42,9 +42,22 @@ _refusing = 0
 _hooked = False
 
 
+def _variable_set() -> bool:
+    return os.environ.get("VIVA_OFFLINE", "0") not in ("", "0")
+
+
+_everywhere = _variable_set()  # at import: before a plugin or a benchmark's file runs
+
+
 def is_offline() -> bool:
-    """True inside `offline()`, and everywhere if VIVA_OFFLINE is set to something other than 0."""
-    return _refusing > 0 or os.environ.get("VIVA_OFFLINE", "0") not in ("", "0")
+    """True inside `offline()`, and everywhere if VIVA_OFFLINE is set to something other than 0.
+
+    The variable is read when this module is imported. Set later it counts too; once it has counted, nothing
+    that changes the environment switches it off.
+    """
+    global _everywhere
+    _everywhere = _everywhere or _variable_set()
+    return _refusing > 0 or _everywhere
 
 
 def is_local(host: str) -> bool:
@@ -67,7 +80,7 @@ def permit(host: str) -> None:
     if is_offline() and not is_local(host):
         raise EgressError(
             f"offline: {host!r} is not this machine, so nothing was sent. Leave --offline out "
-            "(or unset VIVA_OFFLINE) to reach it, or name a server on localhost."
+            "(or unset VIVA_OFFLINE and start again) to reach it, or name a server on localhost."
         )
 
 

@@ -1,7 +1,7 @@
 """Candidates: the spec of a model or system, `provider/name(settings)`, and how it is reached."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -9,9 +9,11 @@ from vivavoce.core import registry
 from vivavoce.core.errors import ModelError, SpecError, suggest
 from vivavoce.core.records import Role
 from vivavoce.core.specs import Spec, parse
+from vivavoce.core.text import one_line
 from vivavoce.models.endpoints import EndpointConfig, Price
 from vivavoce.models.http_client import LONG_KEY
 from vivavoce.models.providers import Provider
+from vivavoce.models.ranges import RANGES
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import Model, Sampling
 
@@ -32,12 +34,6 @@ SHARED_SETTINGS: Mapping[str, tuple[type, ...]] = {
 `system` is a text, a .md file, or the name of a shipped prompt; `prompt` is a .md file. With `confidence` a
 last line is asked for that states one.
 """
-_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "temperature": (lambda n: n >= 0, "0 or more"),
-    "top_p": (lambda n: 0 < n <= 1, "more than 0 and at most 1"),
-    "max_tokens": (lambda n: n >= 1, "1 or more"),
-    "shots": (lambda n: n >= 0, "0 or more"),
-}
 _TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", tuple: "a list", bool: "true|false"}
 _SAMPLING_SETTINGS = frozenset(f.name for f in fields(Sampling))
 _LOGPROB_ENDPOINTS = ("vllm",)
@@ -197,8 +193,8 @@ def _check_settings(name: str, settings: Mapping[str, Any], provider: type[Provi
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             words = " or ".join(_TYPE_WORDS.get(t, t.__name__) for t in types)
             raise SpecError(f"{name}: {key} takes {words}, not {value!r}.")
-        if key in _RANGES and not _RANGES[key][0](value):
-            raise SpecError(f"{name}: {key} takes {_RANGES[key][1]}, not {value!r}.")
+        if key in SHARED_SETTINGS and key in RANGES and RANGES[key].parse(value) is None:
+            raise SpecError(f"{name}: {key} takes {RANGES[key]}, not {one_line(repr(value), 60)}.")
 
 
 def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:

@@ -14,7 +14,9 @@ from urllib.parse import unquote_plus
 
 from vivavoce.core import registry
 from vivavoce.core.errors import ModelError, suggest
+from vivavoce.core.text import one_line
 from vivavoce.core.yaml_files import read_mapping
+from vivavoce.models.ranges import RANGES
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import FatalError
 
@@ -33,6 +35,12 @@ _SURELY_KEY = re.compile(
     r"(?<![\w/.-])(?:(?:sk[-_]|[pr]k_(?:live|test)_|gsk_|gh[opsu]_|hf_|xox[bp]-)(?=[\w-]*\d)|AKIA|AIza)[\w-]{16,}"
     r"|Bearer\s+(?=\S*\d)[\w.~+/=-]{16,}"
 )
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING = frozenset({
+    "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection",
+    "keep-alive", "te", "trailer", "upgrade", "expect", "accept-encoding", "proxy-connection",
+    "proxy-authenticate", "proxy-authorization", "cookie", "range", "via", "date",
+})  # fmt: skip
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_PARAMETER = re.compile(r"key|token|secret|sig|passw|pwd|credential", re.IGNORECASE)
 _key_variables: set[str] = set()
@@ -137,13 +145,21 @@ def _typed(where: str, key: str, value: Any) -> Any:
         if "None" not in str(get_type_hints(EndpointConfig)[key]):
             raise _wrong(where, key, value)
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ModelError(f"{where}, {key}: a number above 0 is needed, not {value!r}.")
-    return float(value) if key == "timeout" else int(value)
+    number = RANGES[key].parse(value)
+    if number is None:
+        raise ModelError(f"{where}, {key}: {RANGES[key]} is needed, not {_quoted(value)}.")
+    return number
+
+
+def _quoted(value: Any) -> str:
+    """A value in a sentence, cut where it is long."""
+    return one_line(repr(value), 60)
 
 
 def _wrong(where: str, key: str, value: Any) -> ModelError:
-    return ModelError(f"{where}, {key}: {value!r} is not what this setting takes; see `viva list providers`.")
+    return ModelError(
+        f"{where}, {key}: {_quoted(value)} is not what this setting takes; see `viva list providers`."
+    )
 
 
 def _kind(where: str, key: str, value: Any) -> str:
@@ -162,26 +178,27 @@ def _prices(where: str, key: str, value: Any) -> dict[str, Price]:
 def _price(where: str, pair: Any) -> Price:
     if not is_price(pair):
         raise ModelError(
-            f"{where}: a price is two numbers, [per million input tokens, per million output tokens], "
-            f"not {pair!r}."
+            f"{where}: a price is two numbers, [per million input tokens, per million output tokens], each "
+            f"{RANGES['price']}, not {_quoted(pair)}."
         )
     return float(pair[0]), float(pair[1])
 
 
 def is_price(pair: Any) -> bool:
-    """True for two numbers, none below 0."""
+    """True for two finite numbers, none below 0."""
     if not isinstance(pair, list | tuple) or len(pair) != 2:
         return False
-    return all(isinstance(n, int | float) and not isinstance(n, bool) and n >= 0 for n in pair)
+    return all(RANGES["price"].parse(n) is not None for n in pair)
 
 
 def _accept(where: str, key: str, value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, dict):
         raise _wrong(where, key, value)
-    return {
-        str(model): tuple(names) if isinstance(names, list) else (str(names),)
-        for model, names in value.items()
-    }
+    accepted = {str(model): names if isinstance(names, list) else [names] for model, names in value.items()}
+    for names in accepted.values():
+        if not all(isinstance(name, str) for name in names):
+            raise ModelError(f"{where}, accept: names are texts, not {_quoted(names)}.")
+    return {model: tuple(names) for model, names in accepted.items()}
 
 
 def _key(where: str, key: str, value: Any) -> str | None:
@@ -193,16 +210,33 @@ def _key(where: str, key: str, value: Any) -> str | None:
     return value.strip()
 
 
-def _text(where: str, key: str, value: Any) -> str | None:
+def _base_url(where: str, key: str, value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
         raise _wrong(where, key, value)
-    if key != "base_url":
-        return value.strip()
-    if not value.startswith(("http://", "https://")):
-        raise ModelError(f"{where}, base_url: {value!r} must begin with http:// or https://.")
-    return value.strip().rstrip("/")
+    url = value.strip()
+    # Without what follows "?" and "#", which may hold a key.
+    bare = _quoted(re.split(r"[?#]", url)[0])
+    if "@" not in bare and not url.startswith(("http://", "https://")):
+        raise ModelError(f"{where}, base_url: {bare} must begin with http:// or https://.")
+    if not url.isprintable() or any(sign.isspace() for sign in url):
+        raise ModelError(f"{where}, base_url: it holds a blank or a control character; take it out.")
+    return url.rstrip("/")
+
+
+def _key_header(where: str, key: str, value: Any) -> str | None:
+    """The name of a header, a token of RFC 9110, 5.6.2, and none of those that frame a request."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _TOKEN.fullmatch(value):
+        raise ModelError(
+            f"{where}, key_header: {_quoted(value)} is no name of a header; it takes letters, digits and "
+            "hyphens, such as api-key."
+        )
+    if value.lower() in _FRAMING:
+        raise ModelError(f"{where}, key_header: {value} is a header of the connection, and carries no key.")
+    return value
 
 
 _READERS = {
@@ -210,8 +244,8 @@ _READERS = {
     "prices": _prices,
     "accept": _accept,
     "key": _key,
-    "base_url": _text,
-    "key_header": _text,
+    "base_url": _base_url,
+    "key_header": _key_header,
 }
 """Checks of settings that are not numbers."""
 

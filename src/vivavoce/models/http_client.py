@@ -43,6 +43,25 @@ class ContentFilterError(RejectedError):
         super().__init__(why, of_question=True)
 
 
+def host_of(base_url: str) -> str:
+    """The host of a base URL.
+
+    Raises `FatalError` for anything but an http or https URL, and for one that holds a user or password.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:  # a port or an IPv6 address that is none
+        host = ""
+    if "@" in base_url.partition("?")[0]:
+        raise FatalError("a base URL holds a user or password: take it out, keys come from the environment.")
+    written = base_url.isprintable() and " " not in base_url  # urlsplit drops line ends without a word
+    if not host or not written or parts.scheme not in ("http", "https"):
+        bare_url = base_url.partition("?")[0]
+        raise FatalError(f"{bare_url!r} is no URL of an endpoint: write https://host/v1.")
+    return host
+
+
 class HTTPClient:
     """Connections to one base URL. Opened in an event loop and closed there.
 
@@ -54,19 +73,8 @@ class HTTPClient:
     def __init__(
         self, base_url: str, headers: Mapping[str, str], *, timeout: float, secrets: tuple[str, ...] = ()
     ) -> None:
-        try:
-            parts = urlsplit(base_url)
-            host, _ = parts.hostname or "", parts.port
-        except ValueError:  # a port or an IPv6 address that is none
-            host = ""
-        if "@" in base_url.partition("?")[0]:
-            raise FatalError(
-                "a base URL holds a user or password: take it out, keys come from the environment."
-            )
-        if not host or parts.scheme not in ("http", "https"):
-            bare_url = base_url.partition("?")[0]
-            raise FatalError(f"{bare_url!r} is no URL of an endpoint: write https://host/v1.")
-        self.host = host
+        self.host = host_of(base_url)
+        parts = urlsplit(base_url)
         self.endpoint = f"{parts.scheme}://{parts.netloc}"
         self._base, self._query = f"{self.endpoint}{parts.path.rstrip('/')}", parts.query
         self._headers, self._secrets = dict(headers), tuple(s for s in secrets if s)

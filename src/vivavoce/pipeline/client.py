@@ -12,6 +12,7 @@ from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.egress import Privacy, guard
+from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 
@@ -28,6 +29,7 @@ class AskOptions(NamedTuple):
     allow: Sequence[str] = ()
     allow_phi: bool = False
     progress: Progress | None = None
+    timeout_total: float = TIMEOUT_TOTAL_S
 
 
 @contextmanager
@@ -61,6 +63,7 @@ def open_client(run: RunFile, items: set[ItemKey] | None, options: AskOptions) -
             run,
             endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
             max_cost=options.max_cost,
+            timeout_total=options.timeout_total,
             progress=report,
             check=guard(privacy, items=stored, texts=texts, credentialed=credentialed),
         )

@@ -30,6 +30,8 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.models.candidates import may_return_logprobs
+from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.models.ranges import check_option
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.findings import study_name
@@ -79,11 +81,12 @@ def _yaml_types(hint: Any) -> Iterator[type]:
             yield from _yaml_types(choice)
 
 
+_BOUNDS = ("max_cost", "timeout_total")
 _PRIVACY = ("providers", "offline", "allow", "allow_phi")
 _COLLECT = _parameters(
     Run.collect, without=("progress", "logprobs", "for_", "dry_run", "benchmark", "models")
 )
-_SETTINGS = {key: types for key, types in _COLLECT.items() if key not in (*_PRIVACY, "max_cost")}
+_SETTINGS = {key: types for key, types in _COLLECT.items() if key not in (*_PRIVACY, *_BOUNDS)}
 _COMPARE = _parameters(Run.compare)
 _REPORT = _parameters(Run.report_rows, without=("redact",))
 _KEYS: Types = {
@@ -92,7 +95,7 @@ _KEYS: Types = {
     "benchmarks": (list,),
     "models": (list,),
     "settings": (dict,),
-    **{key: _COLLECT[key] for key in (*_PRIVACY, "max_cost")},
+    **{key: _COLLECT[key] for key in (*_PRIVACY, *_BOUNDS)},
     "metrics": (list,),
     "compare": (list,),
     "studies": (list, str),
@@ -113,6 +116,7 @@ class Plan(NamedTuple):
     models: tuple[str, ...]
     settings: Mapping[str, Any]
     max_cost: float | None
+    timeout_total: float
     metrics: tuple[str, ...]
     compare: tuple[Mapping[str, Any], ...]
     studies: tuple[str, ...] | None
@@ -137,6 +141,7 @@ def read_plan(file: str | Path) -> Plan:
         _comparison(f"{file}, compare {number}", entry)
         for number, entry in enumerate(entries.get("compare", []), 1)
     ]
+    _check_bounds(file, entries)
     texts = {
         key: _texts(f"{file}, {key}", entries.get(key, []))
         for key in ("plugins", "benchmarks", "models", "allow", "metrics")
@@ -150,11 +155,19 @@ def read_plan(file: str | Path) -> Plan:
         models=texts["models"],
         settings={**settings, **privacy, "allow": texts["allow"]},
         max_cost=entries.get("max_cost"),
+        timeout_total=entries.get("timeout_total", TIMEOUT_TOTAL_S),
         metrics=texts["metrics"],
         compare=tuple(comparisons),
         studies=_studies(file, entries.get("studies", [])),
         report=_report(file, entries.get("report", False)),
     )
+
+
+def _check_bounds(file: Path, entries: Mapping[str, Any]) -> None:
+    """Raise `InputError` that names the file, for a limit of cost or time out of its range."""
+    with _named(str(file)):
+        for key in _BOUNDS:
+            check_option(key, entries.get(key))
 
 
 def _comparison(where: str, entry: Any) -> dict[str, Any]:
@@ -229,7 +242,7 @@ def _findings(
         return
     if plan.metrics:
         with watch("score") as progress:
-            finding = run.score(*plan.metrics, progress=progress)
+            finding = run.score(*plan.metrics, timeout_total=plan.timeout_total, progress=progress)
         yield finding
     for comparison in plan.compare:
         candidates = [labels.get(name, name) for name in comparison["candidates"]]
@@ -250,7 +263,12 @@ def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch) -> Iterator[Find
         for arguments in _collects(plan, benchmark):
             with watch("collect") as progress:
                 finding = run.collect(
-                    benchmark, **arguments, dry_run=dry_run, max_cost=budget, progress=progress
+                    benchmark,
+                    **arguments,
+                    dry_run=dry_run,
+                    max_cost=budget,
+                    timeout_total=plan.timeout_total,
+                    progress=progress,
                 )
             yield finding
             if budget is not None and not dry_run:

@@ -12,6 +12,7 @@ from vivavoce.core.records import Finding, Measure, Role
 from vivavoce.core.specs import Setting
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
+from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.store_ballots import BallotsStored, store_ballots
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
@@ -153,32 +154,16 @@ class Run:
         )
 
     def collect(
-        self,
-        benchmark: str,
-        *,
-        models: Sequence[str],
-        logprobs: Sequence[str] = (),
-        for_: Sequence[str] = (),
-        repeats: int | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
-        max_tokens: int | None = None,
-        seed: int | None = None,
-        system: str | None = None,
-        prompt: str | Path | None = None,
-        shots: int | None = None,
-        chat_template: bool | None = None,
-        confidence: bool = False,
-        preset: Literal["published"] | None = None,
-        sample: str | int | None = None,
-        providers: str | Path | None = None,
-        dry_run: bool = False,
-        max_cost: float | None = None,
-        offline: bool = False,
-        allow: Sequence[str] = (),
-        allow_phi: bool = False,
-        progress: Callable[[UsageCounter, int], None] | None = None,
-    ) -> Finding:
+        self, benchmark: str, *, models: Sequence[str], logprobs: Sequence[str] = (),
+        for_: Sequence[str] = (), repeats: int | None = None, temperature: float | None = None,
+        top_p: float | None = None, max_tokens: int | None = None, seed: int | None = None,
+        system: str | None = None, prompt: str | Path | None = None, shots: int | None = None,
+        chat_template: bool | None = None, confidence: bool = False,
+        preset: Literal["published"] | None = None, sample: str | int | None = None,
+        providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
+        timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False, allow: Sequence[str] = (),
+        allow_phi: bool = False, progress: Callable[[UsageCounter, int], None] | None = None,
+    ) -> Finding:  # fmt: skip
         """Ask models every question, and store each response as it comes; call it again to resume.
 
         What `vary` made of the questions in this run is asked too. `logprobs` (or `for_`, its earlier name)
@@ -187,7 +172,8 @@ class Run:
         them; `confidence` asks for a last line that states one. `preset` fills in those that the benchmark
         was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
         weigh them. `dry_run` asks no model and
-        says what would be asked. `offline` allows connections to this machine only; a credentialed benchmark
+        says what would be asked. A request takes `timeout_total` seconds at most, over all its attempts and
+        the waits between them. `offline` allows connections to this machine only; a credentialed benchmark
         goes to the hosts of `allow` only; items that look like patient data leave this machine only with
         `allow_phi`.
         """
@@ -215,7 +201,14 @@ class Run:
         if dry_run:
             return planned(plan, estimate_cost(self.file, plan))
         privacy = Privacy(offline, allow_phi, tuple(allow))
-        collected = collect(self.file, plan, privacy=privacy, max_cost=max_cost, progress=progress)
+        collected = collect(
+            self.file,
+            plan,
+            privacy=privacy,
+            max_cost=max_cost,
+            timeout_total=timeout_total,
+            progress=progress,
+        )
         return done(collected, str(self.file.path))
 
     def score(
@@ -223,6 +216,7 @@ class Run:
         tail: float | None = None, veto: Sequence[str] = (), providers: str | Path | None = None,
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
+        timeout_total: float = TIMEOUT_TOTAL_S,
     ) -> Finding:  # fmt: skip
         """Mark every answer not marked yet and return the estimates of these metrics.
 
@@ -233,7 +227,7 @@ class Run:
         return score_run(
             self.file,
             metrics,
-            AskOptions(providers, max_cost, offline, allow, allow_phi, progress),
+            AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total),
             items=items,
             passes=passes,
             bad_ends=bad_ends(worst_at, tail, veto),
@@ -244,6 +238,7 @@ class Run:
         seed: int | None = None, providers: str | Path | None = None, dry_run: bool = False,
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
+        timeout_total: float = TIMEOUT_TOTAL_S,
     ) -> Finding:  # fmt: skip
         """Make other framings of questions and other wordings of answers, each a new row with its origin.
 
@@ -259,7 +254,7 @@ class Run:
         make = partial(vary, self.file, variations, items=items, check=check, mark=mark, seed=seed)
         if dry_run:
             return make()
-        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress)
+        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         with open_client(self.file, select_items(self.file, items), options) as client:
             return make(desk=client)
 

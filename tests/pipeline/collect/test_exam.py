@@ -186,7 +186,7 @@ def test_a_file_without_models_marks_a_run_that_is_there(file, endpoint, tmp_pat
         ({"settings": {"temprature": 1}}, InputError, "no key 'temprature'. Did you mean 'temperature'"),
         ({"settings": {"repeats": "five"}}, InputError, "repeats: a whole number is needed, not 'five'."),
         ({"settings": {"repeats": True}}, InputError, "settings, repeats: a whole number is needed"),
-        ({"settings": {"repeats": 0}}, InputError, "--repeats 0: every question is asked once at least."),
+        ({"settings": {"repeats": 0}}, InputError, "--repeats 0: a whole number from 1 to 10,000 is needed."),
         ({"settings": {"preset": "paper"}}, InputError, "preset: 'paper'; there is only published."),
         ({"run": None}, InputError, "the key run is missing"),
         ({"models": None}, InputError, "benchmarks stand there without models"),

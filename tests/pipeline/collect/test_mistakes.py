@@ -15,6 +15,7 @@ from tests.absent import absent
 
 import vivavoce as viva_
 from vivavoce import cli
+from vivavoce.core import net
 from vivavoce.core.errors import EgressError
 from vivavoce.models.engine import scheduler
 
@@ -100,7 +101,10 @@ def test_a_base_url_that_is_none_is_named(refused, monkeypatch):
         ("openai: {prices: {m: [1, '2']}}", "not [1, '2']."),
         ("openai: {prices: {m: [1, 2]}", "line 1: no valid YAML"),
         ("openai: {key: A}\nopenai: {key: B}", "line 2: openai stands there twice."),
-        ("openai: {timeout: soon}", "openai, timeout: a number above 0 is needed, not 'soon'."),
+        (
+            "openai: {timeout: soon}",
+            "openai, timeout: a number above 0 and at most 86,400 is needed, not 'soon'.",
+        ),
     ],
 )
 def test_a_price_file_with_a_typo_is_named_with_its_place(refused, tmp_path, text, words):
@@ -187,10 +191,25 @@ async def _answer(said, status):
 def test_a_hosted_model_is_refused_offline_before_its_name_is_looked_up(refused, monkeypatch, silent, words):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     if not words:
-        monkeypatch.setenv("VIVA_OFFLINE", "1")
+        monkeypatch.setattr(net, "_everywhere", True)
     err = refused("--model", "baseline/echo", "--model", "openai/m", *words)
     assert "offline: 'api.openai.com' is not this machine, so nothing was sent." in err
     assert [] == silent
+
+
+@pytest.mark.parametrize("model", ["openai/m", "anthropic/m", "gemini/m"])
+def test_offline_forbids_a_hosted_model_before_its_key_is_asked_for(refused, model):
+    err = refused("--model", model, "--offline")
+    assert "offline: " in err
+    assert "key" not in err.lower()
+
+
+def test_offline_forbids_a_hosted_judge_before_its_key_is_asked_for(said, exam, tmp_path):
+    path = tmp_path / "run.viva"
+    said("collect", path, exam(2), "--model", "baseline/echo")
+    code, _, err = said("score", path, "judge(rubric=correctness, model=openai/m)", "--offline")
+    assert 2 == code
+    assert "offline: 'api.openai.com' is not this machine" in err
 
 
 def test_a_server_on_this_machine_is_reached_offline(said, exam, fake, monkeypatch, tmp_path):

@@ -17,6 +17,7 @@ from vivavoce.models.endpoints import EndpointConfig, load_endpoints
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
 from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
+from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
 from vivavoce.store.calls import CallRecord, put_call, stored_reply
 from vivavoce.store.runfile import RunFile
@@ -80,8 +81,8 @@ class ModelClient:
         check: Callable[[CandidateConfig, Model], None] | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S,
     ) -> None:
-        if max_cost is not None and not max_cost >= 0:  # NaN is no number either
-            raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
+        check_option("max_cost", max_cost)
+        check_option("timeout_total", timeout_total)
         self.run, self._endpoints = run, endpoints
         self._max_cost, self._progress, self._check = max_cost, progress, check
         self._timeout_total, self._refusals = timeout_total, RefusalCounter()

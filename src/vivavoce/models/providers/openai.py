@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
+from vivavoce.core.net import permit
 from vivavoce.core.text import one_line, printable
 from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.endpoints import EndpointConfig
-from vivavoce.models.http_client import ContentFilterError, HTTPClient
+from vivavoce.models.http_client import ContentFilterError, HTTPClient, host_of
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.replies import (
@@ -60,6 +61,7 @@ class HTTPModel(ABC):
                 f"{config.name} has no base URL: set {config.variable}, or base_url in a --providers file."
             )
         self.name, self.model, self.config = name, model, config
+        permit(host_of(config.base_url))  # offline forbids it, whether or not there is a key
         key = config.secret()
         self.client = HTTPClient(
             config.base_url,

@@ -17,7 +17,8 @@ from vivavoce.core.records import Item
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, UsageCounter
 from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
-from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
+from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model
 from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
 from vivavoce.pipeline.collect.leases import Lease, leased
@@ -59,15 +60,19 @@ def collect(
     *,
     privacy: Privacy = Privacy(),  # noqa: B008 - frozen
     max_cost: float | None = None,
+    timeout_total: float = TIMEOUT_TOTAL_S,
     progress: Callable[[UsageCounter, int], None] | None = None,
 ) -> Collected:
     """Ask every candidate every item of the plan, and store what comes, or why nothing came.
 
-    A plan with log-probability tasks generates no text. `progress` hears the tally and the number of requests
-    in all, an upper bound for log-probabilities. Raises `EgressError` before anything is sent or stored if
-    privacy forbids it, `StoreError` if another collect is doing the same work, `InputError` if the run holds
-    another sample of these items, or a candidate has no price that `max_cost` could rest on.
+    A plan with log-probability tasks generates no text. A request takes `timeout_total` seconds at most.
+    `progress` hears the tally and the number of requests in all, an upper bound for log-probabilities.
+
+    Raises `EgressError` before anything is sent or stored if privacy forbids it, `StoreError` if another
+    collect is doing the same work, `InputError` if the run holds another sample of these items, or a
+    candidate has no price that `max_cost` could rest on.
     """
+    check_option("timeout_total", timeout_total)
     _check_prices(plan, max_cost)
     with offline(privacy.offline):
         connected = [Connected(c, c.connect()) for c in plan.candidates]
@@ -90,7 +95,7 @@ def collect(
                                 if plan.tasks
                                 else generation_rounds(run, plan, calls, group)
                             )
-                            _ask_rounds(rounds, lease, account, max_cost, progress)
+                            _ask_rounds(rounds, lease, account, max_cost, timeout_total, progress)
                         finally:
                             account.facts |= _facts(group)
                             _release(group)
@@ -133,6 +138,7 @@ def _ask_rounds(
     lease: Lease,
     account: "_Account",
     max_cost: float | None,
+    timeout_total: float,
     progress: Callable[[UsageCounter, int], None] | None,
 ) -> None:
     """Make the calls of each round, as long as nobody interrupts and the lease is ours."""
@@ -148,6 +154,7 @@ def _ask_rounds(
                 _keep_leased(lease, round_),
                 recall=round_.recall,
                 max_cost=max_cost,
+                timeout_total=timeout_total,
                 progress=report if progress else None,
                 tally=account.tally,
             )
@@ -245,10 +252,9 @@ def _has_findings(db: sqlite3.Connection) -> bool:
 
 def _check_prices(plan: CollectPlan, max_cost: float | None) -> None:
     """Raise `InputError` if this is no limit, or could not be kept."""
+    check_option("max_cost", max_cost)
     if max_cost is None:
         return
-    if not max_cost >= 0:  # NaN is no number either
-        raise InputError(f"--max-cost {max_cost:g}: an amount of 0 or more is needed.")
     for candidate in plan.candidates:
         if candidate.price is None:
             raise InputError(

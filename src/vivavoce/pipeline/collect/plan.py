@@ -22,6 +22,7 @@ from vivavoce.logprobs.requests import LogprobRequests, requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
+from vivavoce.models.ranges import RANGES, check_option
 from vivavoce.models.requests import Message, Request
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
@@ -204,6 +205,7 @@ def plan_collect(
     """
     loaded = load(benchmark)
     loaded = loaded.joined(generated_items(loaded.items[0].benchmark))
+    _check_ranges(settings)
     settings = _with_preset(settings, preset, loaded)
     n = _repeats(repeats, settings.pop("repeats", None), for_logprobs=bool(logprobs))
     candidates = _candidates(models, providers, settings)
@@ -227,6 +229,13 @@ def plan_collect(
     return CollectPlan(loaded, items, candidates, n, record, requests, tasks, inapplicable)
 
 
+def _check_ranges(settings: Mapping[str, Any]) -> None:
+    """Raise `SpecError` for a number out of its range; what is no number, the candidates refuse."""
+    for name, value in settings.items():
+        if name in RANGES and isinstance(value, int | float):
+            check_option(name, value, SpecError)
+
+
 def _with_preset(settings: Mapping[str, Any], preset: str | None, loaded: Loaded) -> dict[str, Any]:
     """The settings that were given, before those that the benchmark was published with."""
     explicit = {key: value for key, value in settings.items() if value is not None and value != ()}
@@ -240,8 +249,7 @@ def _with_preset(settings: Mapping[str, Any], preset: str | None, loaded: Loaded
 def _repeats(repeats: int | None, published: Any, *, for_logprobs: bool) -> int:
     if repeats is None:
         repeats = 1 if for_logprobs else int(published or 1)
-    if repeats < 1:
-        raise InputError(f"--repeats {repeats}: every question is asked once at least.")
+    check_option("repeats", repeats)
     return repeats
 
 
