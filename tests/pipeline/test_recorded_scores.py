@@ -292,7 +292,11 @@ REFUSALS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
     "nan for a value": ([{**LONG[0], "value": "nan"}], {}, "line 1: value must be a number, not 'nan'."),
     "an infinite value": ([{**LONG[0], "value": "inf"}], {}, "line 1: value must be a number, not 'inf'."),
     "a yes for a value": ([{**LONG[0], "value": True}], {}, "line 1: value must be a number, not True."),
-    "half a repeat": ([{**LONG[0], "repeat": 1.5}], {}, "line 1: repeat must be a whole number, not 1.5."),
+    "half a repeat": (
+        [{**LONG[0], "repeat": 1.5}],
+        {},
+        "line 1: repeat must be a whole number from 1, not 1.5.",
+    ),
     "two marks for one answer": (
         [LONG[0], {**LONG[0], "value": 2}],
         {},
@@ -493,7 +497,7 @@ def test_scores_of_items_that_the_run_does_not_hold_are_skipped_as_answers_are(t
     exam = f"jsonl(path='{tmp_path / 'exam.jsonl'}')"
     imported = run.import_answers(answers, benchmark=exam)
     scores = marks(
-        run, [{"item": q, "candidate": "A", "value": 1, "pass_no": n} for n, q in enumerate(names)]
+        run, [{"item": q, "candidate": "A", "value": 1, "pass_no": n} for n, q in enumerate(names, 1)]
     )
     assert (3, ("q9", "q8")) == (imported.skipped, imported.skipped_items)
     assert (3, ("q9", "q8")) == (scores.skipped, scores.skipped_items)
