@@ -1,6 +1,5 @@
 """`viva collect`: ask models the items of a benchmark and store their responses."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,7 +21,8 @@ from vivavoce.cli.options import (
     TimeoutTotal,
     open_run,
 )
-from vivavoce.cli.output import collect_progress, figure, print_json, print_table
+from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.cli.progress import collect_progress
 from vivavoce.core.text import printable
 
 
@@ -105,7 +105,7 @@ def collect(
     Example: `viva collect exam.viva sample --model hf/NAME --logprobs perplexity --logprobs options`
     """
     opened = open_run(run, plugin)
-    with collect_progress(show=not quiet and not dry_run and sys.stderr.isatty()) as progress:
+    with collect_progress(show=not quiet and not dry_run) as progress:
         finding = opened.collect(
             benchmark,
             models=model,

@@ -1,16 +1,14 @@
-"""What a command prints: JSON or tables on stdout, progress on stderr."""
+"""What a command prints on stdout: JSON or tables."""
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from vivavoce.core.text import one_line, printable, printable_json
+from vivavoce.core.text import printable, printable_json
 
 
 def print_json(command: str, run: Path | None, rows: object) -> None:
@@ -45,51 +43,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 def _are_numbers(cells: Sequence[Any]) -> bool:
     """Whether a column has cells, and each is a number or empty."""
     return bool(cells) and all(isinstance(cell, int | float) or cell is None for cell in cells)
-
-
-@contextmanager
-def progress_bars(show: bool) -> Iterator[Any]:
-    """Bars on stderr, moved by a function of (what, done, total); None when quiet or not at a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    if not show:
-        yield None
-        return
-    # Not as markup: a spec such as judge(of=[a]) is no style, and a name may hold "[/]".
-    name = TextColumn("{task.description}", markup=False)
-    columns = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def update(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(one_line(printable(what)), total=total)
-            bars.update(tasks[what], completed=done, total=total)
-
-        yield update
-
-
-@contextmanager
-def collect_progress(show: bool) -> Iterator[Any]:
-    """A line on stderr, moved by a function of a collect's usage counter and its number of requests."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    if not show:
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task, started = bars.add_task("", rate=""), time.monotonic()
-
-        def update(usage: Any, total: int) -> None:
-            per_second = usage.done / max(time.monotonic() - started, 0.1)
-            cost = "" if usage.unpriced else f", {usage.cost:.2f} spent"
-            rate = f"{per_second:.0f}/s, {usage.failed} failed, {usage.retries} tried again{cost}"
-            bars.update(task, completed=usage.done, total=total, rate=rate)
-
-        yield update
 
 
 def counted(n: int, thing: str) -> str:

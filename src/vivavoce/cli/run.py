@@ -1,6 +1,5 @@
 """`viva run`: a whole evaluation from a plan file."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,8 @@ import typer
 
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Quiet
-from vivavoce.cli.output import collect_progress, print_estimates, print_json, progress_bars
+from vivavoce.cli.output import print_estimates, print_json
+from vivavoce.cli.progress import collect_progress, progress_bars
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run(
     """
     from vivavoce.pipeline.plan_file import examine, read_plan
 
-    show = not quiet and not json and not dry_run and sys.stderr.isatty()
+    show = not quiet and not json and not dry_run
 
     def watch(verb: str) -> Any:
         return collect_progress(show) if verb == "collect" else progress_bars(show)

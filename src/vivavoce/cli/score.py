@@ -24,7 +24,8 @@ from vivavoce.cli.options import (
     TimeoutTotal,
     open_run,
 )
-from vivavoce.cli.output import counted, print_estimates, print_json, progress_bars
+from vivavoce.cli.output import counted, print_estimates, print_json
+from vivavoce.cli.progress import progress_bars
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
 
@@ -76,7 +77,7 @@ def score(
     from vivavoce.studies.text import by_view
 
     _check_metric_words(metrics)
-    with progress_bars(show=not quiet and sys.stderr.isatty()) as progress:
+    with progress_bars(show=not quiet) as progress:
         finding = open_run(run, plugin).score(
             *metrics,
             items=items,

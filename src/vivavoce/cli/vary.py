@@ -1,6 +1,5 @@
 """`viva vary`: variants of items, and other wordings of answers."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +21,8 @@ from vivavoce.cli.options import (
     TimeoutTotal,
     open_run,
 )
-from vivavoce.cli.output import print_json, print_table, progress_bars
+from vivavoce.cli.output import print_json, print_table
+from vivavoce.cli.progress import progress_bars
 from vivavoce.core.text import printable
 
 
@@ -74,7 +74,7 @@ def vary(
     Example: `viva vary exam.viva "rephrase(k=5, model=openai/gpt-4o, of=references)" --dry-run`
     """
     opened = open_run(run, plugin)
-    with progress_bars(not quiet and not dry_run and sys.stderr.isatty()) as progress:
+    with progress_bars(not quiet and not dry_run) as progress:
         finding = opened.vary(
             *variations,
             items=items,

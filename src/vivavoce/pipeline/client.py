@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.core import net
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.engine.calls import UsageCounter
+from vivavoce.models.engine.calls import UsageCounter, Waiting
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.egress import Privacy, guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
@@ -18,6 +18,15 @@ from vivavoce.store.runfile import RunFile
 
 Progress = Callable[[str, int, int], None]
 """Hears a label, how many are done, and how many there are in all."""
+
+
+@runtime_checkable
+class HearsWaiting(Protocol):
+    """A progress that also wants to know which endpoints are waited for while nothing comes."""
+
+    def waiting(self, waiting: Sequence[Waiting]) -> None:
+        """The endpoints from which nothing has come for some seconds; empty where there are none."""
+        ...
 
 
 class AskOptions(NamedTuple):
@@ -56,6 +65,8 @@ def open_client(run: RunFile, items: set[ItemKey] | None, options: AskOptions) -
     def report(tally: UsageCounter, total: int, purpose: str) -> None:
         if options.progress:
             options.progress(f"asking ({purpose})", tally.done, total)
+        if isinstance(options.progress, HearsWaiting):
+            options.progress.waiting(tally.waiting)
 
     privacy = Privacy(options.offline, options.allow_phi, tuple(options.allow))
     with net.offline(options.offline):

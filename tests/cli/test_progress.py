@@ -1,0 +1,64 @@
+"""What is waited for has a name, at a terminal and in a log, and a log is not flooded."""
+
+import sys
+
+import pytest
+
+from vivavoce.cli import progress
+from vivavoce.cli.progress import PlainProgress, collect_progress, progress_bars, waiting_text
+from vivavoce.models.engine.calls import UsageCounter, Waiting
+from vivavoce.pipeline.client import HearsWaiting
+
+LONG = (Waiting("https://host", 3, 45.0),)
+
+
+def test_an_endpoint_is_named_with_its_requests_and_the_longest_wait():
+    assert "waiting for https://host (3 requests, longest 45 s)" == waiting_text(LONG)
+    assert "" == waiting_text(())
+
+
+def test_a_log_gets_a_line_after_half_a_minute_and_then_ever_fewer(monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    plain = PlainProgress()
+    for second in range(3600):
+        clock[0] = float(second)
+        plain.waiting((Waiting("https://host", 3, float(second)),))
+    lines = capsys.readouterr().err.splitlines()
+    assert "viva: waiting for https://host (3 requests, longest 30 s)" == lines[0]
+    assert 5 <= len(lines) <= 12
+
+
+@pytest.mark.parametrize("waiting", [(), (Waiting("https://host", 3, 8.0),)])
+def test_a_log_gets_no_line_for_short_waits(capsys, waiting):
+    PlainProgress().waiting(waiting)
+    assert "" == capsys.readouterr().err
+
+
+@pytest.mark.parametrize("bars", [collect_progress, progress_bars])
+def test_without_a_terminal_the_wait_is_printed_and_quiet_prints_nothing(capsys, bars):
+    with bars(show=True) as update:
+        if bars is collect_progress:
+            update(UsageCounter(waiting=LONG), 10)
+        else:
+            update("asking (judge)", 1, 10)
+            update.waiting(LONG)
+    assert "viva: waiting for https://host (3 requests, longest 45 s)\n" == capsys.readouterr().err
+    with bars(show=False) as update:
+        assert update is None
+
+
+@pytest.mark.parametrize("bars", [collect_progress, progress_bars])
+def test_at_a_terminal_the_bar_names_it(monkeypatch, capsys, bars):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with bars(show=True) as update:
+        if bars is collect_progress:
+            update(UsageCounter(waiting=LONG), 10)
+        else:
+            update("asking (judge)", 1, 10)
+            assert isinstance(update, HearsWaiting)
+            update.waiting(LONG)
+    assert "waiting for https://host" in capsys.readouterr().err
