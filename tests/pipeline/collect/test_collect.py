@@ -157,14 +157,14 @@ def test_the_lease_of_a_holder_that_is_not_heard_of_ends(exam, endpoint, monkeyp
 def test_a_lease_that_went_to_another_stops_the_asking(exam, endpoint, limits, monkeypatch, tmp_path):
     """As after a machine slept: here the lease is one of no time, and another takes it."""
     endpoint(latency=0.05)
-    monkeypatch.setattr(leases, "LEASE_S", 0.3)
+    monkeypatch.setattr(leases, "LEASE_S", 3.0)
     run, stolen = viva.open(tmp_path / "run.viva"), []
 
     def steal(tally, total):
         if not stolen:
             stolen.append(True)
             with run.file.writing() as db:
-                db.execute("UPDATE leases SET holder = 'elsewhere, process 7, 1', until = until + 60")
+                db.execute("UPDATE leases SET holder = 'elsewhere, process 7, 1', until = until + 2")
 
     with pytest.raises(StoreError, match=r"another collect \(elsewhere, process 7\) has taken over"):
         run.collect(exam(200), models=["vllm/m"], providers=limits(concurrency=2), progress=steal)
