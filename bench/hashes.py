@@ -77,7 +77,7 @@ def unchecked() -> Iterator[None]:
         pass
 
     with (
-        mock.patch.object(read, "_verify", nothing),
+        mock.patch.object(read, "verify_scores", nothing),
         mock.patch.object(pending, "check_response", nothing),
         mock.patch.object(write, "insert_scores", plain_insert),
     ):

@@ -12,8 +12,12 @@ import pytest
 
 from vivavoce import open as open_run
 from vivavoce.core.errors import StoreError
+from vivavoce.core.records import Response
 from vivavoce.pipeline.run import Run
+from vivavoce.store.calls import ledger
 from vivavoce.store.integrity import rehash
+from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
+from vivavoce.store.write import put_responses
 
 Make = Callable[..., Run]
 
@@ -197,7 +201,7 @@ def test_no_report_and_no_table_shows_a_text_that_was_changed(
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE scores SET value = value + 1 WHERE response_id = 1",
+    ["UPDATE scores SET value = 1 - value WHERE response_id = 1",
      "UPDATE candidates SET candidate = 'Z' WHERE candidate = 'A'"],
 )  # fmt: skip
 def test_every_reader_of_scores_refuses_them(run: Run, tmp_path: Path, statement: str) -> None:
@@ -212,6 +216,48 @@ def test_every_reader_of_scores_refuses_them(run: Run, tmp_path: Path, statement
             reader()
 
 
+def test_an_answer_that_came_after_a_failure_fits_its_hash(run: Run) -> None:
+    """Its scores go, and the checksums with them: by an import, and one by one as they are collected."""
+    answers = (
+        Response(benchmark="exam", item="q1", candidate="A", text="x"),
+        Response(benchmark="exam", item="q2", candidate="B", text="no", finish_reason="stop", reasoning="so"),
+    )
+    with run.file.writing() as db:
+        db.execute("UPDATE responses SET status = 'failed', text = NULL WHERE response_id IN (1, 6)")
+        rehash(db)
+        items = {("q1", ""): 1}
+        assert 1 == put_responses(db, answers[:1], items=items, candidates={"A": 1}).replaced
+    with ledger(run.file) as calls:
+        calls.put(answers[1], None)
+    assert ({}, 4) == (wrong(run), run.scores.height)
+    run.score("token_f1", "accuracy")
+    assert ({}, 6) == (wrong(run), run.scores.height)
+
+
+def test_a_run_that_an_older_vivavoce_scored_is_whole_and_can_be_gone_on_with(
+    run: Run, tmp_path: Path
+) -> None:
+    older = tmp_path / "older.viva"
+    tables = ("benchmarks", "items", "candidates", "responses", "measures", "scores")
+    with closing(sqlite3.connect(older)) as db:
+        for script in MIGRATIONS[: HASHES - 1]:
+            db.executescript(script)
+        db.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {HASHES - 1};")
+        db.execute("ATTACH ? AS new", (str(run.file.path),))
+        for table in tables:
+            names = ", ".join(f'"{row[1]}"' for row in db.execute(f"PRAGMA main.table_info({table})"))
+            db.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM new.{table}")
+        db.commit()
+    brought = open_run(older)
+    assert (run.verify(), {}) == (brought.verify(), wrong(brought))
+    assert run.scores.equals(brought.scores)
+    brought.score("exact")
+    assert {} == wrong(brought)
+    with brought.file.reading() as db, closing(sqlite3.connect(run.file.path)) as new:
+        sums = "SELECT * FROM score_checksums WHERE measure_id < 3 ORDER BY 1, 2"
+        assert new.execute(sums).fetchall() == db.execute(sums).fetchall()
+
+
 def test_two_writers_at_once_leave_the_checksums_right(make: Make) -> None:
     run = make("one.viva", *"ABCDEFGH")
     code = "import sys, vivavoce; vivavoce.open(sys.argv[1]).score(sys.argv[2])"
@@ -224,8 +270,8 @@ def test_two_writers_at_once_leave_the_checksums_right(make: Make) -> None:
 def test_a_value_of_another_kind_is_damage_and_no_fault_of_ours(run: Run) -> None:
     """As a flipped bit can make it: the kind of a value stands beside it in the file."""
     declare = "UPDATE sqlite_master SET sql = ? WHERE name = ?"
-    for table, column in (("scores", "position"), ("score_checksums", "scores"), ("responses", "meta"),
-                          ("responses", "repeat"), ("items", "options"), ("measures", "low")):  # fmt: skip
+    for table, column in (("scores", "position"), ("responses", "meta"), ("responses", "repeat"),
+                          ("items", "options")):  # fmt: skip
         with closing(sqlite3.connect(run.file.path)) as db:
             db.execute("PRAGMA writable_schema = ON")
             (sql,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()

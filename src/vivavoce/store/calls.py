@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
-from vivavoce.store.checksums import delete_scores
+from vivavoce.store.checksums import delete_scores_of
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
 
@@ -92,7 +92,7 @@ class Ledger:
                 key = (*place, self._form(r.probe))
                 failure = self._db.execute(f"{_HERE} AND status = 'failed'", key).fetchone()
                 if failure:
-                    delete_scores(self._db, "response_id = ?", failure)
+                    delete_scores_of(self._db, failure[0])
                 self._db.execute(_RESPONSE, (*key, *response_fields(item_hash, r)))
                 if call:
                     self._db.execute(_CALL, (*call, *key))

@@ -1,9 +1,10 @@
 """The one door to the table of scores, which keeps a checksum for each measure and candidate.
 
-Each score row is mixed into one 64-bit number: its response and to which item, repeat and edit that is, its
-unit, ballot, pass, position, status and the bits of its value. A checksum is the sum of these numbers modulo
-2^64, so that the order of rows does not matter and a row can be added or taken away. The texts of `parts` and
-`note` have a second sum. The declaration of the measure and the candidate's name are hashed beside them.
+Each score row is mixed into one 64-bit number: its response and to which item, repeat and edit that is, the
+names of its unit and ballot, its pass, position, status and the bits of its value. A checksum is the sum of
+these numbers modulo 2^64, so that the order of rows does not matter and a row can be added or taken away. The
+texts of `parts` and `note` have a second sum. What the measure declares and the candidate's name are hashed
+beside them.
 """
 
 import functools
@@ -32,7 +33,7 @@ CHUNK = 65_536
 _MASK = (1 << 64) - 1
 _FACTOR = {
     name: int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") | 1
-    for name in (*COLUMNS, "item_id", "repeat", "edit_id", "candidate_id")
+    for name in (*COLUMNS, "item_id", "repeat", "edit_id")
 }
 """An odd factor for each field: multiplied by it modulo 2^64, no two values of the field are the same."""
 _INSERT = f"INSERT INTO scores ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -89,6 +90,29 @@ class ResponseArrays(NamedTuple):
     edit_id: "Column"
 
 
+class NameArrays(NamedTuple):
+    """The names of units or ballots: their keys (int64, ascending), and a hash of each (uint64)."""
+
+    key: "Column"
+    hash: "Column"
+
+    def of(self, keys: "Column") -> "Column":
+        """The hashes of the names of these keys, 0 where there is none."""
+        import numpy as np
+
+        place = np.searchsorted(self.key, keys)
+        matches = np.append(self.key, -1)[place] == keys
+        return np.where(matches, np.append(self.hash, np.uint64(0))[place], np.uint64(0))
+
+
+class Dimensions(NamedTuple):
+    """What the keys of score rows stand for."""
+
+    responses: ResponseArrays
+    units: NameArrays
+    ballots: NameArrays
+
+
 def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any, ...]]) -> None:
     """Store score rows of one measure, in the order of `COLUMNS`. Only a failed one is ever replaced."""
     if not rows:
@@ -109,17 +133,20 @@ def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any
         db.executemany(_REPLACE_FAILED, rows)
         after = _decoded(list(_stored_rows(db, condition, values)))
     db.execute("RELEASE new_scores")
-    responses = _responses(db, keys)
-    _change(db, sums_of(_decoded(before), responses), sums_of(after, responses))
+    _change(db, _sums(db, _decoded(before)), _sums(db, after))
 
 
 def delete_scores(db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()) -> None:
     """Delete the score rows that an SQL condition selects."""
     rows = list(_stored_rows(db, condition, values))
     if rows:
-        responses = _responses(db, json.dumps(list({row[1] for row in rows})))
         db.execute(f"DELETE FROM scores WHERE {condition}", values)
-        _change(db, sums_of(_decoded(rows), responses), {})
+        _change(db, _sums(db, _decoded(rows)), {})
+
+
+def delete_scores_of(db: sqlite3.Connection, response: int) -> None:
+    """Delete all scores of a response. The key begins with the measure: without it, all rows were read."""
+    delete_scores(db, "measure_id IN (SELECT measure_id FROM measures) AND response_id = ?", (response,))
 
 
 def renew_checksums(db: sqlite3.Connection, candidates: str = "true") -> None:
@@ -133,11 +160,11 @@ def stored_sums(db: sqlite3.Connection, condition: str = "true") -> Checksums:
     """The checksums of the score rows that an SQL condition selects, by default all."""
     if not db.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0]:
         return {}
-    responses = _responses(db)
+    dimensions = Dimensions(_responses(db), _names(db, "unit", "text"), _names(db, "ballot", "NULL"))
     rows = _stored_rows(db, condition)
     sums: Checksums = {}
     while chunk := list(islice(rows, CHUNK)):
-        _add(sums, sums_of(_decoded(chunk), responses))
+        _add(sums, sums_of(_decoded(chunk), dimensions))
     return sums
 
 
@@ -207,11 +234,12 @@ def measure_name(db: sqlite3.Connection, measure: int) -> str:
     return str(row[0]) if row else "none that is there"
 
 
-def sums_of(scores: ScoreArrays, responses: ResponseArrays) -> Checksums:
-    """The checksums of score rows of these responses."""
+def sums_of(scores: ScoreArrays, dimensions: Dimensions) -> Checksums:
+    """The checksums of score rows."""
     import numpy as np
 
     sums: Checksums = {}
+    responses, units, ballots = dimensions
     # What is the same for all scores of a response is worked out once; the last stands for no response.
     shared = np.append(
         _linear(**{k: v for k, v in responses._asdict().items() if k != "candidate_id"}), np.uint64(0)
@@ -225,8 +253,9 @@ def sums_of(scores: ScoreArrays, responses: ResponseArrays) -> Checksums:
         matches = np.append(responses.response_id, -1)[place] == part.response_id
         place[~matches] = len(responses.response_id)
         keys = shared[place] + _linear(
-            measure_id=part.measure_id, unit_id=part.unit_id, ballot_id=part.ballot_id, pass_no=part.pass_no
-        )
+            measure_id=part.measure_id, pass_no=part.pass_no,
+            unit_id=units.of(part.unit_id), ballot_id=ballots.of(part.ballot_id),
+        )  # fmt: skip
         state = part.status_id * 2 + part.has_position
         bits = (part.value + 0.0).view(np.uint64)  # SQLite keeps no sign of a zero
         contents = _linear(position=part.position, status_id=state, value=bits ^ (bits >> np.uint64(32)))
@@ -313,6 +342,41 @@ def _stored_rows(
     db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, ...]]:
     return db.execute(f"SELECT {', '.join(COLUMNS)} FROM scores WHERE {condition}", values)
+
+
+def _sums(db: sqlite3.Connection, scores: ScoreArrays) -> Checksums:
+    """The checksums of score rows, for which what their keys stand for is read."""
+    if not len(scores.measure_id):
+        return {}
+    responses, units, ballots = (
+        json.dumps(list(set(column.tolist())))
+        for column in (scores.response_id, scores.unit_id, scores.ballot_id)
+    )
+    dimensions = (
+        _responses(db, responses),
+        _names(db, "unit", "text", units),
+        _names(db, "ballot", "NULL", ballots),
+    )
+    return sums_of(scores, Dimensions(*dimensions))
+
+
+def _names(db: sqlite3.Connection, name: str, text: str, keys: str | None = None) -> NameArrays:
+    """The units or ballots of these keys, a JSON list, or all."""
+    where = "" if keys is None else f" WHERE {name}_id IN (SELECT value FROM json_each(?))"
+    rows = db.execute(
+        f"SELECT {name}_id, {name}, {text} FROM {name}s{where} ORDER BY {name}_id",
+        () if keys is None else (keys,),
+    )
+    with decoding(f"the name of a {name}"):
+        return names_of(rows.fetchall())
+
+
+def names_of(rows: Sequence[tuple[int, str, str | None]]) -> NameArrays:
+    """The names of units or ballots from rows of key, name and text, by ascending key."""
+    import numpy as np
+
+    keys, hashes = [row[0] for row in rows], [text_hash(name, text) for _, name, text in rows]
+    return NameArrays(np.array(keys, np.int64), np.array(hashes, np.uint64))
 
 
 def _responses(db: sqlite3.Connection, keys: str | None = None) -> ResponseArrays:

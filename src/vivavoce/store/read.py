@@ -181,7 +181,10 @@ def scores(
     )
     refuse_nulls(stored_responses, *stored_responses.columns)
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
-    verify_scores(db, facts, stored_responses, measures=measures, candidates=candidates, details=details)
+    units = dimension("SELECT unit_id, unit, text FROM units ORDER BY unit_id", "unit", "text", key="unit_id")
+    ballots = dimension("SELECT ballot_id, ballot FROM ballots ORDER BY ballot_id", "ballot", key="ballot_id")
+    names = (stored_responses, units, ballots)
+    verify_scores(db, facts, names, measures=measures, candidates=candidates, details=details)
     stored_responses = (
         stored_responses.join(with_cases(db, things), on="item_id", validate="m:1")
         .join(people, on="candidate_id", validate="m:1")
@@ -189,13 +192,11 @@ def scores(
     )
     words = ("metric", "criterion", "rater")
     marks = dimension(f"SELECT measure_id, {', '.join(words)} FROM measures", *words, key="measure_id")
-    units = dimension("SELECT unit_id, unit FROM units", "unit", key="unit_id")
-    ballots = dimension("SELECT ballot_id, ballot FROM ballots", "ballot", key="ballot_id")
     frame = (
         facts.lazy()
         .join(stored_responses.lazy(), on="response_id", validate="m:1")
         .join(marks.lazy(), on="measure_id", validate="m:1")
-        .join(units.lazy(), on="unit_id", validate="m:1")
+        .join(units.lazy().drop("text"), on="unit_id", validate="m:1")
         .join(ballots.lazy(), on="ballot_id", validate="m:1")
         .with_columns(
             status=pl.col("status_id").replace_strict(

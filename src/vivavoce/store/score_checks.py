@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vivavoce.store.checksums import (
+    CHUNK,
+    Dimensions,
     ResponseArrays,
     ScoreArrays,
     differences,
     measure_name,
+    names_of,
     sums_of,
     text_hash,
 )
@@ -56,20 +59,26 @@ def check_scores(db: sqlite3.Connection, facts: "pl.DataFrame") -> None:
 def verify_scores(
     db: sqlite3.Connection,
     facts: "pl.DataFrame",
-    responses: "pl.DataFrame",
+    dimensions: "tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]",
     *,
     measures: Sequence[int] | None,
     candidates: Sequence[str] | None,
     details: bool,
 ) -> None:
-    """Raise `StoreError` if the scores of these measures and candidates are not those that were written."""
+    """Raise `StoreError` if the scores of these measures and candidates are not those that were written.
+
+    `dimensions` are the responses, the units and the ballots of the run, each by ascending key.
+    """
     import numpy as np
     import polars as pl
 
     texts = np.zeros(facts.height, np.uint64)
     if details:
         noted = facts.with_row_index().filter(pl.col("parts").is_not_null() | pl.col("note").is_not_null())
-        texts[noted["index"].to_numpy()] = [text_hash(*row) for row in noted.select("parts", "note").rows()]
+        for part in noted.iter_slices(CHUNK):
+            hashes = [text_hash(parts, note) for parts, note in part.select("parts", "note").iter_rows()]
+            texts[part["index"].to_numpy()] = hashes
+    responses, units, ballots = dimensions
     sums = sums_of(
         ScoreArrays(
             measure_id=facts["measure_id"].to_numpy(),
@@ -83,7 +92,11 @@ def verify_scores(
             status_id=facts["status_id"].to_numpy(),
             details=texts,
         ),
-        ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
+        Dimensions(
+            ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
+            names_of(units.rows()),
+            names_of([(*row, None) for row in ballots.iter_rows()]),
+        ),
     )
     wrong = next(differences(db, sums, measures=measures, candidates=candidates, details=details), None)
     if wrong:

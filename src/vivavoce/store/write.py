@@ -11,7 +11,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.core.tables import LISTS
-from vivavoce.store.checksums import delete_scores, insert_scores
+from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
@@ -212,7 +212,7 @@ def put_responses(
             _refuse_other_confidence(r, present[3])
             unchanged += 1
         elif present[1] == "failed":
-            delete_scores(db, "response_id = ?", present[:1])
+            delete_scores_of(db, present[0])
             db.execute(
                 f"UPDATE responses SET {', '.join(f'{n} = ?' for n in ANSWER)} WHERE response_id = ?",
                 (*values, present[0]),
