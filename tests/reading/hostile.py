@@ -38,6 +38,7 @@ _FIRST = (
     Hostile("step 4 is wrong. ", "The error is in step 3. "),
     Hostile("answer: ", "Answer: x "),
     Hostile("A "),
+    Hostile("A. B"),
 )
 _FURTHER = (
     *(Hostile(sign) for sign in "!\"#$%&'()*+,./:;<>?@[\\]^_`{|}~ \t\n01aA"),
@@ -89,7 +90,7 @@ _FURTHER = (
     ),
     *map(
         Hostile,
-        ("thousand ", "every 2 ", "1 to ", "type 1 ", "increase ", "not be ", "and is ", "MRN ", "A. B"),
+        ("thousand ", "every 2 ", "1 to ", "type 1 ", "increase ", "not be ", "and is ", "MRN "),
     ),
     *map(Hostile, ("[RESULT] 4 ", "score: 4\n", '{"', '{"score": 4} ', "B > ", "B = ", "met: ", "(", "4/5 ")),
     Hostile("1. b\n", "1. a\n"),

@@ -123,12 +123,14 @@ _END = re.compile(r"[.?!][\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\n+")
 
 def sentence_starts(text: str) -> list[int]:
     """Where the sentences of a text begin."""
+    last = len(text.rstrip())
     ends = [
         match.end()
         for match in _END.finditer(text)
-        if match[0].isspace() or not _ABBREVIATION.search(text[: match.start() + 1])
+        # the longest abbreviation has 7 characters: more of the text would be copied for each sentence
+        if match[0].isspace() or not _ABBREVIATION.search(text[max(0, match.start() - 9) : match.start() + 1])
     ]
-    return [0, *(end for end in ends if text[end:].strip())]
+    return [0, *(end for end in ends if end < last)]
 
 
 def place(item: Item) -> int | str:
