@@ -33,6 +33,7 @@ from vivavoce.pipeline.load import (
     with_cards,
     with_generated,
 )
+from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
@@ -119,7 +120,7 @@ def compare_candidates(
     of_labels = labels_digest(of_people)
     terms = PlanTerms.of(digests, of_labels, population, items, analyses)
     with run.reading() as db:
-        tests = comparison_tests(read.findings(db, "compare"))
+        tests = comparison_tests(stored_findings(db, "compare"))
         recorded = read_interim_analyses(db)
     plans = plans_of(recorded, terms) if sequential else None
     digest = comparison_digest(
@@ -165,7 +166,7 @@ def compare_candidates(
 def _statuses(run: RunFile) -> dict[JudgedCriterion, str]:
     """What the run knows of its judges."""
     with run.reading() as db:
-        return validation_statuses(read.findings(db, "examiners"))
+        return validation_statuses(stored_findings(db, "examiners"))
 
 
 def _compared_names(
@@ -236,11 +237,11 @@ def write_report(
             probes=table.probes,
             logprob_rows=load_logprobs(run, texts.items),
             estimates=estimate_scores(run, table, selected).rows,
-            comparisons=tuple(comparisons(db)),
+            comparisons=tuple(checked_findings(comparisons(db), "compare")),
             benchmarks=tuple(read.benchmarks(db)),
             provenance=tuple(read.provenance(db)),
             selection=items,
-            studies={name: tuple(read.findings(db, name)) for name in registry.members("study")},
+            studies={name: tuple(stored_findings(db, name)) for name in registry.members("study")},
             redact=redact,
             cases=run_cases(db),
         )

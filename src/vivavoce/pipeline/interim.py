@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.store import read
+from vivavoce.pipeline.stored_findings import stored_findings
 from vivavoce.store.comparisons import comparison_tests, put_comparison
 from vivavoce.store.interim_analyses import PlanKey, RecordedAnalysis, put_interim_analysis
 from vivavoce.store.runfile import RunFile
@@ -162,7 +162,7 @@ def interim(run: RunFile) -> Finding:
     is the number of the test that the comparison is; null where no pair could be compared.
     """
     with run.reading() as db:
-        findings = read.findings(db, "compare")
+        findings = stored_findings(db, "compare")
     names = comparison_tests(findings)
     rows = []
     # Stored again with another result, as after an upgrade, a comparison is still one.

@@ -382,9 +382,21 @@ def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
     """What was done to the run, oldest first: `made_at`, `verb`, and the verb's own record."""
     rows = db.execute("SELECT made_at, verb, body FROM provenance ORDER BY made_at, provenance_id")
     return [
-        {"made_at": at, "verb": verb, **stored_object(body, f"the provenance of {verb}")}
+        {"made_at": at, "verb": verb, **_provenance_record(body, f"the provenance of {verb}")}
         for at, verb, body in rows
     ]
+
+
+def _provenance_record(text: str, what: str) -> dict[str, Any]:
+    record: dict[str, Any] = {"changed": 0, **stored_object(text, what)}
+    with decoding(what):
+        counts = [to[name] for to in record.get("sent") or () for name in ("requests", "characters")]
+        endpoints = [to["endpoint"] for to in record.get("sent") or ()]
+        if not all(isinstance(n, int) for n in (record["changed"], *counts)):
+            raise TypeError("a count is a whole number")
+        if not all(isinstance(endpoint, str) for endpoint in endpoints):
+            raise TypeError("an endpoint has a name")
+    return record
 
 
 def candidate_labels(run: "RunFile") -> list[str]:

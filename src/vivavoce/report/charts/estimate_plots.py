@@ -94,14 +94,14 @@ def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
     """The ranks that paired tests leave open to each candidate, a bar of whole places; the dot is by mean."""
     import altair as alt
 
-    if sum(row["rank"] is not None for row in rows) < 2:
+    if sum(map(_has_interval, rows)) < 2:
         return no_chart(rows, "Fewer than two ranked candidates.")
     names = unique(row["candidate"] for row in rows)
     lines = [
         {"label": name, "rank": row["rank"], "low": row["rank_low"] - 0.4, "high": row["rank_high"] + 0.4,
          "text": ranks(rank_text(row))}
         for name, row in zip(names, rows, strict=True)
-        if row["rank"] is not None
+        if _has_interval(row)
     ]  # fmt: skip
     last = len(rows)
     y = _names_axis(names)
@@ -175,7 +175,13 @@ def _names_axis(names: Sequence[str]) -> "alt.Y":
 def rank_text(row: Mapping[str, Any]) -> str:
     """`1-4`, or `10` where one place is left."""
     low, high = row["rank_low"], row["rank_high"]
+    if not _has_interval(row):
+        return "–"
     return f"{low}-{high}" if high > low else f"{low}"
+
+
+def _has_interval(row: Mapping[str, Any]) -> bool:
+    return None not in (row["rank"], row["rank_low"], row["rank_high"])
 
 
 def _lines(rows: Rows) -> list[dict[str, Any]]:

@@ -228,14 +228,15 @@ def _cell(
         return difference, sides[not first]
     if row["verdict_code"] == "not_worse":
         return difference, NOT_WORSE if first else NOT_BETTER
-    return difference, EITHER[row["verdict_code"]]
+    return difference, EITHER[row["verdict_code"] or "incomparable"]
 
 
 def _notes(rows: Rows, names: Sequence[str], wide: bool) -> list[str]:
     """How to read the cells, and what is not the same for all of them."""
     logs = " on the log scale" if any(row.get("scale") == "log" for row in rows) else ""
     notes = [f"row − column{logs}; coloured only where a verdict says who is better"]
-    if any(_decided(row) and (row["difference"] < 0) == (row["favours"] == "a") for row in rows):
+    decided = [row for row in rows if _decided(row) and row["difference"] is not None]
+    if any((row["difference"] < 0) == (row["favours"] == "a") for row in decided):
         notes[0] += "; lower is better"
     margins = {row["margin"] for row in rows if row["margin"] is not None}
     if margins:

@@ -6,13 +6,14 @@ What may be said is decided in `stats.verdict`. Words that promise more than a b
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.stats import Verdict
+from vivavoce.stats.verdict import Code
 from vivavoce.studies.comparison.paired import Compared, Correction, Differences, IntervalMethod
 from vivavoce.studies.labels import unlabelled_words
 from vivavoce.studies.leaderboard.pooling import on_log_scale
@@ -87,8 +88,8 @@ class ComparisonRow:
     difference_judge: float | None = None
     difference_people: float | None = None
     verdict: str | None = None
-    verdict_code: str | None = None
-    favours: str | None = None
+    verdict_code: Code | None = None
+    favours: Literal["a", "b"] | None = None
     basis: str | None = None
     reason: str | None = None
     signature: str | None = None
