@@ -16,7 +16,8 @@ from tests.studies.making import exam, made, write_lines
 
 from vivavoce.benchmarks import load
 from vivavoce.cli.gate_output import print_gate
-from vivavoce.cli.output import print_json, progress_bars
+from vivavoce.cli.output import print_json
+from vivavoce.cli.progress import progress_bars
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding
 from vivavoce.core.text import printable
@@ -148,7 +149,7 @@ def test_the_name_in_an_answer_stands_on_one_line(tmp_path: Path, field: str) ->
     run.import_answers(write_lines(tmp_path / "good.jsonl", [answer]), benchmark=spec)
     bad = write_lines(tmp_path / "bad.jsonl", [answer, answer | {"repeat": 2, field: FORGED}])
     with pytest.raises(
-        InputError, match=rf"line 2, {field}: a name stands on one line, .*'Able viva: the gate"
+        InputError, match=rf"line 2, {field}: a name stands on one line; 'Able viva: the gate"
     ):
         run.import_answers(bad, benchmark=spec)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from vivavoce.core.text import printable
+from vivavoce.core.text import one_line, printable
 
 FIRST_LINE_S, LONGEST_PAUSE_S = 30.0, 600.0
 """Seconds of waiting before the first plain line; the pause between two doubles up to the longest."""
@@ -32,7 +32,7 @@ class PlainProgress:
         now = time.monotonic()
         long = [wait for wait in waiting if wait.longest_s >= FIRST_LINE_S]
         if long and now - self._printed_at >= self._pause:
-            print(f"viva: {waiting_text(long)}", file=sys.stderr)
+            print(printable(f"viva: {waiting_text(long)}"), file=sys.stderr)
             self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
             self._printed_at = now
 
@@ -47,7 +47,7 @@ class _Bars:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if what not in self._tasks:
-            self._tasks[what] = self._bars.add_task(what, total=total)
+            self._tasks[what] = self._bars.add_task(one_line(printable(what)), total=total)
         self._bars.update(self._tasks[what], completed=done, total=total)
 
     def waiting(self, waiting: Sequence[Any]) -> None:

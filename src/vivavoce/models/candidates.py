@@ -78,6 +78,14 @@ class CandidateConfig(NamedTuple):
         """The limits on requests to its endpoint."""
         return self.endpoint.limits if self.endpoint else self.provider.limits
 
+    @property
+    def shown(self) -> "CandidateConfig":
+        """The same under the name that people see: that of a model in a folder is without the path to it."""
+        if not self.provider.takes_model:
+            return self
+        prefix = self.spec.name.partition("/")[0]
+        return self._replace(spec=Spec(f"{prefix}/{self.provider.label(self.model)}", self.spec.settings))
+
     def connect(self) -> Model:
         """The model, ready to be asked; inside an event loop."""
         return self.provider(
@@ -206,6 +214,13 @@ def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:
                 f"the key in {variable} stands in a model's name or settings, which are stored: take it out; "
                 "it is read from there only."
             )
+
+
+def shown_name(name: str) -> str:
+    """The name `provider/model` as a candidate's label shows it."""
+    prefix, slash, model = name.partition("/")
+    provider: type[Provider] | None = _direct(registry.members("provider")).get(prefix)
+    return f"{prefix}/{provider.label(model)}" if slash and provider else name
 
 
 def may_return_logprobs(candidate: str) -> bool:

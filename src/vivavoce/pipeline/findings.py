@@ -239,13 +239,20 @@ def write_report(
             estimates=estimate_scores(run, table, selected).rows,
             comparisons=tuple(checked_findings(comparisons(db), "compare")),
             benchmarks=tuple(read.benchmarks(db)),
-            provenance=tuple(read.provenance(db)),
+            provenance=tuple(map(_without_folders, read.provenance(db))),
             selection=items,
             studies={name: tuple(stored_findings(db, name)) for name in registry.members("study")},
             redact=redact,
             cases=run_cases(db),
         )
     return write(data, path, plots=plots)
+
+
+def _without_folders(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step of the provenance as a report shows it: local models without the folder they lie in."""
+    models = step.get("models") or {}
+    shown = {name: {k: v for k, v in facts.items() if k != "model"} for name, facts in models.items()}
+    return {**step, "models": shown} if shown else dict(step)
 
 
 def run_studies(

@@ -36,7 +36,6 @@ from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.findings import study_name
 from vivavoce.pipeline.run import Run, open_run
-from vivavoce.store import read
 from vivavoce.store.read import match_candidate
 
 Watch = Callable[[str], AbstractContextManager[Any]]
@@ -218,7 +217,7 @@ def examine(
     """
     plan = read_plan(file)
     run = open_run(plan.run, plugins=plan.plugins)
-    labels = _labels(plan)
+    labels = _labels(plan, [c.candidate for c in run.candidates])
     _check(plan, run, labels)
     watch = watch or (lambda verb: nullcontext())
     findings = []
@@ -289,7 +288,7 @@ def _collects(plan: Plan, benchmark: str) -> Iterator[Mapping[str, Any]]:
         yield {**settings, "models": models, "logprobs": applicable}
 
 
-def _labels(plan: Plan) -> dict[str, str]:
+def _labels(plan: Plan, stored_labels: Sequence[str]) -> dict[str, str]:
     """The label that each model of the file answers under: with the settings that are for all."""
     settings = {key: value for key, value in plan.settings.items() if key in _SETTINGS}
     if settings.get("sample") is not None:
@@ -299,7 +298,8 @@ def _labels(plan: Plan) -> dict[str, str]:
     labels: dict[str, str] = {}
     for benchmark in plan.benchmarks:
         with _named(str(plan.file)):
-            candidates = plan_collect(benchmark, plan.models, **settings).candidates
+            planned = plan_collect(benchmark, plan.models, stored_labels=stored_labels, **settings)
+            candidates = planned.candidates
         labels |= dict(zip(dict.fromkeys(plan.models), (str(c.spec) for c in candidates), strict=True))
     return labels
 
@@ -307,11 +307,9 @@ def _labels(plan: Plan) -> dict[str, str]:
 def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
     """Raise for what would fail only after every model has been asked."""
     measures: list[Measure] = []
-    candidates = [*labels, *labels.values()]
+    candidates = [*labels, *labels.values(), *(c.candidate for c in run.candidates)]
     if run.file.exists:
-        with run.file.reading() as db:
-            measures = [keyed.measure for keyed in read.measures(db)]
-            candidates += [candidate.candidate for candidate in read.candidates(db)]
+        measures = run.measures
     with _named(f"{plan.file}, metrics"):
         metrics = catalogue.metrics_of(plan.metrics, measures) if plan.metrics else []
     names = {specs.parse(text).name for text in (*map(str, metrics), *(m.metric for m in measures))}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from vivavoce.core import registry
-from vivavoce.core.records import Finding, Measure, Role
+from vivavoce.core.records import Candidate, Finding, Measure, Role
 from vivavoce.core.specs import Setting
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
@@ -89,6 +89,14 @@ class Run:
             return read.scores(db)
 
     @property
+    def candidates(self) -> list[Candidate]:
+        """The candidates in the order they came, each with its role; none where there is no run yet."""
+        if not self.file.exists:
+            return []
+        with self.file.reading() as db:
+            return read.candidates(db)
+
+    @property
     def measures(self) -> list[Measure]:
         """What has scored this run."""
         with self.file.reading() as db:
@@ -103,8 +111,7 @@ class Run:
 
         `map` gives for our names (item, variant, candidate, repeat, text …) the file's columns, `set` a
         value for every row, `role` candidates that are a floor or a ceiling. `new_version` accepts items
-        that changed. A registered log reader, such as that of ClinIQLink's result folders, reads what it
-        accepts.
+        that changed. A registered log reader, such as that of ClinIQLink's folders, reads what it accepts.
         """
         return import_answers(
             self.file, Path(file), benchmark=benchmark, columns=map or {}, constants=set or {},
@@ -188,6 +195,7 @@ class Run:
             sample=None if sample is None else str(sample),
             providers=None if providers is None else Path(providers),
             generated_items=partial(made_items, self.file),
+            stored_labels=[c.candidate for c in self.candidates],
             temperature=temperature,
             top_p=top_p,
             max_tokens=max_tokens,

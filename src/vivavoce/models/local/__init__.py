@@ -153,6 +153,7 @@ class Local:
 
         way = self._way or WayChoice("packed", "")
         facts = {
+            "model": self.model,
             "weights": self._weights,
             "device": self.settings.device,
             "dtype": self._dtype,

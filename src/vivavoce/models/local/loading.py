@@ -6,6 +6,7 @@ would ask the hub even where they are set to stay offline.
 """
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -169,7 +170,7 @@ def source(name: str, model: str, revision: str | None) -> Source:
         if missing := _missing_file(folder):
             raise FatalError(f"{name}: no {missing} in {folder}: name a folder that save_pretrained wrote.")
         return Source(str(folder), None, str(folder))
-    if model.startswith(("/", ".", "~")) or model.count("/") > 1:
+    if is_path(model):
         raise FatalError(f"{name}: no folder {model}, and it is no hub id such as org/model.")
     from huggingface_hub import try_to_load_from_cache
 
@@ -178,6 +179,11 @@ def source(name: str, model: str, revision: str | None) -> Source:
         return Source(model, revision, str(Path(config).parent))
     _require_network(name, model)
     return Source(model, revision, None)
+
+
+def is_path(model: str) -> bool:
+    """True for what can be no hub id: an absolute or home path, one that begins with a dot, or a deep one."""
+    return os.path.isabs(model) or model.startswith((".", "~")) or model.count("/") > 1
 
 
 def _missing_file(folder: Path) -> str | None:

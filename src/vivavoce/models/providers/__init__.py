@@ -62,6 +62,11 @@ class Provider:
         return model
 
     @classmethod
+    def label(cls, model: str) -> str:
+        """How a candidate's name shows the model: without the folders that a model lies in here."""
+        return model
+
+    @classmethod
     def role_of(cls, model: str) -> Role:
         """The part this model plays: a candidate, or a floor or ceiling to compare with."""
         return "candidate"

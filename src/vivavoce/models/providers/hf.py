@@ -1,13 +1,16 @@
 """Models in this process: `hf/NAME`, a hub id or a folder."""
 
 import os
+import re
+from pathlib import Path
 
 from vivavoce.core import registry
-from vivavoce.models.local.loading import SETTINGS
+from vivavoce.models.local.loading import SETTINGS, is_path
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import Model
 
+_CACHED = re.compile("models--(?P<id>.+)")
 WAITING = 256
 """Requests that wait for a model in this process: what runs together is chosen from them by length."""
 
@@ -29,6 +32,19 @@ class HFProvider(Provider):
     def normalised(cls, model: str) -> str:
         """One folder has one name, however it is written."""
         return os.path.normpath(model)
+
+    @classmethod
+    def label(cls, model: str) -> str:
+        """The last folder of a path, a snapshot in the hub's cache by the id it was fetched under.
+
+        A hub id and a folder written like one, such as `models/small`, stay as they are.
+        """
+        if not is_path(model):
+            return model
+        folder = Path(model).expanduser().absolute()
+        if folder.parent.name == "snapshots" and (cached := _CACHED.fullmatch(folder.parent.parent.name)):
+            return cached["id"].replace("--", "/")
+        return folder.name or model
 
     def connect(self) -> Model:
         """The model with its tokeniser; weights are loaded by the first request."""

@@ -4,7 +4,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -193,22 +193,24 @@ def plan_collect(
     sample: str | None = None,
     providers: Path | None = None,
     generated_items: Callable[[str], Sequence[Item]] = lambda benchmark: (),
+    stored_labels: Collection[str] = (),
     **settings: Any,
 ) -> CollectPlan:
     """Check what is to be asked of which candidates; nothing is sent or stored, and no key is needed.
 
     `logprobs` names metrics that need log-probabilities: these are collected then, and no text is generated.
-    `generated_items` gives what the run made of a benchmark's items: it is asked too. `settings` go to every
-    candidate whose own spec does not state them; under `preset` those that the benchmark was published with
-    fill the gaps. Raises a `VivaError` for whatever cannot be used: a benchmark, a model, a provider, a
-    setting, a prompt.
+    `generated_items` gives what the run made of a benchmark's items: it is asked too.
+    `stored_labels` are the run's candidates: one that is there under the path of its folder keeps that name.
+    `settings` go to every candidate whose own spec does not state them; under `preset` those that the
+    benchmark was published with fill the gaps. Raises a `VivaError` for whatever cannot be used: a benchmark,
+    a model, a provider, a setting, a prompt.
     """
     loaded = load(benchmark)
     loaded = loaded.joined(generated_items(loaded.items[0].benchmark))
     _check_ranges(settings)
     settings = _with_preset(settings, preset, loaded)
     n = _repeats(repeats, settings.pop("repeats", None), for_logprobs=bool(logprobs))
-    candidates = _candidates(models, providers, settings)
+    candidates = _candidates(models, providers, settings, stored_labels)
     names = [str(candidate.spec) for candidate in candidates]
     items = loaded.items if sample is None else sampled(loaded.items, sample)
     if logprobs and n > 1:
@@ -254,7 +256,10 @@ def _repeats(repeats: int | None, published: Any, *, for_logprobs: bool) -> int:
 
 
 def _candidates(
-    models: Sequence[str], providers: Path | None, settings: Mapping[str, Any]
+    models: Sequence[str],
+    providers: Path | None,
+    settings: Mapping[str, Any],
+    stored_labels: Collection[str],
 ) -> tuple[CandidateConfig, ...]:
     registered = load_endpoints(providers)
     candidates = tuple(parse_candidate(text, registered, **settings) for text in dict.fromkeys(models))
@@ -263,7 +268,15 @@ def _candidates(
     names = [str(candidate.spec) for candidate in candidates]
     if twice := [name for name in names if names.count(name) > 1]:
         raise SpecError(f"--model names {twice[0]} twice.")
-    return candidates
+    # A run of an earlier version may hold answers of a model in a folder under the whole path.
+    shown = tuple(c if str(c.spec) in stored_labels else c.shown for c in candidates)
+    names = [str(candidate.spec) for candidate in shown]
+    if alike := [name for name in names if names.count(name) > 1]:
+        raise SpecError(
+            f"--model names two folders whose answers would both stand under {alike[0]}: give one of them "
+            "another name, or a link to it."
+        )
+    return shown
 
 
 def _logprob_tasks(

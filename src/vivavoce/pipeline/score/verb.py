@@ -9,6 +9,7 @@ from vivavoce.core.records import Finding
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
+from vivavoce.models.candidates import shown_name
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
@@ -120,7 +121,7 @@ def _self_scored(metrics: Sequence[Metric], candidates: Sequence[str]) -> Iterat
     models = {name: label for label in candidates if (name := _model_name(label))}
     for metric in metrics:
         judge = metric.rater
-        if judge and (candidate := models.get(specs.parse(judge).name)):
+        if judge and (candidate := models.get(shown_name(specs.parse(judge).name))):
             yield (
                 f"{judge} marks its own answers, as the candidate {candidate}: hold its marks against "
                 f"another "
