@@ -60,7 +60,18 @@ def filled(path: Path, opinion: Opinion, to: Path | None = None) -> Path:
     rows = lines(path)
     for row in rows:
         row |= {k: str(v) for k, v in opinion(plain(row["item"]), plain(row["answer"])).items()}
+    for item in {row["item"] for row in rows}:
+        _close_gaps([row for row in rows if row["item"] == item])
     return write(to or path, rows)
+
+
+def _close_gaps(shown: Sequence[dict[str, str]]) -> None:
+    """Ranks among all candidates become ranks among those on the ballot, where some are not shown."""
+    ranks = [row["rank"] for row in shown if row.get("rank", "").isdecimal()]
+    if max(map(int, ranks), default=0) > len(shown):
+        places = {rank: str(1 + sum(int(other) < int(rank) for other in ranks)) for rank in ranks}
+        for row in shown:
+            row["rank"] = places.get(row["rank"], row["rank"])
 
 
 def by_word(*words: str) -> Opinion:

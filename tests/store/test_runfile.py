@@ -630,7 +630,7 @@ def test_three_processes_that_write_at_once_lose_nothing(make: Make, tmp_path: P
         rows = [
             {"item": item, "candidate": name, "repeat": k, "text": f"{name} {k}"}
             for item in ("q1", "n1", "q2")
-            for k in range(200)
+            for k in range(1, 201)
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
         writers.append(

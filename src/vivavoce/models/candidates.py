@@ -79,7 +79,7 @@ class CandidateConfig(NamedTuple):
         return self.endpoint.limits if self.endpoint else self.provider.limits
 
     @property
-    def shown(self) -> "CandidateConfig":
+    def with_label(self) -> "CandidateConfig":
         """The same under the name that people see: that of a model in a folder is without the path to it."""
         if not self.provider.takes_model:
             return self

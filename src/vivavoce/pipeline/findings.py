@@ -251,8 +251,8 @@ def write_report(
 def _without_folders(step: Mapping[str, Any]) -> dict[str, Any]:
     """A step of the provenance as a report shows it: local models without the folder they lie in."""
     models = step.get("models") or {}
-    shown = {name: {k: v for k, v in facts.items() if k != "model"} for name, facts in models.items()}
-    return {**step, "models": shown} if shown else dict(step)
+    public_facts = {name: {k: v for k, v in facts.items() if k != "model"} for name, facts in models.items()}
+    return {**step, "models": public_facts} if public_facts else dict(step)
 
 
 def run_studies(

@@ -269,14 +269,14 @@ def _candidates(
     if twice := [name for name in names if names.count(name) > 1]:
         raise SpecError(f"--model names {twice[0]} twice.")
     # A run of an earlier version may hold answers of a model in a folder under the whole path.
-    shown = tuple(c if str(c.spec) in stored_labels else c.shown for c in candidates)
-    names = [str(candidate.spec) for candidate in shown]
+    labelled_candidates = tuple(c if str(c.spec) in stored_labels else c.with_label for c in candidates)
+    names = [str(candidate.spec) for candidate in labelled_candidates]
     if alike := [name for name in names if names.count(name) > 1]:
         raise SpecError(
             f"--model names two folders whose answers would both stand under {alike[0]}: give one of them "
             "another name, or a link to it."
         )
-    return shown
+    return labelled_candidates
 
 
 def _logprob_tasks(
