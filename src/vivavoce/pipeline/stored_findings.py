@@ -12,7 +12,7 @@ from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.studies.comparison.verdicts import ComparisonRow
 
-_NAMES = frozenset(("benchmark", "metric", "criterion", "candidate", "a", "b"))
+_NAMES = frozenset(("benchmark", "a", "b"))
 """Columns that say what a row is about: no version of a study left them out."""
 _TEXTS = ("items", "text", "digest", "test")
 """Settings that are read again."""
