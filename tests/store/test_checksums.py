@@ -108,7 +108,9 @@ def test_what_is_not_read_is_not_complained_of(run: Run) -> None:
     with run.file.reading() as db:
         assert 6 == read.scores(db, measures=[2]).height
         assert 3 == read.scores(db, measures=[1], candidates=["B"]).height
-        with pytest.raises(StoreError, match=r"scores of A: values.* \(measure odd, criterion c\)"):
+        with pytest.raises(
+            StoreError, match=r"scores of A: values.* \(measure odd, criterion c, rater odd\)"
+        ):
             read.scores(db, measures=[1], candidates=["A"])
 
 

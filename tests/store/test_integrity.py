@@ -48,6 +48,12 @@ def test_a_run_as_it_was_written_is_whole(run: Run) -> None:
             ("scores", "accuracy, criterion accuracy", 2, 0)] == rows  # fmt: skip
 
 
+def test_the_measures_of_two_raters_are_told_apart(run: Run) -> None:
+    tamper(run, "UPDATE measures SET rater = 'anna' WHERE metric = 'accuracy'")
+    (damaged,) = [check for check in run.verify() if check.wrong]
+    assert damaged.of == "accuracy, criterion accuracy, rater anna"
+
+
 def test_a_run_without_a_row_is_whole(tmp_path: Path) -> None:
     (tmp_path / "empty.viva").touch()
     assert {0} == {check.wrong for check in open_run(tmp_path / "empty.viva").verify()}

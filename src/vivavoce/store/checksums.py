@@ -229,7 +229,10 @@ def _difference(stored: Checksum | None, actual: Checksum, *, details: bool) -> 
 
 def measure_name(db: sqlite3.Connection, measure: int) -> str:
     """How a sentence names a measure."""
-    sql = "SELECT metric || ', criterion ' || criterion FROM measures WHERE measure_id = ?"
+    sql = (
+        "SELECT metric || ', criterion ' || criterion || iif(rater = '', '', ', rater ' || rater) "
+        "FROM measures WHERE measure_id = ?"
+    )
     row = db.execute(sql, (measure,)).fetchone()
     return str(row[0]) if row else "none that is there"
 

@@ -113,6 +113,6 @@ def changed(db: sqlite3.Connection, what: str) -> StoreError:
     )
 
 
-def database_path(db: sqlite3.Connection) -> str:
+def database_path(db: sqlite3.Connection, schema: str = "main") -> str:
     """The path of the run behind a connection; empty for a copy in memory."""
-    return next(str(path) for _, name, path in db.execute("PRAGMA database_list") if name == "main")
+    return next(str(path) for _, name, path in db.execute("PRAGMA database_list") if name == schema)

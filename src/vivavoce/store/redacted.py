@@ -20,10 +20,9 @@ def redaction(db: sqlite3.Connection, schema: str = "main") -> str | None:
 def refuse_redacted(db: sqlite3.Connection, what: str, schema: str = "main") -> None:
     """Raise `InputError`, which says that `what` needs texts, for a redacted run."""
     if redaction(db, schema) is not None:
-        path = database_path(db) if schema == "main" else "the other run"
         raise InputError(
-            f"{path or 'this run'} is a redacted copy: its texts are gone, and {what}. Use the run that it "
-            "was made of. Its figures can be read, compared and reported as ever."
+            f"{database_path(db, schema) or 'this run'} is a redacted copy: its texts are gone, and {what}. "
+            "Use the run that it was made of. Its figures can be read, compared and reported as ever."
         )
 
 
