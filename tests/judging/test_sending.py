@@ -13,6 +13,7 @@ from vivavoce.core.errors import EgressError, InputError, ModelError
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 from vivavoce.store.checksums import delete_scores
+from vivavoce.store.table_hashes import renew_table_hashes
 
 Known = Callable[..., Path]
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
@@ -49,6 +50,7 @@ def guarded(run: Run, benchmark: str = "exam") -> None:
             "UPDATE benchmarks SET card = json_set(card, '$.access', 'credentialed') WHERE benchmark = ?",
             (benchmark,),
         )
+        renew_table_hashes(db)
     with run.file.reading() as db:
         assert "credentialed" in [b.card.access for b in read.benchmarks(db) if b.benchmark == benchmark]
 

@@ -41,8 +41,8 @@ def run(tmp_path: Path) -> Run:
                    (answer, thought, json.dumps({"citations": [citation], "rank": 7})))  # fmt: skip
         db.execute("UPDATE responses SET error = ? WHERE response_id = 1", (error,))
         db.execute("UPDATE scores SET note = ?", (note,))
-        rehash(db)
         db.execute("UPDATE items SET meta = ?", (json.dumps({"seen": {"by": citation}, "year": 2024}),))
+        rehash(db)
         db.execute(
             "INSERT INTO calls (key, model, endpoint, repeat, kind, purpose, status, attempts, seconds, "
             "error, reply, response_id) VALUES ('hash of a prompt', 'm', 'https://a.example', 1, 'generate', "

@@ -17,7 +17,7 @@ from vivavoce.pipeline.run import Run
 from vivavoce.store.calls import ledger
 from vivavoce.store.integrity import rehash
 from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
-from vivavoce.store.write import put_responses
+from vivavoce.store.write import put_candidates, put_responses
 
 Make = Callable[..., Run]
 
@@ -43,7 +43,8 @@ def wrong(run: Run) -> dict[str, tuple[str, ...]]:
 
 def test_a_run_as_it_was_written_is_whole(run: Run) -> None:
     rows = [(check.check, check.of, check.checked, check.wrong) for check in run.verify()]
-    assert [("integrity", "", None, 0), ("foreign keys", "", None, 0), ("items", "", 3, 0),
+    assert [("integrity", "", None, 0), ("foreign keys", "", None, 0), ("tables", "", None, 0),
+            ("journal", "", 3, 0), ("items", "", 3, 0),
             ("responses", "", 6, 0), ("scores", "token_f1, criterion f1", 4, 0),
             ("scores", "accuracy, criterion accuracy", 2, 0)] == rows  # fmt: skip
 
@@ -244,7 +245,7 @@ def test_a_run_that_an_older_vivavoce_scored_is_whole_and_can_be_gone_on_with(
     run: Run, tmp_path: Path
 ) -> None:
     older = tmp_path / "older.viva"
-    tables = ("benchmarks", "items", "candidates", "responses", "measures", "scores")
+    tables = ("benchmarks", "items", "candidates", "responses", "measures", "scores", "provenance")
     with closing(sqlite3.connect(older)) as db:
         for script in MIGRATIONS[: HASHES - 1]:
             db.executescript(script)
@@ -292,3 +293,44 @@ def test_a_value_of_another_kind_is_damage_and_no_fault_of_ours(run: Run) -> Non
     assert {"integrity", "items", "responses", "scores"} == wrong(run).keys()
     with pytest.raises(StoreError, match="damaged"):
         run.score("accuracy")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE items SET \"group\" = 'one'",
+        "UPDATE items SET category = 'x' WHERE item = 'q1'",
+        "UPDATE items SET current = 0 WHERE item = 'q1'",
+        "UPDATE items SET weight = 2 WHERE item = 'q1'",
+        "UPDATE candidates SET role = 'ceiling' WHERE candidate = 'A'",
+        "UPDATE benchmarks SET signature = 'zz'",
+    ],
+)
+def test_labels_that_decide_an_interval_are_found_by_every_reader(run: Run, statement: str) -> None:
+    """One group for all would make one case of them, and a role takes a candidate out of a ranking."""
+    tamper(run, statement)
+    assert ["tables"] == list(wrong(run))
+    for reader in (
+        lambda: run.scores,
+        lambda: run.compare("A", "B", metric="token_f1"),
+        lambda: run.report(),
+    ):
+        with pytest.raises(StoreError, match=r"the table of \w+ does not fit its hash"):
+            reader()
+
+
+def test_a_changed_table_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    tamper(run, "UPDATE items SET \"group\" = 'one'")
+    with (
+        run.file.writing() as db,
+        pytest.raises(StoreError, match="the table of items does not fit its hash"),
+    ):
+        put_candidates(db, {"Z": "candidate"})
+
+
+@pytest.mark.parametrize("table", ["provenance", "findings"])
+def test_a_journal_that_is_no_json_is_found(run: Run, table: str) -> None:
+    run.compare("A", "B", metric="token_f1")
+    column = {"provenance": "body", "findings": "rows"}[table]
+    tamper(run, f"UPDATE {table} SET {column} = '{{'")
+    assert {"journal": (f"row 1 of {table} is no JSON",)} == {k: v[:1] for k, v in wrong(run).items()}

@@ -10,6 +10,7 @@ from tests.studies.making import exam, made
 
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store.integrity import rehash
+from vivavoce.store.table_hashes import renew_table_hashes
 
 
 def collected(folder: Path, model: str, *items: str) -> Run:
@@ -36,6 +37,7 @@ def weigh(run: Run, **weights: float) -> Run:
     with run.file.writing() as db:
         for item, weight in weights.items():
             db.execute("UPDATE items SET weight = ? WHERE item = ?", (weight, item))
+        renew_table_hashes(db)
     return run
 
 

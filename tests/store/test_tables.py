@@ -12,6 +12,7 @@ from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES, schema
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import ScoreRow, put_finding, put_measures, put_scores
 
 Make = Callable[..., Run]
@@ -149,6 +150,7 @@ def test_the_tables_refuse_what_cannot_be(run: Run, statement: str, words: str) 
 def test_an_older_version_of_an_item_may_stay(run: Run) -> None:
     with run.file.writing() as db:
         db.execute(COPY.format(current=0))
+        renew_table_hashes(db)
     assert 3 == len(run.items)
 
 

@@ -12,6 +12,7 @@ from tests.studies.making import made, marked, row, score, write_lines
 from vivavoce import stats
 from vivavoce.core.records import Finding
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.studies.bias.variant_pairs import extra_variance
 
 NONE = (
@@ -237,6 +238,7 @@ def test_a_sample_is_said_to_count_each_pair_alike(tmp_path: Path) -> None:
     before = study(run).rows
     with run.file.writing() as db:  # as `viva collect --sample` writes them
         db.execute("UPDATE items SET weight = 3 WHERE item < 'q05'")
+        renew_table_hashes(db)
     found = study(run)
     assert ("A sample was asked: pairs of twins count each question alike.",) == found.notes
     assert before == found.rows

@@ -11,6 +11,7 @@ from tests.studies.making import marked, twins
 from vivavoce.core import registry
 from vivavoce.core.errors import ModelError, SelectionError
 from vivavoce.pipeline.run import Run
+from vivavoce.store.table_hashes import renew_table_hashes
 
 GENERAL = [name for name, cls in registry.members("study").items() if not cls.special]
 KNOWN = {"llama-3.1-8b-instruct": twins([0.5] * 12), "llama-3.1-70b-instruct": twins([0.75] * 12)}
@@ -87,6 +88,7 @@ def test_a_sample_weighs_the_steps(tmp_path: Path, cards: Path) -> None:
     run = marked(tmp_path, {"little": twins([0.5] * 12), "large": twins([1.0] + [0.5] * 11)})
     with run.file.writing() as db:
         db.execute("UPDATE items SET weight = 9 WHERE item = 'q00'")
+        renew_table_hashes(db)
     found = run.study("size", cards=cards)["size"]
     assert pytest.approx(4.5 / 20) == found.rows[0]["difference"]
     assert "A sample was asked" in " ".join(found.notes)

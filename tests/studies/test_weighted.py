@@ -12,6 +12,7 @@ from tests.studies.making import Answers, made, marked, row, score
 from vivavoce import stats
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.studies.score_table import SAMPLED
 
 A = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "b2": 0}
@@ -40,6 +41,7 @@ def asked(
         for name, weight in zip(names, weights, strict=True):
             if weight is not None:
                 db.execute("UPDATE items SET weight = ? WHERE item = ?", (weight, name))
+        renew_table_hashes(db)
     return run
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vivavoce.core.cases import Cases, Content, Place, content_of, exhibit_of, join_cases
 from vivavoce.core.records import ItemKey
 from vivavoce.store.damage import decoding
+from vivavoce.store.table_hashes import check_table_hashes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +47,7 @@ def with_cases(db: sqlite3.Connection, frame: "pl.DataFrame") -> "pl.DataFrame":
 
 def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     """The cases of the current items that meet a condition in SQL."""
+    check_table_hashes(db)  # here, because groups are what cases come from
     items = f"FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 {condition}"
     rows = db.execute(
         f"""SELECT benchmark, item, variant, "group", hash, iif(origin IS NULL, meta, NULL) {items}

@@ -12,6 +12,7 @@ from vivavoce.store.checksums import differences, measure_name, renew_checksums,
 from vivavoce.store.damage import DamagedValue
 from vivavoce.store.hashes import changed, database_path, hashed_responses, rehash_responses
 from vivavoce.store.read import hashed_items, items_by_id
+from vivavoce.store.table_hashes import changed_tables, renew_table_hashes
 
 FIRST = 5
 """How many of the things that are wrong a check names."""
@@ -32,7 +33,8 @@ class Check(NamedTuple):
 
 
 def rehash(db: sqlite3.Connection) -> None:
-    """Give every response its hash, and all scores their checksums, from what is there now."""
+    """Give every response and table its hash, and all scores their checksums, from what is there now."""
+    renew_table_hashes(db)
     rehash_responses(db)
     renew_checksums(db)
 
@@ -101,6 +103,29 @@ def _items(db: sqlite3.Connection) -> list[Check]:
     return [_check("items", len(rows), [f"{row.name} does not fit its hash" for row in rows if not row.fits])]
 
 
+def _tables(db: sqlite3.Connection) -> list[Check]:
+    return [_check("tables", None, changed_tables(db))]
+
+
+def _journal(db: sqlite3.Connection) -> list[Check]:
+    """What was done to the run stands in JSON."""
+    n, wrong = 0, []
+    for table, key, columns in _JOURNAL:
+        valid = " AND ".join(f"json_valid({column})" for column in columns)
+        for row, fits in db.execute(f"SELECT {key}, {valid} FROM {table}"):
+            n += 1
+            wrong += [] if fits else [f"row {row} of {table} is no JSON"]
+    return [_check("journal", n, wrong)]
+
+
+_JOURNAL = (
+    ("provenance", "provenance_id", ("body",)),
+    ("events", "event_id", ("body",)),
+    ("findings", "finding_id", ("settings", "rows")),
+)
+"""By table its key and the columns that hold JSON."""
+
+
 def _responses(db: sqlite3.Connection) -> list[Check]:
     checked, wrong = 0, []
     for row in hashed_responses(db):
@@ -128,6 +153,8 @@ def _scores(db: sqlite3.Connection) -> list[Check]:
 _CHECKS: dict[str, Callable[[sqlite3.Connection], list[Check]]] = {
     "integrity": _integrity,
     "foreign keys": _foreign_keys,
+    "tables": _tables,
+    "journal": _journal,
     "items": _items,
     "responses": _responses,
     "scores": _scores,

@@ -13,6 +13,7 @@ from vivavoce.store.checksums import delete_scores, renew_checksums
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import ANSWER, put_provenance
 
 
@@ -65,6 +66,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         for statement in _FACTS:
             db.execute(statement)
         delete_scores(db, _OUTDATED)
+        renew_table_hashes(db)
         renew_checksums(db, "candidate_id IN (SELECT ours FROM temp.candidate_map)")
         items, responses, scores, findings, calls = (
             after - before_count for after, before_count in zip(_counts(db), before, strict=True)

@@ -292,6 +292,8 @@ CREATE TABLE score_checksums (
     declaration  INTEGER NOT NULL,
     PRIMARY KEY (measure_id, candidate_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE table_hashes (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 
 MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES)

@@ -15,6 +15,7 @@ from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_sco
 from vivavoce.store.hashes import response_hash
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
+from vivavoce.store.table_hashes import check_table_hashes, renew_table_hashes
 
 ItemKey = tuple[str, str]
 """Base id and variant."""
@@ -45,6 +46,7 @@ def put_benchmark(
     the current version and what was answered to the old one is out of every table.
     """
     refuse_redacted(db, "no answer to it can be stored")
+    check_table_hashes(db)
     name = items[0].benchmark
     db.execute(
         "INSERT INTO benchmarks (benchmark, spec, signature, card) VALUES (?, ?, ?, ?) ON CONFLICT DO "
@@ -92,6 +94,7 @@ def put_benchmark(
         if present:
             db.execute("UPDATE items SET current = 0 WHERE item_id = ?", present[:1])
         keys[item.item, item.variant] = _put_item(db, key, item)
+    renew_table_hashes(db)
     return keys
 
 
@@ -135,11 +138,13 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
     """Store candidates and return the key of each; a role given again replaces the old one."""
+    check_table_hashes(db)
     db.executemany(
         "INSERT INTO candidates (candidate, role) VALUES (?, ?) "
         "ON CONFLICT (candidate) DO UPDATE SET role = excluded.role",
         roles.items(),
     )
+    renew_table_hashes(db)
     return dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
 
 

@@ -28,6 +28,7 @@ from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_provenance
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
     ):
         db.execute(statement)
+    renew_table_hashes(db)
     return calls_by_purpose
 
 

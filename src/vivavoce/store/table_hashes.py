@@ -1,0 +1,50 @@
+"""The hashes of the tables that say what was scored: items with their labels, candidates, benchmarks.
+
+Groups decide every interval and roles who is compared, and neither is content that an item's own hash covers.
+Each of these tables has one hash over its rows, so that a row that was changed, added or taken away is found.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+
+from vivavoce.store.hashes import changed
+
+_COLUMNS = {
+    "items": 'item_id, benchmark_id, item, variant, version, current, hash, alias, "group", category, '
+    "format, source, origin, weight, meta",
+    "candidates": "candidate_id, candidate, role",
+    "benchmarks": "benchmark_id, benchmark, spec, signature, card",
+}
+
+
+def renew_table_hashes(db: sqlite3.Connection) -> None:
+    """Store the hashes of the tables as they are now."""
+    db.executemany(
+        "INSERT INTO table_hashes VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash",
+        [(table, _hash(db, table)) for table in _COLUMNS],
+    )
+
+
+def check_table_hashes(db: sqlite3.Connection) -> None:
+    """Raise `StoreError` for the first table that does not fit its hash."""
+    for sentence in changed_tables(db):
+        raise changed(db, sentence)
+
+
+def changed_tables(db: sqlite3.Connection) -> Iterator[str]:
+    """A sentence for each table that does not fit its hash."""
+    stored = dict(db.execute("SELECT name, hash FROM table_hashes"))
+    empty = hashlib.sha256().hexdigest()[:16]
+    for table in _COLUMNS:
+        if stored.get(table, empty) != _hash(db, table):
+            what = "a group, category, weight or another label" if table == "items" else "a row"
+            yield f"the table of {table} does not fit its hash: {what} was changed, added or taken away"
+
+
+def _hash(db: sqlite3.Connection, table: str) -> str:
+    digest = hashlib.sha256()
+    for row in db.execute(f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY 1"):
+        digest.update(json.dumps(row, default=repr).encode())  # a damaged file may hold blobs
+    return digest.hexdigest()[:16]
