@@ -17,6 +17,8 @@ _COLUMNS = {
     "candidates": "candidate_id, candidate, role",
     "benchmarks": "benchmark_id, benchmark, spec, signature, card",
 }
+_CHUNK = 1_000
+"""Rows that are written as one JSON text; another number would be another hash."""
 
 
 def renew_table_hashes(db: sqlite3.Connection) -> None:
@@ -45,6 +47,7 @@ def changed_tables(db: sqlite3.Connection) -> Iterator[str]:
 
 def _hash(db: sqlite3.Connection, table: str) -> str:
     digest = hashlib.sha256()
-    for row in db.execute(f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY 1"):
-        digest.update(json.dumps(row, default=repr).encode())  # a damaged file may hold blobs
+    rows = db.execute(f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY 1")
+    while chunk := rows.fetchmany(_CHUNK):
+        digest.update(json.dumps(chunk, default=repr).encode())  # a damaged file may hold blobs
     return digest.hexdigest()[:16]
