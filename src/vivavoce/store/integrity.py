@@ -64,7 +64,9 @@ def refuse_damaged(db: sqlite3.Connection, what: str) -> None:
     """Raise `StoreError`, which says that `what` was not done, unless the run is as it was written."""
     wrong = [check for check in verify(db) if check.wrong]
     if wrong:
-        raise StoreError(f"{damage(database_path(db), wrong)} {what}")
+        path = database_path(db)
+        hint = f" `viva status {path} --verify` lists what is wrong." if path else ""
+        raise StoreError(f"{damage(path, wrong)}{hint} {what}")
 
 
 def damage(path: str, wrong: Iterable[Check]) -> str:
@@ -74,8 +76,7 @@ def damage(path: str, wrong: Iterable[Check]) -> str:
     what = f"{first.first[0]}{f', and {n} more' if n else ''}"
     return (
         f"{path or 'the run'} is not as vivavoce wrote it: {what}: "
-        "it was changed outside vivavoce, or the file is damaged. Restore a copy"
-        f"{f'; `viva status {path} --verify` lists what is wrong' if path else ''}."
+        "it was changed outside vivavoce, or the file is damaged. Restore a copy."
     )
 
 

@@ -41,8 +41,8 @@ def changed_tables(db: sqlite3.Connection) -> Iterator[str]:
     empty = hashlib.sha256().hexdigest()[:16]
     for table in _COLUMNS:
         if stored.get(table, empty) != _hash(db, table):
-            what = "a group, category, weight or another label" if table == "items" else "a row"
-            yield f"the table of {table} does not fit its hash: {what} was changed, added or taken away"
+            labels = " (groups, categories, weights and other labels)" if table == "items" else ""
+            yield f"the table of {table} does not fit its hash{labels}"
 
 
 def _hash(db: sqlite3.Connection, table: str) -> str:
