@@ -388,7 +388,8 @@ def provenance(db: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def _provenance_record(text: str, what: str) -> dict[str, Any]:
-    record: dict[str, Any] = {"changed": 0, **stored_object(text, what)}
+    record: dict[str, Any] = stored_object(text, what)
+    record.setdefault("changed", 0)
     with decoding(what):
         counts = [to[name] for to in record.get("sent") or () for name in ("requests", "characters")]
         endpoints = [to["endpoint"] for to in record.get("sent") or ()]
