@@ -320,10 +320,10 @@ def test_labels_that_decide_an_interval_are_found_by_every_reader(run: Run, stat
 
 
 def test_a_changed_table_is_not_written_over(run: Run, tmp_path: Path) -> None:
-    tamper(run, "UPDATE items SET \"group\" = 'one'")
+    tamper(run, "UPDATE candidates SET role = 'ceiling' WHERE candidate = 'A'")
     with (
         run.file.writing() as db,
-        pytest.raises(StoreError, match="the table of items does not fit its hash"),
+        pytest.raises(StoreError, match="the table of candidates does not fit"),
     ):
         put_candidates(db, {"Z": "candidate"})
 

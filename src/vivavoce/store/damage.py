@@ -20,6 +20,10 @@ def damaged(path: Path, what: str) -> StoreError:
     )
 
 
+CHANGED = "it was changed outside vivavoce, or the file is damaged."
+"""What a thing that does not fit its hash means."""
+
+
 def display(text: str, width: int = 120) -> str:
     """What stands in a stranger's file, on one line, shortened, and without what would drive a terminal."""
     return one_line(printable(text), width)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Response
-from vivavoce.core.text import one_line, printable
+from vivavoce.store.damage import CHANGED, display
 
 CHUNK = 10_000
 CONFIDENCE = (
@@ -106,9 +106,8 @@ def check_response(db: sqlite3.Connection, item_hash: str, response: Response, s
 def changed(db: sqlite3.Connection, what: str) -> StoreError:
     """The error that says what of a run is not as vivavoce wrote it."""
     path = database_path(db)
-    where = f"{path or 'the run'}: {one_line(printable(what), 300)}"
     return StoreError(
-        f"{where}: it was changed outside vivavoce, or the file is damaged. "
+        f"{path or 'the run'}: {display(what, 300)}: {CHANGED} "
         f"`viva status {path or 'RUN'} --verify` lists all of it. Restore a copy, or give another path."
     )
 

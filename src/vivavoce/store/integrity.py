@@ -7,9 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
-from vivavoce.core.text import one_line, printable
 from vivavoce.store.checksums import differences, measure_name, renew_checksums, stored_sums
-from vivavoce.store.damage import DamagedValue
+from vivavoce.store.damage import CHANGED, DamagedValue, display
 from vivavoce.store.hashes import changed, database_path, hashed_responses, rehash_responses
 from vivavoce.store.read import hashed_items, items_by_id
 from vivavoce.store.table_hashes import changed_tables, renew_table_hashes
@@ -74,14 +73,11 @@ def damage(path: str, wrong: Iterable[Check]) -> str:
     first, *others = wrong
     n = first.wrong - 1 + sum(check.wrong for check in others)
     what = f"{first.first[0]}{f', and {n} more' if n else ''}"
-    return (
-        f"{path or 'the run'} is not as vivavoce wrote it: {what}: "
-        "it was changed outside vivavoce, or the file is damaged. Restore a copy."
-    )
+    return f"{path or 'the run'} is not as vivavoce wrote it: {what}: {CHANGED} Restore a copy."
 
 
 def _check(name: str, checked: int | None, wrong: Iterable[str], of: str = "") -> Check:
-    sentences = [one_line(printable(sentence), 200) for sentence in wrong]
+    sentences = [display(sentence, 200) for sentence in wrong]
     return Check(name, of, checked, len(sentences), tuple(islice(sentences, FIRST)))
 
 

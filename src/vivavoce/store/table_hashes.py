@@ -21,25 +21,25 @@ _CHUNK = 1_000
 """Rows that are written as one JSON text; another number would be another hash."""
 
 
-def renew_table_hashes(db: sqlite3.Connection) -> None:
-    """Store the hashes of the tables as they are now."""
+def renew_table_hashes(db: sqlite3.Connection, *tables: str) -> None:
+    """Store the hashes of these tables, or of all, as they are now."""
     db.executemany(
         "INSERT INTO table_hashes VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash",
-        [(table, _hash(db, table)) for table in _COLUMNS],
+        [(table, _hash(db, table)) for table in tables or _COLUMNS],
     )
 
 
-def check_table_hashes(db: sqlite3.Connection) -> None:
-    """Raise `StoreError` for the first table that does not fit its hash."""
-    for sentence in changed_tables(db):
+def check_table_hashes(db: sqlite3.Connection, *tables: str) -> None:
+    """Raise `StoreError` for the first of these tables, or of all, that does not fit its hash."""
+    for sentence in changed_tables(db, *tables):
         raise changed(db, sentence)
 
 
-def changed_tables(db: sqlite3.Connection) -> Iterator[str]:
-    """A sentence for each table that does not fit its hash."""
+def changed_tables(db: sqlite3.Connection, *tables: str) -> Iterator[str]:
+    """A sentence for each of these tables, or of all, that does not fit its hash."""
     stored = dict(db.execute("SELECT name, hash FROM table_hashes"))
     empty = hashlib.sha256().hexdigest()[:16]
-    for table in _COLUMNS:
+    for table in tables or _COLUMNS:
         if stored.get(table, empty) != _hash(db, table):
             labels = " (groups, categories, weights and other labels)" if table == "items" else ""
             yield f"the table of {table} does not fit its hash{labels}"

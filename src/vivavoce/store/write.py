@@ -46,7 +46,7 @@ def put_benchmark(
     the current version and what was answered to the old one is out of every table.
     """
     refuse_redacted(db, "no answer to it can be stored")
-    check_table_hashes(db)
+    check_table_hashes(db, "benchmarks", "items")
     name = items[0].benchmark
     db.execute(
         "INSERT INTO benchmarks (benchmark, spec, signature, card) VALUES (?, ?, ?, ?) ON CONFLICT DO "
@@ -94,7 +94,7 @@ def put_benchmark(
         if present:
             db.execute("UPDATE items SET current = 0 WHERE item_id = ?", present[:1])
         keys[item.item, item.variant] = _put_item(db, key, item)
-    renew_table_hashes(db)
+    renew_table_hashes(db, "benchmarks", "items")
     return keys
 
 
@@ -138,13 +138,13 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
     """Store candidates and return the key of each; a role given again replaces the old one."""
-    check_table_hashes(db)
+    check_table_hashes(db, "candidates")
     db.executemany(
         "INSERT INTO candidates (candidate, role) VALUES (?, ?) "
         "ON CONFLICT (candidate) DO UPDATE SET role = excluded.role",
         roles.items(),
     )
-    renew_table_hashes(db)
+    renew_table_hashes(db, "candidates")
     return dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
 
 
