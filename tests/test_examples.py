@@ -40,7 +40,7 @@ def blocks(document: Path, language: str) -> list[str]:
 def test_the_readme_s_shell_block_runs(root, checkout):
     block, _ = blocks(root / "README.md", "sh")
     out = shell(["bash", "-euc", block], checkout)
-    assert "illustration: careful is better" in " ".join(out.split())
+    assert "Model A (made up) is better" in " ".join(out.split())
     assert (checkout / "exam.html").stat().st_size > 10_000
 
 
@@ -55,7 +55,7 @@ def test_the_readme_s_fake_endpoint_is_asked_compared_and_reported(root, checkou
 def test_the_readme_s_python_block_runs(root, checkout):
     (block,) = blocks(root / "README.md", "python")
     out = shell([sys.executable, "-c", block], checkout)
-    assert "illustration: careful is better" in out
+    assert "Model A (made up) is better" in out
     assert "exam.html" in out
 
 
@@ -72,7 +72,7 @@ def test_make_demo_is_viva_demo(root):
 
 def test_the_python_demo_ends_in_a_report(root, checkout):
     out = shell([sys.executable, str(root / "examples" / "demo.py")], checkout)
-    assert "illustration: strong is better" in out
+    assert "Model A (made up) is better" in out
     assert (checkout / "viva-demo" / "demo.html").is_file()
 
 
@@ -88,7 +88,7 @@ def test_the_plugin_example_marks(root, checkout):
     plugin = ["--plugin", "examples/plugin_metric.py", "--json"]
     out = json.loads(shell(["viva", "score", "p.viva", "brevity(words=1)", *plugin], checkout))
     values = {row["candidate"]: row["estimate"] for row in out["rows"]}
-    assert {"illustration: careful": pytest.approx(0), "illustration: hasty": pytest.approx(1 / 3)} == values
+    assert {"Model A (made up)": pytest.approx(0), "Model B (made up)": pytest.approx(1 / 3)} == values
 
 
 def test_the_hivmedqa_example_shows_the_figures_of_the_real_answers(root, checkout, hivmedqa):

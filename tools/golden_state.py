@@ -43,7 +43,7 @@ def commands(shared: Path) -> dict[str, list[str]]:
     """The commands in their order, by the name of the file that keeps what they print."""
     hiv, clin = shared / "data" / "hivmedqa", shared / "data" / "cliniqlink"
     hivmedqa = f"hivmedqa(data='{hiv}')"
-    careful, hasty = "illustration: careful", "illustration: hasty"
+    careful, hasty = "Model A (made up)", "Model B (made up)"
     steps: dict[str, list[str]] = {
         "readme_import": ["import", "exam.viva", "examples/demo/answers.jsonl", "--benchmark", DEMO_EXAM],
         "readme_score": ["score", "exam.viva", "accuracy", "list_f1", "exact"],
@@ -60,9 +60,9 @@ def commands(shared: Path) -> dict[str, list[str]]:
         "demo_compare": [
             "compare",
             "demo/demo.viva",
-            "illustration: strong",
-            "illustration: middling",
-            "illustration: weak",
+            "Model A (made up)",
+            "Model B (made up)",
+            "Model C (made up)",
             "--metric",
             "accuracy",
             "--margin",
@@ -71,8 +71,8 @@ def commands(shared: Path) -> dict[str, list[str]]:
         "demo_compare_bleu": [
             "compare",
             "demo/demo.viva",
-            "illustration: strong",
-            "illustration: weak",
+            "Model A (made up)",
+            "Model C (made up)",
             "--metric",
             "bleu",
             "--population",

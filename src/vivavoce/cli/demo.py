@@ -148,7 +148,7 @@ def _is_demo(run: "Run") -> bool:
 
 
 def _short(candidate: str) -> str:
-    return candidate.removeprefix("illustration: ")
+    return candidate.removesuffix(" (made up)")
 
 
 def _estimate(row: Any) -> str:

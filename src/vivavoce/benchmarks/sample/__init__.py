@@ -13,7 +13,7 @@ from vivavoce.benchmarks.files import JSONLines
 from vivavoce.core.records import Card, Item
 from vivavoce.core.registry import benchmark, file_hash
 
-CANDIDATES = ("illustration: strong", "illustration: middling", "illustration: weak")
+CANDIDATES = ("Model A (made up)", "Model B (made up)", "Model C (made up)")
 """Who gave the recorded answers, the best first: nobody did, they are made up."""
 
 
