@@ -5,10 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import polars as pl
-
 from vivavoce.core import registry
-from vivavoce.core.records import Candidate, Finding, Measure, Role
+from vivavoce.core.records import Finding, Role
 from vivavoce.core.specs import Setting
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
@@ -34,10 +32,10 @@ from vivavoce.pipeline.gate import gate_run
 from vivavoce.pipeline.interim import interim
 from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import scores_by, select_items
+from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
 from vivavoce.pipeline.vary import store_benchmark, vary
-from vivavoce.store import read
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
@@ -61,46 +59,11 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
     return run
 
 
-class Run:
+class Run(RunTables):
     """One run file: responses, scores and findings. Verbs write to it, tables read from it."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = RunFile(path)
 
     def __repr__(self) -> str:
         return f"Run({str(self.file.path)!r})"
-
-    @property
-    def items(self) -> pl.DataFrame:
-        """The items, a row per item and variant, in the columns of `Item`."""
-        with self.file.reading() as db:
-            return read.items(db)
-
-    @property
-    def responses(self) -> pl.DataFrame:
-        """The responses, raw, a row per item, variant, candidate, repeat and edit."""
-        with self.file.reading() as db:
-            return read.responses(db)
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
-        with self.file.reading() as db:
-            return read.scores(db)
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        """The candidates in the order they came, each with its role; none where there is no run yet."""
-        if not self.file.exists:
-            return []
-        with self.file.reading() as db:
-            return read.candidates(db)
-
-    @property
-    def measures(self) -> list[Measure]:
-        """What has scored this run."""
-        with self.file.reading() as db:
-            return [keyed.measure for keyed in read.measures(db)]
 
     def import_answers(
         self, file: str | Path, *, benchmark: str, map: Mapping[str, str] | None = None,
