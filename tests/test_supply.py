@@ -43,6 +43,13 @@ def requirements(table: Mapping[str, Any]) -> list[Requirement]:
     return [Requirement(text) for group in groups for text in group]
 
 
+def at_run_time(table: Mapping[str, Any]) -> list[str]:
+    """What the core and the extras of users ask for."""
+    extras = table["optional-dependencies"]
+    groups = (table["dependencies"], *(extras[name] for name in extras if name not in ("dev", "docs")))
+    return [text for group in groups for text in group if not text.startswith("vivavoce[")]
+
+
 def tool(root: Path, name: str, *words: str, path: Path | None = None) -> "subprocess.CompletedProcess[str]":
     """A tool, run as `make lint` runs it; packages in `path` stand before those installed."""
     return subprocess.run(
@@ -64,7 +71,7 @@ def test_no_floor_lets_a_version_with_a_known_hole_in(table: dict[str, Any], nam
 
 
 def test_every_requirement_at_run_time_has_a_floor(table: dict[str, Any]) -> None:
-    asked = [*table["dependencies"], *table["optional-dependencies"]["hf"]]
+    asked = at_run_time(table)
     assert [] == [text for text in asked if ">=" not in text]
 
 
@@ -217,7 +224,7 @@ def test_the_bill_of_materials_is_that_of_this_project(bill: dict[str, Any], tab
     """Versions and parts are those of `pyproject.toml`; licences are those installed when it was made."""
     from vivavoce import __version__
 
-    asked = [*table["dependencies"], *table["optional-dependencies"]["hf"]]
+    asked = at_run_time(table)
     said = {
         part["name"] + prop["value"]
         for part in bill["components"]

@@ -9,7 +9,7 @@ What only the tests need is not looked at: an oracle may be under the GPL, becau
 import sys
 import tomllib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +19,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRA = "hf"
-"""The extra whose packages run at a user's; the others build documents and test."""
+OF_DEVELOPERS = frozenset({"dev", "docs"})
+"""The extras that build documents and test; the packages of the others run at a user's."""
 
 ALLOWED = frozenset(
     {"0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0",
@@ -66,14 +66,23 @@ def project() -> dict[str, Any]:
 def declared() -> list[tuple[Requirement, str]]:
     """The requirements of `pyproject.toml`, each with the extra that asks for it, or nothing."""
     table = project()
-    extra = table["optional-dependencies"][EXTRA]
-    return [(Requirement(text), name) for name, texts in (("", table["dependencies"]), (EXTRA, extra))
-            for text in texts]  # fmt: skip
+    groups = {"": table["dependencies"], **table["optional-dependencies"]}
+    requirements = [
+        (Requirement(text), extra)
+        for extra, texts in groups.items()
+        if extra not in OF_DEVELOPERS
+        for text in texts
+    ]
+    return [(needed, extra) for needed, extra in requirements if needed.name != table["name"]]
 
 
-def closure() -> list[Needed]:
-    """Everything that vivavoce needs on this machine, each package once, by name."""
-    queue = deque((requirement, ("vivavoce",)) for requirement, _ in declared())
+def closure(
+    requirements: Iterable[Requirement] | None = None,
+) -> list[Needed]:
+    """Everything that these requirements, by default all of vivavoce's, need here: each package once."""
+    if requirements is None:
+        requirements = [requirement for requirement, _ in declared()]
+    queue = deque((requirement, ("vivavoce",)) for requirement in requirements)
     packages: dict[str, Needed] = {}
     walked: set[tuple[str, str]] = set()
     while queue:

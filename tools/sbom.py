@@ -15,7 +15,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from dependencies import EXTRA, ROOT, declared, licence, project
+from dependencies import ROOT, declared, licence, project
 
 TARGET = ROOT / "vivavoce.cdx.json"
 
@@ -53,7 +53,9 @@ def bill() -> dict[str, Any]:
     table = project()
     version = runpy.run_path(str(ROOT / "src" / "vivavoce" / "_version.py"))["__version__"]
     own = f"pkg:pypi/vivavoce@{version}"
-    parts = [WORDNET, *(component(*asked) for asked in declared())]
+    requirements = declared()
+    parts = [WORDNET, *(component(*asked) for asked in requirements)]
+    extras = ", ".join(sorted({extra for _, extra in requirements if extra}))
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -69,7 +71,7 @@ def bill() -> dict[str, Any]:
                 "licenses": [{"expression": table["license"]}],
                 "purl": own,
             },
-            "properties": [{"name": "vivavoce:extras", "value": EXTRA}],
+            "properties": [{"name": "vivavoce:extras", "value": extras}],
         },
         "components": parts,
         "dependencies": [

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.run import Run
 
 
-METRICS = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "bleu", "meteor", "step_accuracy",
-           "planted")  # fmt: skip
+METRICS = ("accuracy", "list_f1", "exact", "token_f1", "rouge(n=L)", "meteor", "step_accuracy", "planted")
 
 
 class Step(NamedTuple):

@@ -9,6 +9,7 @@
   + ModelError: a model that cannot be named, reached or understood
     - EgressError: a connection that must not be made
   + SelectionError: a selection (metric, candidate, items) that fits nothing, or too much
+  + ExtraError: a package of an extra that is not installed
 """
 
 
@@ -46,6 +47,10 @@ class EgressError(ModelError):
 
 class SelectionError(VivaError):
     """A selection that fits nothing, or fits too much to be meant."""
+
+
+class ExtraError(VivaError):
+    """A package that comes with an extra of vivavoce is needed and not installed."""
 
 
 def suggest(word: str, names: "list[str] | tuple[str, ...]") -> str:

@@ -149,6 +149,11 @@ class Metric(ABC):
         return ()
 
     @property
+    def packages(self) -> Mapping[str, str]:
+        """Packages that scoring needs and the core does not bring, each with vivavoce's extra that does."""
+        return {}
+
+    @property
     def tokenizer_dependent(self) -> tuple[str, ...]:
         """Its criteria that compare only candidates of one tokenizer."""
         return ()

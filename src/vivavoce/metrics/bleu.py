@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+from vivavoce.core.extras import import_extra
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
@@ -44,6 +45,11 @@ class Bleu(Metric):
     )
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """sacrebleu, which splits words and smooths."""
+        return {"sacrebleu": "text"}
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own BLEU under both names; no word in common gives 0."""
@@ -99,11 +105,14 @@ def _thirteen_a(text: str) -> list[str]:
     return words
 
 
+def _sacrebleu_class() -> Any:
+    """The class `BLEU` of sacrebleu, which comes with the extra `text`."""
+    return import_extra("sacrebleu.metrics.bleu", extra="text", user="bleu").BLEU
+
+
 @cache
 def _run_splitter() -> Callable[[str], tuple[str, ...]]:
-    from sacrebleu.metrics.bleu import BLEU
-
-    tokenise = BLEU(tokenize="13a").tokenizer
+    tokenise = _sacrebleu_class()(tokenize="13a").tokenizer
     return lru_cache(maxsize=1 << 16)(lambda run: tuple(tokenise(run).split()))
 
 
@@ -146,10 +155,10 @@ def _matches(answer: list[str], references: list[_Counted]) -> _Matches:
 
 @cache
 def _sacrebleu(smooth: str) -> Any:
-    from sacrebleu.metrics.bleu import BLEU
+    compute = _sacrebleu_class().compute_bleu
 
     def score(matches: _Matches) -> float:
-        result = BLEU.compute_bleu(
+        result = compute(
             list(matches.correct),
             list(matches.total),
             matches.answer,

@@ -9,6 +9,7 @@ from vivavoce import benchmarks, formats
 from vivavoce.core import registry, specs
 from vivavoce.core.cases import cases_of, count_cases
 from vivavoce.core.errors import SelectionError, SpecError, VivaError, suggest
+from vivavoce.core.extras import require_extras
 from vivavoce.core.records import Measure
 from vivavoce.core.registry import Entry
 from vivavoce.core.text import one_line
@@ -196,6 +197,7 @@ def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
                 "shows those there are."
             )
     metric: Metric = registry.build("metric", spec)
+    require_extras(metric.packages, spec.name)
     return metric
 
 

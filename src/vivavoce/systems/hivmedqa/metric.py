@@ -102,6 +102,11 @@ class MedSynF1(Metric):
                 )
 
     @property
+    def packages(self) -> Mapping[str, str]:
+        """The table of base forms."""
+        return {"simplemma": "text"} if self.lemma == "simplemma" else {}
+
+    @property
     def extra_files(self) -> tuple[Path, ...]:
         """The prompt of the dictionary, and the metadata of each package in use: they name its version."""
         prompt = (synonyms.PROMPT,) if self.synonyms == "model" else ()

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from vivavoce.core.errors import MetricError
+from vivavoce.core.extras import import_extra
 
 Lemma = Literal["none", "simplemma", "stanza"]
 
@@ -29,10 +30,15 @@ def _none(name: str) -> str:
     return name
 
 
+@cache
+def _lemmatizer() -> Callable[..., str]:
+    lemmatize: Callable[..., str] = import_extra("simplemma", extra="text", user="lemma=simplemma").lemmatize
+    return lemmatize
+
+
 @lru_cache(maxsize=1 << 16)
 def _simplemma(name: str) -> str:
-    from simplemma import lemmatize
-
+    lemmatize = _lemmatizer()
     return " ".join(lemmatize(word, lang="en") for word in name.split())
 
 
