@@ -171,6 +171,14 @@ class Metric(ABC):
         """Whether a call that names no metric is told of it."""
         return True
 
+    @property
+    def by_default(self) -> bool:
+        """Whether a call that names no metric scores by it, where items of its formats have what it needs.
+
+        A class attribute: it is read before there are settings. For rules that need nothing but the items.
+        """
+        return False
+
     def applies_to(self, item: Item) -> bool:
         """Whether responses to this item are scored. No response to another item gets a row."""
         return formats.accepts(self.formats, item.format)

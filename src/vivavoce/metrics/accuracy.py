@@ -21,6 +21,7 @@ class Accuracy(Metric):
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("mcq", "true_false")
+    by_default = True
     needs = ("answer",)
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
@@ -39,6 +40,7 @@ class Exact(Metric):
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("short",)
+    by_default = True
     needs = ("references",)
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
@@ -62,6 +64,7 @@ class ListF1(Metric):
 
     criteria = (Criterion(criterion="f1"),)
     formats = ("list",)
+    by_default = True
     needs = ("answer",)
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
@@ -91,6 +94,7 @@ class StepAccuracy(Metric):
 
     criteria = (Criterion(criterion="step_accuracy"),)
     formats = ("multi_hop_inverse",)
+    by_default = True
     needs = ("step",)
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:

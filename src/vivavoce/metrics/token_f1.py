@@ -31,6 +31,7 @@ class TokenF1(Metric):
     criteria = (Criterion(criterion="f1"),)
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
+    by_default = True
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1; no word in common gives 0; `parts` hold precision and recall."""

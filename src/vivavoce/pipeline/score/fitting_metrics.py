@@ -1,0 +1,29 @@
+"""The metrics that score items when a call names none."""
+
+from collections.abc import Iterable
+
+from vivavoce.core import registry
+from vivavoce.core.records import Item
+from vivavoce.metrics import Metric
+
+
+def fitting_metrics(items: Iterable[Item]) -> tuple[str, ...]:
+    """The specs of the metrics that fit these items, in the order of their names; none where none does.
+
+    A metric fits if it declares itself `by_default`, scores some of the items, and finds in all of those what
+    it needs: where one open question has no reference, no metric that compares with references is among them.
+    None of them asks a model. For the formats that ship: `accuracy` (mcq, true_false), `exact` (short),
+    `list_f1` (list), `step_accuracy` (multi_hop_inverse) and `token_f1` (every open format).
+    """
+    items = tuple(items)
+    return tuple(
+        entry.name
+        for entry in registry.entries("metric")
+        if entry.cls.by_default is True and _fits(registry.build("metric", entry.name), items)
+    )
+
+
+def _fits(metric: Metric, items: tuple[Item, ...]) -> bool:
+    """Whether the metric scores some of the items, and each of those has what it needs."""
+    scored = [item for item in items if metric.applies_to(item)]
+    return bool(scored) and all(getattr(item, field) for item in scored for field in metric.needs)
