@@ -298,7 +298,8 @@ class Card:
     `revision` may be null only where `revision_note` says why. `access`: `open`, `registered`,
     `credentialed`, or `own`, a user's file. `published` holds the settings that the published figures were
     made with, as far as they are known: those of a candidate, and `repeats`. `released` is the year and month
-    in which its questions could first be read by anybody, such as 2024-07; null is not known.
+    in which its questions could first be read by anybody, such as 2024-07; null is not known. `primary` names
+    the criterion that it is to be judged by, such as `accuracy`, `metric:criterion` or `overall`; null: none.
     """
 
     name: str
@@ -312,3 +313,4 @@ class Card:
     faults: tuple[str, ...] = ()
     published: Mapping[str, Any] = field(default_factory=dict)
     released: str | None = None
+    primary: str | None = None

@@ -33,6 +33,7 @@ from vivavoce.pipeline.load import (
     with_cards,
     with_generated,
 )
+from vivavoce.pipeline.primary import primary_pairs, primary_rows, stored_primary
 from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
@@ -227,6 +228,8 @@ def write_report(
     table, texts = load_scores(run, None, selected), load_texts(run, selected)
     with run.reading() as db:
         check_texts(db)
+        primary, compared = stored_primary(db, table), tuple(checked_findings(comparisons(db), "compare"))
+        rows = estimate_scores(run, table, selected).rows
         data = ReportData(
             name=run.path.name,
             items=texts.items,
@@ -236,14 +239,17 @@ def write_report(
             only=table.only,
             probes=table.probes,
             logprob_rows=load_logprobs(run, texts.items),
-            estimates=estimate_scores(run, table, selected).rows,
-            comparisons=tuple(checked_findings(comparisons(db), "compare")),
+            estimates=rows,
+            comparisons=compared,
             benchmarks=tuple(read.benchmarks(db)),
             provenance=tuple(map(_without_folders, read.provenance(db))),
             selection=items,
             studies={name: tuple(stored_findings(db, name)) for name in registry.members("study")},
             redact=redact,
             cases=run_cases(db),
+            primary=primary,
+            primary_rows=primary_rows(primary, rows),
+            primary_pairs=primary_pairs(primary, compared, selection=items),
         )
     return write(data, path, plots=plots)
 

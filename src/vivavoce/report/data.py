@@ -9,6 +9,7 @@ from vivavoce.core.cases import CaseCount, Cases, count_cases
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
+from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import MISSING, JudgedCriterion
@@ -24,6 +25,8 @@ class ReportData(NamedTuple):
     `only` lists, for measures that do not score every item of their formats, the items they do score.
     `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words,
     `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
+    `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
+    latest comparison of each pair by it, with `made_at`.
     """
 
     name: str
@@ -42,6 +45,9 @@ class ReportData(NamedTuple):
     probes: Mapping[int, str] = {}
     logprob_rows: pl.DataFrame | None = None
     cases: Cases = Cases((), (), ())
+    primary: Primary | None = None
+    primary_rows: Rows = ()
+    primary_pairs: Rows = ()
 
     def case_counts(self, items: pl.DataFrame) -> dict[str, CaseCount]:
         """By benchmark how many cases these items are, and how many repeat another one."""

@@ -52,6 +52,7 @@ class Sample(Benchmark):
                 "The recorded answers are made up, faults included; no model gave them.",
                 "It is public, so that models may have learnt it.",
             ),
+            primary="accuracy",
         )
 
     def items(self) -> Iterator[Item]:

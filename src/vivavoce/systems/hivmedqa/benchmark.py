@@ -52,6 +52,7 @@ class HIVMedQA(Benchmark):
         ),
         # Temperature and the rest were left at each library's defaults, which the publication does not tell.
         published={"system": "system_hivmedqa", "max_tokens": 1024, "repeats": 5},
+        primary="judge:comprehension",
     )
 
     def items(self) -> Iterator[Item]:
