@@ -65,6 +65,12 @@ def until(page: Page, expression: str, seconds: float = 30) -> None:
         page.wait_for_timeout(50)
 
 
+def unfold(page: Page, *parts: str) -> None:
+    """Open the folds that hold these parts of the page."""
+    for part in parts:
+        page.locator(f"details:has(> #{part}) > summary").click()
+
+
 def contrasts(page: Page) -> list[dict[str, Any]]:
     """Colour, ground and their ratio for every piece of text that is seen."""
     found: list[dict[str, Any]] = page.evaluate(_CONTRASTS)

@@ -80,6 +80,7 @@ def worth(word: str) -> Value:
 def page(browser: Browser, report: Path) -> Iterator[Page]:
     """The page as opened; afterwards nothing was asked for, said to the console or run that should not."""
     with looking.opened(browser, report, viewport=DESK) as shown:
+        looking.unfold(shown, "answers")
         yield shown
 
 
@@ -246,6 +247,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_search_finds_short_words_whole_and_phrases_as_they_stand(browser: Browser, words: Path) -> None:
     with looking.opened(browser, words) as page:
+        looking.unfold(page, "answers")
 
         def found(text: str) -> list[str]:
             page.get_by_label("Search in questions").fill(text)
@@ -264,6 +266,7 @@ def test_a_search_finds_short_words_whole_and_phrases_as_they_stand(browser: Bro
 
 def test_a_negation_is_marked_however_short(browser: Browser, words: Path) -> None:
     with looking.opened(browser, words) as page:
+        looking.unfold(page, "answers")
         page.get_by_label("Search in questions").fill("q1")
         page.get_by_label("Mark words").select_option("shared")
         page.locator(".answer > summary").click()
@@ -278,6 +281,7 @@ def test_a_negation_is_marked_however_short(browser: Browser, words: Path) -> No
 
 def test_silence_bears_a_dash_and_options_bear_their_letters(browser: Browser, words: Path) -> None:
     with looking.opened(browser, words) as page:
+        looking.unfold(page, "answers")
         page.get_by_label("Search in questions").fill("q4")
         assert ["– q4 Able"] == first_rows(page)
         page.get_by_label("Search in questions").fill("q5")
@@ -306,6 +310,7 @@ def test_every_printed_page_says_that_it_is_not_for_clinical_use(browser: Browse
 
 
 def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
+    page.reload()
     page.keyboard.press("Tab")
     assert "Skip to the answer" == page.evaluate("document.activeElement.textContent")
     page.keyboard.press("Tab")
@@ -316,6 +321,8 @@ def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
     button.focus()
     page.keyboard.press("Enter")
     assert "ascending" == page.locator("table.board th").first.get_attribute("aria-sort")
+    page.locator("details:has(> #answers) > summary").focus()
+    page.keyboard.press("Enter")
     page.locator("#ex-search").focus()
     page.keyboard.type("drug 13")
     assert "of 1 answer that" in count(page)
@@ -327,6 +334,7 @@ def test_the_page_is_worked_by_keyboard_alone(page: Page) -> None:
 
 def test_methods_are_copied(browser: Browser, report: Path) -> None:
     with looking.opened(browser, report) as page:
+        looking.unfold(page, "methods")
         page.get_by_role("button", name="Copy the text").click()
         page.get_by_role("button", name="Selected: copy it now").or_(
             page.get_by_role("button", name="Copied")
@@ -338,10 +346,23 @@ def test_methods_are_copied(browser: Browser, report: Path) -> None:
 
 def test_without_scripts_the_page_is_still_read(browser: Browser, report: Path) -> None:
     with looking.opened(browser, report, java_script_enabled=False) as page:
+        looking.unfold(page, "answers")
         assert page.locator("#explorer").is_hidden()
         assert 0 == page.get_by_role("button").count()
         page.locator(".still summary").first.click()
         assert page.locator(".still .pair").first.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_link_into_a_fold_opens_it(browser: Browser, report: Path, scripts: bool) -> None:
+    with looking.opened(browser, report, java_script_enabled=scripts, viewport=DESK) as page:
+        assert page.locator("#comparisons").is_hidden()
+        page.get_by_role("navigation").get_by_role("link", name="Comparisons").click()
+        assert page.locator("#comparisons .verdicts").is_visible()
+        heading = page.locator("#comparisons-title")
+        page.wait_for_timeout(900)  # the page may scroll smoothly
+        assert 0 <= heading.evaluate("e => e.getBoundingClientRect().top") < DESK["height"]
+        assert page.locator("#methods").is_hidden()
 
 
 def test_paper_is_light_opens_what_is_folded_and_hides_what_is_pressed(
@@ -438,5 +459,6 @@ def test_a_large_run_gives_a_bounded_page(browser: Browser, tmp_path: Path) -> N
     path = run.report()
     assert path.stat().st_size < 4_000_000
     with looking.opened(browser, path) as page:
+        looking.unfold(page, "answers")
         assert page.evaluate("document.querySelectorAll('*').length") < 3_000
         assert f"of {n:,} are on this page" in count(page)

@@ -24,6 +24,7 @@ from vivavoce.studies.text import cases, count, few_cases, uneven
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
+STYLES = ("page.css", "first.css", "second.css")
 
 
 def _page(values: dict[str, Any]) -> str:
@@ -55,7 +56,7 @@ def _page(values: dict[str, Any]) -> str:
         "label": label,
         "ranks": ranks,
     }
-    style = _page_file("page.css")
+    style = "".join(map(_page_file, STYLES))
     script = _page_file("page.js") + _page_file("explorer.js")
     text = environment.get_template("page.html").render(
         **values,

@@ -65,6 +65,18 @@ const reach = () => {
 };
 reach();
 addEventListener("resize", reach);
+document.addEventListener("toggle", reach, true); // what was folded has no width
+
+/* A link into a fold opens it: for browsers that do not do so by themselves. */
+const unfold = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  const fold = target?.closest("details:not([open])");
+  if (!fold) return;
+  fold.open = true;
+  target.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+unfold();
 
 /* Paper shows what is folded. */
 let folded = [];
