@@ -195,11 +195,12 @@ def test_a_hole_that_no_version_closes_is_said_and_does_not_fail(root: Path) -> 
     assert "jinja2 3.1.6: PYSEC-1, no version has it fixed." in done.stdout
 
 
-def test_an_audit_without_findings_says_what_was_audited(root: Path) -> None:
+def test_an_audit_without_findings_says_what_was_audited(root: Path, table: dict[str, Any]) -> None:
     done = audit(root, CANARY)
     assert 0 == done.returncode, done.stdout
     assert re.search(r"^installed: \d\d packages audited$", done.stdout, re.MULTILINE)
-    assert re.search(r"^a floor in pyproject.toml: 14 packages audited$", done.stdout, re.MULTILINE)
+    n = len({Requirement(text).name for text in at_run_time(table)})
+    assert f"\na floor in pyproject.toml: {n} packages audited\n" in f"\n{done.stdout}"
 
 
 def test_who_knows_no_hole_at_all_has_not_been_asked(root: Path) -> None:
