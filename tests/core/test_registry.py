@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import re
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -78,6 +79,39 @@ def sample(own_names: None) -> type:
     return Sample
 
 
+def test_a_shorthand_builds_what_it_stands_for(sample: type) -> None:
+    assert "rouge(n=L)" == str(registry.build("metric", "rougeL"))
+    assert "rouge(n=1)" == str(registry.build("metric", "rouge1"))
+    assert "rouge(n=2, stemmer=true)" == str(registry.build("metric", "rouge2:stemmer=true"))
+    assert "rouge(n=L)" == str(registry.build("metric", "rougeL(n=L)"))
+    assert parse("rouge(n=L)") == registry.in_full("metric", parse("rougeL"))
+    assert parse("nothing(n=1)") == registry.in_full("metric", parse("nothing(n=1)"))
+
+
+def test_a_shorthand_takes_no_other_value_of_what_it_states() -> None:
+    with pytest.raises(SpecError, match=re.escape("rougeL(n=1): rougeL stands for rouge(n=L).")):
+        registry.build("metric", "rougeL(n=1)")
+
+
+def test_a_registered_name_goes_before_an_alias() -> None:
+    @registry.metric("rougeL")
+    class Own(Marks):
+        """A plugin's metric that bears the name of a shorthand."""
+
+    assert isinstance(registry.build("metric", "rougeL"), Own)
+    assert "rougeL" == str(registry.build("metric", "rougeL"))
+
+
+def test_a_plugin_gives_its_metric_a_shorthand() -> None:
+    @registry.metric("dose", aliases={"dose_mg": {"unit": "mg"}})
+    class Dose(Marks):
+        """A metric with an alias."""
+
+        unit: str = "g"
+
+    assert "dose(unit=mg)" == str(registry.build("metric", "dose_mg"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,7 +161,7 @@ def test_settings_come_in_their_types(sample: type) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("sample", "sample needs n=a whole number: write sample(n=…)."),
+        ("sample", "sample needs n=a whole number: write sample:n=…"),
         ("sample(n=1, word=a)", "sample has no setting 'word'. Did you mean 'words'?"),
         ("sample(n=1.0)", "sample(n=1.0): n takes a whole number."),
         ("sample(n=true)", "sample(n=true): n takes a whole number."),
@@ -141,7 +175,7 @@ def test_settings_come_in_their_types(sample: type) -> None:
         ("sample(n=1, labels=a)", "sample(labels=a): labels takes [text, …]."),
         ("sample(n=1, labels=[a, 1])", "labels takes text."),
         ("sample(n=1, rubric=5)", "sample(rubric=5): rubric takes a path or null."),
-        ("rouge", "rouge needs n=1|2|L|1+L: write rouge(n=…)."),
+        ("rouge", "rouge needs n=1|2|L|1+L: write rouge:n=…"),
         ("rouge(n=3)", "rouge(n=3): n takes 1|2|L|1+L."),
         ("rouge(m=1)", "rouge has no setting 'm'."),
         ("rogue(n=1)", "no metric named 'rogue'. Did you mean 'rouge'?"),

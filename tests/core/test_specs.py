@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vivavoce.core.errors import SpecError
-from vivavoce.core.specs import Setting, Spec, matches, parse, parse_many, select, show, signed
+from vivavoce.core.specs import Setting, Spec, _Reader, matches, parse, parse_many, select, show, signed
 
 BARE = "abcXYZ019_./:@+~-"
 SECRETS = ("key", "secret", "passw", "authoriz", "sk-", "gh", "hf_", "xox", "AKIA", "AIza", "Bearer")
@@ -195,6 +195,124 @@ def test_a_slip_is_named_with_its_place(text: str, words: str) -> None:
     with pytest.raises(SpecError) as error:
         parse(text)
     assert words in str(error.value)
+
+
+# The short form, which a shell takes without quotes
+
+plain = st.text(st.characters(exclude_characters=",=()[]'\"", exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: text == text.strip() and harmless(text)
+)
+keys = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(harmless)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("rouge:n=L", "rouge(n=L)"),
+        ("rouge:stemmer=true,n=L", "rouge(n=L, stemmer=true)"),
+        (" rouge:n=1, stemmer=false ", "rouge(n=1, stemmer=false)"),
+        ("rouge:n=1+L", "rouge(n=1+L)"),
+        ("jsonl:path=exam.jsonl", "jsonl(path=exam.jsonl)"),
+        (r"jsonl:path=C:\data\new exam.jsonl", r"jsonl(path='C:\\data\\new exam.jsonl')"),
+        (r"jsonl:path=\\server\share\a.csv", r"jsonl(path='\\\\server\\share\\a.csv')"),
+        ("jsonl:path=Prüfung.jsonl", "jsonl(path='Prüfung.jsonl')"),
+        ("http:url=https://host:8000/v1", "http(url=https://host:8000/v1)"),
+        ("ollama/llama3:8b:temperature=0.2", "ollama/llama3:8b(temperature=0.2)"),
+        ("vllm/host:8000:seed=1,top_p=0.5", "vllm/host:8000(seed=1, top_p=0.5)"),
+        ("judge:rubric=medgpt,model=ollama/llama3:8b", "judge(model=ollama/llama3:8b, rubric=medgpt)"),
+        ("a:x=null,y=01,z=1e3", "a(x=null, y=01, z=1000.0)"),
+    ],
+)
+def test_the_short_form_is_the_same_spec(text: str, canonical: str) -> None:
+    assert canonical == str(parse(text))
+    assert parse(canonical) == parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ollama/llama3:8b",
+        "vllm/host:8000",
+        "control:noise",
+        "metric:criterion",
+        "bias:recency",
+        "a:",
+        "a:b:c",
+    ],
+)
+def test_a_colon_without_a_setting_behind_it_belongs_to_the_name(text: str) -> None:
+    assert Spec(text) == parse(text)
+
+
+@given(specs | names.map(Spec))
+@example(Spec("http", {"url": "https://host/v1?a=b"}))
+@example(Spec("a:b", {"c": "d:e=f"}))
+def test_whatever_was_a_spec_before_the_short_form_still_is_the_same(spec: Spec) -> None:
+    """A bare word with `=` right after it was no spec: the short form takes nothing from the long one."""
+    long_form = str(spec)
+    assert spec == parse(long_form) == _Reader(long_form).spec()
+
+
+@given(st.text(BARE + "(=,)'[] ", max_size=30))
+def test_a_text_that_the_long_form_reads_means_what_it_meant(text: str) -> None:
+    reader = _Reader(text)
+    try:
+        spec = reader.spec()
+    except SpecError:
+        return
+    if not reader.peek() and harmless(text):
+        assert spec == parse(text)
+
+
+@given(names, st.dictionaries(keys, plain, min_size=1, max_size=4))
+def test_any_plain_settings_stand_in_the_short_form(name: str, settings: dict[str, str]) -> None:
+    spec = parse(f"{name}:" + ",".join(f"{key}={value}" for key, value in settings.items()))
+    assert name == spec.name
+    assert settings.keys() == spec.settings.keys()
+    for key, value in settings.items():
+        assert not isinstance(spec.settings[key], str) or value == spec.settings[key]
+    assert spec == parse(str(spec))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bias:type=[recency]",
+        "bias:type=recency,authority",
+        "jury:of=judge()",
+        "a:x=",
+        "a:x=1,",
+        "a:x=1,,y=2",
+        "a:x=1,=2",
+        "a:x='b'",
+        "judge:model=vllm/x:temperature=0",
+        "rouge:n=L stemmer=true",
+    ],
+)
+def test_what_the_short_form_cannot_say_names_the_long_one(text: str) -> None:
+    with pytest.raises(SpecError) as error:
+        parse(text)
+    assert "needs the long form in quotes" in str(error.value)
+    assert f'"{text.partition(":")[0]}(key=value)"' in str(error.value)
+
+
+def test_the_short_form_stands_in_no_other_spec() -> None:
+    with pytest.raises(SpecError, match="a comma or a closing"):
+        parse("jury(of=[judge:rubric=medgpt])")
+
+
+@pytest.mark.parametrize(
+    "text", ["judge:api_key=hunter2", "judge:api_key=hunter2,", "judge:model=sk-hunter2hunter2hunter2"]
+)
+def test_a_secret_in_the_short_form_is_refused_and_not_shown(text: str) -> None:
+    with pytest.raises(SpecError) as error:
+        parse(text)
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_setting_twice_in_the_short_form_is_an_error() -> None:
+    with pytest.raises(SpecError, match="sets 'n' twice"):
+        parse("rouge:n=1,n=L")
 
 
 def test_fifty_levels_are_deep_enough() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.core.text import Spoken, causes_said, is_blank, one_line, spoken
+from vivavoce.core.text import Spoken, causes_said, is_blank, names_with, one_line, spoken
 
 
 @pytest.mark.parametrize("text", ["", " \n", "...", "—", "̶ ̶ ̶", "🙂", "**", "\u200b"])
@@ -59,3 +59,24 @@ def test_causes_that_differ_in_numbers_are_one_and_the_rest_is_counted() -> None
     assert "3 x 860 tokens do not fit 512, or alike; 1 x timeout; 2 of other causes" == causes_said(causes, 2)
     assert "5 x timeout" == causes_said({"timeout": 5})
     assert "" == causes_said({})
+
+
+@pytest.mark.parametrize(
+    ("part", "holding"),
+    [
+        ("acc", ["accuracy"]),  # and not step_accuracy, in which it stands too
+        ("ACCURACY", ["accuracy"]),
+        ("step", ["step_accuracy"]),
+        ("b", ["Model B (made up)"]),  # a word of its own, before the letters within others
+        ("made", ["Model A (made up)", "Model B (made up)"]),
+        ("racy", ["accuracy", "step_accuracy"]),
+        (" f1 ", ["token_f1"]),
+        ("(made", ["Model A (made up)", "Model B (made up)"]),
+        ("", []),
+        ("  ", []),
+        ("z", []),
+    ],
+)
+def test_a_part_of_a_name_finds_it(part: str, holding: list[str]) -> None:
+    names = ["accuracy", "step_accuracy", "token_f1", "Model A (made up)", "Model B (made up)", "accuracy"]
+    assert holding == names_with(part, names)

@@ -493,7 +493,7 @@ def test_a_setting_that_fits_nothing_is_named(desk: Desk, settings: dict[str, An
         ("jsonI(path=x)", "no benchmark named 'jsonI'. Did you mean 'jsonl'?"),
         ("rouge(n=1)", "no benchmark named 'rouge'."),
         ("jsonl(file=x)", "jsonl has no setting 'file'."),
-        ("jsonl", "jsonl needs path=a path: write jsonl(path=…)."),
+        ("jsonl", "jsonl needs path=a path: write jsonl:path=…"),
         ("jsonl(path=x", "cannot read the spec"),
     ],
 )

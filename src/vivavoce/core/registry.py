@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import (
 )
 
 from vivavoce.core.errors import InputError, SpecError, suggest
-from vivavoce.core.specs import Setting, Spec, parse, type_in_words, typed_setting
+from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 
 Kind = Literal[
     "benchmark",
@@ -75,13 +75,17 @@ _BASES: dict[Kind, str] = {
 
 
 class Entry(NamedTuple):
-    """A registered name: the class or function behind it, its version, and where it comes from."""
+    """A registered name: the class or function behind it, its version, and where it comes from.
+
+    `aliases` are shorthand names, each with the settings that it stands for.
+    """
 
     kind: Kind
     name: str
     cls: Any
     version: int
     origin: str
+    aliases: Mapping[str, Mapping[str, Setting]] = {}
 
 
 _entries: dict[tuple[Kind, str], Entry] = {}
@@ -89,7 +93,9 @@ _plugins: dict[str, str] = {}
 _origin = ["vivavoce"]
 
 
-def _register(kind: Kind, name: str, version: int) -> Callable[[type[T]], type[T]]:
+def _register(
+    kind: Kind, name: str, version: int, aliases: Mapping[str, Mapping[str, Setting]] = {}
+) -> Callable[[type[T]], type[T]]:
     def register(cls: type[T]) -> type[T]:
         member = dataclass(frozen=True, kw_only=True)(cls)
         named = {f.name for f in fields(member)}  # type: ignore[arg-type]
@@ -105,7 +111,7 @@ def _register(kind: Kind, name: str, version: int) -> Callable[[type[T]], type[T
         member.__str__ = lambda self: str(canonical(self))  # type: ignore[method-assign]
         if kind == "format":
             member.name = name  # type: ignore[attr-defined]
-        _add(Entry(kind, name, member, version, _origin[-1]))
+        _add(Entry(kind, name, member, version, _origin[-1], aliases))
         return member
 
     return register
@@ -126,13 +132,16 @@ def benchmark(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def metric(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+def metric(
+    name: str, *, version: int = 1, aliases: Mapping[str, Mapping[str, Setting]] = {}
+) -> Callable[[type[T]], type[T]]:
     """Register a class that derives from `vivavoce.Metric` under `name`.
 
     It becomes a frozen dataclass, its fields are the settings a spec may hold. A change that moves any number
-    raises `version`, which is part of the signature.
+    raises `version`, which is part of the signature. `aliases` are shorthand names with the settings that
+    each stands for, such as `{"rougeL": {"n": "L"}}`; a registered name goes before an alias.
     """
-    return _register("metric", name, version)
+    return _register("metric", name, version, aliases)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -289,12 +298,27 @@ def find(kind: Kind, name: str) -> Entry:
     return by_name[name]
 
 
+def in_full(kind: Kind, spec: Spec) -> Spec:
+    """The spec with a shorthand name, such as `rougeL`, written out; any other as it is.
+
+    Raises `SpecError` for a setting that the shorthand states already, with another value.
+    """
+    registered = entries(kind)
+    aliased = next((entry for entry in registered if spec.name in entry.aliases), None)
+    if aliased is None or any(entry.name == spec.name for entry in registered):
+        return spec
+    full = Spec(aliased.name, {**spec.settings, **aliased.aliases[spec.name]})
+    if not matches(Spec(full.name, spec.settings), full):
+        raise SpecError(f"{spec}: {spec.name} stands for {Spec(full.name, aliased.aliases[spec.name])}.")
+    return full
+
+
 def build(kind: Kind, spec: Spec | str) -> Any:
     """The object that a spec names, its settings checked against the class's fields.
 
     Raises `SpecError` for an unknown name or setting, a missing one, or a value of the wrong type.
     """
-    spec = parse(spec) if isinstance(spec, str) else spec
+    spec = in_full(kind, parse(spec) if isinstance(spec, str) else spec)
     entry = find(kind, spec.name)
     hints = _hints(entry)
     settings_of = {f.name: f for f in fields(entry.cls) if f.init}
@@ -303,9 +327,7 @@ def build(kind: Kind, spec: Spec | str) -> Any:
             raise SpecError(f"{spec.name} has no setting {key!r}.{suggest(key, list(settings_of))}")
     for key, f in settings_of.items():
         if f.default is MISSING and f.default_factory is MISSING and key not in spec.settings:
-            raise SpecError(
-                f"{spec.name} needs {key}={type_in_words(hints[key])}: write {spec.name}({key}=…)."
-            )
+            raise SpecError(f"{spec.name} needs {key}={type_in_words(hints[key])}: write {spec.name}:{key}=…")
     values = {key: typed_setting(spec, key, value, hints[key]) for key, value in spec.settings.items()}
     try:
         return entry.cls(**values)

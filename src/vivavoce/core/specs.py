@@ -1,10 +1,17 @@
 r"""Specs: names that run.
 
-    spec  = name [ "(" key "=" value { "," key "=" value } ")" ]
+    spec  = name [ "(" key "=" value { "," key "=" value } ")" ] | short
     value = bare | 'quoted, with \' and \\ inside' | [list] | spec
     bare  = letters, digits and _ . / : @ + ~ -
+    short = name ":" key "=" plain { "," key "=" plain }
+    plain = any characters but , = ( ) [ ] and quotes
 
 Bare words are `true`, `false`, `null`, a JSON number, or else text; `name()` is a spec, `name` is text.
+The short form is for a shell, which takes it without quotes: `rouge:n=L,stemmer=true` is the spec
+`rouge(n=L, stemmer=true)`. A colon begins settings only where `key=` follows it, so that names such as
+`ollama/llama3:8b`, `control:noise` and `vllm/host:8000` stay names; the last such colon counts. Lists, specs
+within specs, numbers that are meant as text, and texts with any of the characters above need the long form.
+The short form is read at the top level alone, and is never written.
 `str(spec)` is canonical: keys sorted, one space after each comma, quotes only where they are needed; and
 `parse(str(spec)) == spec` for every spec. Keys to services never stand in a spec.
 """
@@ -30,6 +37,8 @@ _SECRET_NAME = re.compile(r"api[_-]?key|secret|password|passwd|authorization", r
 _SECRET_SHAPE = re.compile(
     r"(?<![\w/.-])(?:(?:sk-|gh[opsu]_|hf_|xox[bp]-)(?=[\w-]*\d)|AKIA|AIza)[\w-]{16,}|Bearer\s+\S"
 )
+_SHORT = re.compile(r"([A-Za-z0-9_./:@+~-]+):([A-Za-z_][A-Za-z0-9_]*=.*)", re.DOTALL)
+_PLAIN_SETTING = re.compile(r"\s*([^\s,=()\[\]'\"]+)\s*=\s*([^\s,=()\[\]'\"][^,=()\[\]'\"]*)")
 _MAX_DEPTH = 50
 
 
@@ -158,9 +167,7 @@ class _Reader:
         word = self.word("a value")
         if self.take("("):
             return Spec(word, self.settings(depth))
-        if word in _WORDS:
-            return _WORDS[word]
-        return _number(word) if _NUMBER.fullmatch(word) else word
+        return _setting_of(word)
 
     def list(self, depth: int) -> "tuple[Setting, ...]":
         values: list[Setting] = []
@@ -188,6 +195,13 @@ class _Reader:
             self.at += 1
         self.at = start
         raise self.fail("a closing quote")
+
+
+def _setting_of(word: str) -> Setting:
+    """What an unquoted word means: true, false, null, a number, or else itself."""
+    if word in _WORDS:
+        return _WORDS[word]
+    return _number(word) if _NUMBER.fullmatch(word) else word
 
 
 def _number(word: str) -> int | float:
@@ -227,10 +241,29 @@ def parse(text: str) -> Spec:
             "this spec holds what looks like a key: keys come from the environment, never a spec."
         )
     reader = _Reader(text)
+    if short := _SHORT.fullmatch(text.strip()):
+        return Spec(short[1], _short_settings(short[1], short[2], reader.in_message))
     spec = reader.spec()
     if reader.peek():
         raise reader.fail("the end")
     return spec
+
+
+def _short_settings(name: str, text: str, in_message: str) -> dict[str, Setting]:
+    """The settings of a spec in its short form; `in_message` is the text as an error may show it."""
+    settings: dict[str, Setting] = {}
+    for part in text.split(","):
+        setting = _PLAIN_SETTING.fullmatch(part)
+        if setting is None:
+            raise SpecError(
+                f"cannot read the spec{in_message}: after the colon stand key=value, divided by commas. A "
+                "list, a spec, or a text with one of , = ( ) [ ] or a quote in it needs the long form in "
+                f'quotes, "{name}(key=value)".'
+            )
+        if setting[1] in settings:
+            raise SpecError(f"the spec{in_message} sets {setting[1]!r} twice.")
+        settings[setting[1]] = _setting_of(setting[2].rstrip())
+    return settings
 
 
 def parse_many(texts: Iterable[str]) -> list[Spec]:

@@ -6,7 +6,7 @@ Nothing here knows of items, formats or metrics.
 import re
 import string
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from vivavoce.core.errors import InputError
@@ -148,6 +148,20 @@ def one_line(text: str, width: int = 80) -> str:
     """`text` on one line of at most `width` characters, cut with an ellipsis: for messages."""
     flat = " ".join(text.split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def names_with(part: str, names: Iterable[str]) -> list[str]:
+    """The names that a part of a name may mean, whatever its case; none for an empty one.
+
+    Those that begin with it, else those that hold it as a word of its own, else all that hold it.
+    """
+    folded = part.strip().casefold()
+    if not folded:
+        return []
+    word = re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)")
+    holding = [name for name in dict.fromkeys(names) if folded in name.casefold()]
+    beginning = [name for name in holding if name.casefold().startswith(folded)]
+    return beginning or [name for name in holding if word.search(name.casefold())] or holding
 
 
 def causes_said(causes: Mapping[str, int], most: int = 3) -> str:

@@ -113,7 +113,7 @@ def parse_candidate(
     provider, endpoint, model = _address(spec.name, endpoints)
     for name in provider.required:
         if name not in spec.settings:
-            raise SpecError(f"{spec.name} needs {name}=…: write {spec.name}({name}=…).")
+            raise SpecError(f"{spec.name} needs {name}=…: write {spec.name}:{name}=…")
     provider.check(model, spec.settings)
     settings = dict(spec.settings)
     if provider.takes_shared_settings:

@@ -46,6 +46,7 @@ def listing(plural: str) -> list[dict[str, Any]]:
             "version": entry.version,
             "origin": entry.origin,
             "what": getattr(entry.cls, "about", None) or _summary(entry.cls),
+            "aliases": list(entry.aliases),
         }
         for entry in registry.entries(registry.KINDS[plural])
     ]
@@ -81,7 +82,7 @@ def describe(spec: str) -> dict[str, Any]:
 
     Raises `SpecError` for a name that is neither, or settings it does not take.
     """
-    parsed = specs.parse(spec)
+    parsed = registry.in_full("metric", specs.parse(spec))
     entries = [e for kind in _SPECS for e in registry.entries(kind)]
     named = [e for e in entries if e.name == parsed.name]
     if not named and parsed.name in shipped():
@@ -184,6 +185,7 @@ def metrics_of(words: Iterable[str | specs.Spec], measures: Sequence[Measure] = 
 
 
 def _metric(spec: specs.Spec, measures: Sequence[Measure]) -> Metric:
+    spec = registry.in_full("metric", spec)
     if spec.name not in {entry.name for entry in registry.entries("metric")}:
         elsewhere = [m.metric for m in measures if specs.parse(m.metric).name == spec.name]
         if elsewhere:

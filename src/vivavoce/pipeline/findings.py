@@ -284,7 +284,7 @@ def run_studies(
 def study_name(text: str) -> str:
     """The registered name in the spec of a study. Raises `SelectionError` for a name that is not there."""
     studies = registry.members("study")
-    name = specs.parse(text).name if "(" in text else text
+    name = specs.parse(text).name if "(" in text or "=" in text else text
     if name not in studies:
         raise SelectionError(f"no study named {name!r}.{suggest(name, list(studies))}")
     return name

@@ -13,6 +13,7 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, StoreError, VivaError
 from vivavoce.core.records import Finding, Item, ItemKey, Measure
 from vivavoce.core.tables import restrict_to_items
+from vivavoce.core.text import names_with
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
@@ -97,8 +98,11 @@ def select_signatures(run: RunFile, metric: str | None) -> list[str] | None:
 
 
 def _metric_name(metric: str, stored: Mapping[str, specs.Spec]) -> str:
-    """The one stored metric that the user's words match."""
+    """The one stored metric that the user's words match: a spec, a shorthand, or a part of its name."""
     matches = specs.select(metric, list(stored), stored)
+    if not matches:
+        full = registry.in_full("metric", specs.parse(metric))
+        matches = specs.select(str(full), list(stored), stored) or names_with(metric, stored)
     if len(matches) == 1:
         return matches[0]
     names = ", ".join(matches or stored)

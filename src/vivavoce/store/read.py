@@ -4,13 +4,15 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.errors import SelectionError, SpecError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
-from vivavoce.core.specs import signed
+from vivavoce.core.specs import parse, signed
 from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
+from vivavoce.core.text import names_with
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
@@ -413,10 +415,20 @@ def candidate_labels(run: "RunFile") -> list[str]:
 
 
 def match_candidate(name: str, labels: Sequence[str]) -> str:
-    """A candidate's label: as it stands, or the only one that differs in case alone."""
+    """A candidate's label: as it stands, but for case, in a spec's short form, or by a part of one alone.
+
+    Raises `SelectionError` for a name that fits none, or several.
+    """
     if name in labels:
         return name
     near = [label for label in labels if label.casefold() == name.casefold()]
+    if not near:
+        with suppress(SpecError):  # a label need not be a spec
+            near = [label for label in labels if label == str(parse(name))]
+    near = near or names_with(name, labels)
     if len(near) == 1:
         return near[0]
+    if near:
+        several = ", ".join(map(repr, near))
+        raise SelectionError(f"the candidate {name!r} may be any of {several}: write more of its name.")
     raise SelectionError(f"no candidate named {name!r} in this run.{suggest(name, list(labels))}")
