@@ -43,6 +43,9 @@ NAMES = {
 }
 """What packages call their licences where they do not use its SPDX name."""
 
+READ = {"python-dateutil": "Apache-2.0 AND BSD-3-Clause"}
+"""Licences that a package's metadata do not name and its licence file does."""
+
 OWN_TERMS = ("nvidia-", "cuda-")
 """Libraries that PyTorch's builds for NVIDIA's hardware bring along, under NVIDIA's own terms."""
 
@@ -116,7 +119,7 @@ def licence(installed: Distribution) -> str:
     all of them hold, so that a mild word beside a strict one does not hide it.
     """
     metadata = installed.metadata
-    if expression := metadata.get("License-Expression"):
+    if expression := metadata.get("License-Expression") or READ.get(canonicalize_name(installed.name)):
         return str(expression)
     classifiers = [
         c.split(" :: ")[-1] for c in metadata.get_all("Classifier", []) if c.startswith("License :: ")

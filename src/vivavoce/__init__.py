@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         study,
         variation,
     )
+    from vivavoce.core.row_frames import to_pandas
     from vivavoce.core.specs import Spec, parse
     from vivavoce.core.tables import Line
     from vivavoce.formats.base import Format
@@ -101,6 +102,7 @@ _HOMES = {
         "study",
         "variation",
     ),
+    "core.row_frames": ("to_pandas",),
     "core.tables": ("Line",),
     "formats.base": ("Format",),
     "models.providers": ("Provider",),
@@ -178,6 +180,7 @@ __all__ = [
     "provider",
     "section",
     "study",
+    "to_pandas",
     "variation",
 ]
 

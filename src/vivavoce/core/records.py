@@ -8,7 +8,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 ItemKey = tuple[str, str, str]
 """Benchmark, base id, variant."""
@@ -289,6 +293,19 @@ class Finding:
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text
+
+    @property
+    def table(self) -> "pl.DataFrame":
+        """The rows as a Polars frame: nested values as JSON, what is missing null, empty without rows."""
+        from vivavoce.core.row_frames import row_frame
+
+        return row_frame(self.rows)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The rows as a pandas frame, as `viva.to_pandas` makes one of any table; pyarrow is not needed."""
+        from vivavoce.core.row_frames import to_pandas
+
+        return to_pandas(self.table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
