@@ -1,6 +1,7 @@
 """The documents: every code block runs, every name has its card, the site builds without a warning."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from lunr.builder import Builder
+from lunr.trimmer import trimmer
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row
@@ -111,16 +114,68 @@ def test_every_study_is_in_the_guide(root):
     assert set(registry.members("study")) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
-def test_the_site_builds_without_a_warning(root, tmp_path):
+@pytest.fixture(scope="module")
+def site(root, tmp_path_factory):
+    """The site, built with every warning an error."""
+    folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
         cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert 0 == done.returncode, done.stderr
-    page = (tmp_path / "metrics" / "index.html").read_text(encoding="utf-8")
+    return folder
+
+
+def test_the_site_builds_without_a_warning(site):
+    page = (site / "metrics" / "index.html").read_text(encoding="utf-8")
     assert "rouge(n=L" in page
     assert "<!-- card" not in page
-    assert "viva collect" in (tmp_path / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+    assert "viva collect" in (site / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def search(site):
+    """The site's own index behind the search box: every word must stand there, the last may go on."""
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    builder = Builder()
+    builder.pipeline.add(trimmer)
+    builder.search_pipeline.add(trimmer)
+    builder.ref("location")
+    for field, setting in index["config"]["fields"].items():
+        builder.field(field, setting["boost"])
+    for section in index["docs"]:
+        builder.add({**section, "tags": " ".join(section.get("tags", []))})
+    built = builder.build()
+    return lambda words: [
+        hit["ref"] for hit in built.search(" ".join(f"+{w}*" for w in words.lower().split()))
+    ]
+
+
+SEARCHES = {
+    "pandas": "how-to/own-exam/",
+    "Excel": "how-to/own-exam/",
+    "resume": "how-to/collect/",
+    "API key": "how-to/collect/",
+    "cost": "how-to/collect/",
+    "sycophancy": "how-to/bias/",
+    "BERTScore": "metrics/",
+    "Inspect": "coming-from/",
+    "epochs": "coming-from/",
+    "power": "how-to/compare/",
+    "sample size": "how-to/compare/",
+    "LLM as a judge": "how-to/judges/",
+    "PubMedQA": "how-to/pubmedqa/",
+    "leakage": "how-to/contamination/",
+    "refusal": "how-to/missing/",
+}
+"""What people type, in their words, and the page that answers it."""
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_a_search_in_peoples_own_words_begins_with_the_page_that_answers_it(search, words):
+    hits = search(words)
+    assert hits, words
+    assert SEARCHES[words] == hits[0].partition("#")[0], hits[:5]
 
 
 def test_the_site_asks_nothing_of_other_hosts(root, tmp_path):
