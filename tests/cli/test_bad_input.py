@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins
+from tests.studies.making import TOLD, borrowed, exam, made, marked, score, twins, write_lines
 
 from vivavoce import __version__, cli
 from vivavoce.pipeline.run import Run
@@ -139,7 +139,7 @@ def test_a_metric_that_matches_several_is_listed(viva: Viva, run: Run) -> None:
 def test_compare_before_score(viva: Viva, tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": 1}, "B": {"q1": 1}})
     said = refused(viva("compare", run.file.path, "A", "B", "--metric", "told"))
-    assert f"nothing has been marked in this run yet: `viva score {run.file.path} METRIC` does that." in said
+    assert f"nothing has been scored in this run yet: `viva score {run.file.path}` does that." in said
 
 
 def test_compare_of_candidates_that_came_after_the_marks(viva: Viva, run: Run, tmp_path: Path) -> None:
@@ -388,27 +388,32 @@ def test_an_empty_run_says_what_fills_it(viva: Viva, tmp_path: Path) -> None:
 # Metrics and marks
 
 
-def test_a_score_without_a_metric_lists_those_that_fit(viva: Viva, tmp_path: Path) -> None:
-    item = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
-    run = made(tmp_path, {"A": {"q1": "a"}}, items=[item])
+def test_a_score_without_a_metric_where_none_fits_lists_those_to_name(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "a"}}, items=[{"item": "q1", "references": []}])
     said = refused(viva("score", run.file.path))
-    assert "name at least one metric: this run can be marked by accuracy, cliniqlink; `viva show" in said
-    mixed = made(tmp_path / "open", {"A": {"q1": "a"}})
-    said = refused(viva("score", mixed.file.path))
-    assert "exact" in said
+    assert "name at least one metric: this run can be marked by" in said
     assert "rouge(n=1|2|" in said
     assert "accuracy" not in said
 
 
-def test_a_comparison_without_a_metric_lists_those_that_marked(viva: Viva, run: Run) -> None:
-    said = refused(viva("compare", run.file.path, "Model A", "Model B"))
-    assert "compare needs --metric, one of those that marked this run: told. Such as: --metric" in said
+def test_a_comparison_without_a_metric_of_quality_lists_those_that_scored(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "a"}, "B": {"q1": "b"}})
+    rows = [{"item": "q1", "candidate": name, "value": 1} for name in "AB"]
+    bias = {"range": {"*": (0, 1)}, "if_unanswered": {"*": "set_aside"}}
+    run.import_scores(write_lines(tmp_path / "bias.jsonl", rows), measure="bias_index", **bias)  # type: ignore[arg-type]
+    said = refused(viva("compare", run.file.path))
+    assert "compare needs --metric, one of those that scored this run: bias_index. Such as: --metric" in said
+
+
+def test_a_gate_names_its_metric(viva: Viva, run: Run) -> None:
+    said = refused(viva("compare", run.file.path, "Model A", "Model B", "--fail-if", "worse"))
+    assert "a gate names its --metric" in said
 
 
 def test_a_comparison_of_what_has_no_marks(viva: Viva, tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": 1}, "B": {"q1": 1}})
     said = refused(viva("compare", run.file.path, "A", "B"))
-    assert f"nothing has been marked in this run yet: `viva score {run.file.path} METRIC` does that." in said
+    assert f"nothing has been scored in this run yet: `viva score {run.file.path}` does that." in said
 
 
 @pytest.mark.parametrize("name", ["hivmedqa", "sample", "jsonl(path=x.jsonl)"])
@@ -417,10 +422,24 @@ def test_a_benchmark_is_no_metric(viva: Viva, run: Run, name: str) -> None:
     assert f"{name.partition('(')[0]} is a benchmark, which is answered, no metric, which marks" in said
 
 
-@pytest.mark.parametrize("words", [("rouge", "n=L"), ("token_f1", "rouge", "n=L")])
-def test_settings_without_brackets(viva: Viva, run: Run, words: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "short", "long"),
+    [
+        (("rouge", "n=L"), "rouge:n=L", "rouge(n=L)"),
+        (("token_f1", "rouge", "n=L"), "rouge:n=L", "rouge(n=L)"),
+        (("rouge:stemmer=true", "n=L"), "rouge:stemmer=true,n=L", "rouge(n=L, stemmer=true)"),
+        (("rouge:stemmer=true,", "n=L"), "rouge:stemmer=true,n=L", "rouge(n=L, stemmer=true)"),
+    ],
+)
+def test_settings_that_stand_apart_from_their_metric(
+    viva: Viva, run: Run, words: Sequence[str], short: str, long: str
+) -> None:
     said = refused(viva("score", run.file.path, *words))
-    assert "'n=L' is no metric: settings stand in brackets, and the whole in quotes: \"rouge(n=L)\"." in said
+    assert (
+        f"'n=L' is no metric: settings stand after a colon, divided by commas without a blank, {short}"
+        in said
+    )
+    assert f'or in brackets and quotes, "{long}".' in said
 
 
 def test_a_blank_before_the_bracket(viva: Viva, run: Run) -> None:

@@ -4,8 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,11 +12,8 @@ from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
-from vivavoce.core.errors import SelectionError
+from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
-
-if TYPE_CHECKING:
-    from vivavoce.pipeline.run import Run
 
 
 class FailIf(StrEnum):
@@ -30,10 +26,17 @@ class FailIf(StrEnum):
 def compare(
     run: RunPath,
     candidates: Annotated[
-        list[str], typer.Argument(metavar="A B...", help="Candidates by their names in the run.")
+        list[str],
+        typer.Argument(
+            metavar="[A B...]",
+            help="Candidates by their names in the run, or parts of them; by default both of a run of two.",
+        ),
     ] = [],
     metric: Annotated[
-        str | None, typer.Option(help="Metric to compare by; a part of its name is enough if unambiguous.")
+        str | None,
+        typer.Option(
+            help="Metric to compare by, or a part of its name that fits it alone; by default the primary one."
+        ),
     ] = None,
     margin: Annotated[
         float | None, typer.Option(help="Smallest difference that matters, in the metric's units.")
@@ -118,7 +121,9 @@ def compare(
     false positives, so they are counted and reported; with --sequential they are corrected for, as long as
     every test of these candidates is made with it.
 
-    Example: `viva compare exam.viva "Model A" "Model B" --metric "rouge(n=1)" --margin 0.05`
+    Example: `viva compare exam.viva`
+
+    Example: `viva compare exam.viva "Model A" "Model B" --metric rouge:n=1 --margin 0.05`
 
     Example: `viva compare exam.viva new --against old --metric accuracy --require not-worse --margin 0.05`
 
@@ -126,7 +131,7 @@ def compare(
     """
     opened, start = open_run(run, plugin), time.perf_counter()
     terms: dict[str, Any] = {
-        "metric": metric or _refuse_without_metric(opened),
+        "metric": metric,
         "margin": margin,
         "against": against,
         "population": population,
@@ -144,6 +149,8 @@ def compare(
     }
     gate = None
     if is_gate(summary, junit, *conditions.values()):
+        if metric is None:
+            raise InputError("a gate names its --metric: what else would count may change with the scores.")
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)
     finding = gate.finding if gate else opened.compare(*candidates, **terms)
@@ -157,20 +164,6 @@ def compare(
         write_gate_files(gate, run, summary, junit, seconds=time.perf_counter() - start)
         if gate.closed:
             raise typer.Exit(ExitCode.GATE_CLOSED)
-
-
-def _refuse_without_metric(run: "Run") -> NoReturn:
-    """Raise `SelectionError` with the metrics that a comparison without --metric could have named."""
-    metrics = list(dict.fromkeys(measure.metric for measure in run.measures))
-    path = quote(str(run.file.path))
-    if not metrics:
-        raise SelectionError(
-            f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
-        )
-    raise SelectionError(
-        f"compare needs --metric, one of those that marked this run: {', '.join(metrics)}. "
-        f'Such as: --metric "{metrics[0]}"'
-    )
 
 
 def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -26,6 +26,7 @@ from vivavoce.cli.options import (
 )
 from vivavoce.cli.output import counted, print_estimates, print_json
 from vivavoce.cli.progress import progress_bars
+from vivavoce.core import specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
 
@@ -34,7 +35,10 @@ def score(
     run: RunPath,
     metrics: Annotated[
         list[str],
-        typer.Argument(metavar="METRIC...", help='Metrics, such as "rouge(n=1)", or @FILE with one a line.'),
+        typer.Argument(
+            metavar="[METRIC...]",
+            help="Metrics, such as rouge:n=L, or @FILE with one a line; by default what fits the formats.",
+        ),
     ] = [],
     items: Items = None,
     worst_at: Annotated[
@@ -64,11 +68,17 @@ def score(
 ) -> None:
     """Score every answer that has no score yet, and show each candidate's estimates.
 
+    Without a metric those count that fit the formats: accuracy for single choice and true/false, list_f1 for
+    lists, exact for short answers, step_accuracy for chains of reasoning, and token_f1 for all free text that
+    has a reference. None of them asks a model.
+
     Intervals are 95%; coverage is the share of expected answers that could be scored. Judges are models: each
     call is stored in the run, none is made twice, and a reply that cannot be parsed is asked for once more.
     Exit code 1 if scores failed.
 
-    Example: `viva score exam.viva "rouge(n=1)" token_f1`
+    Example: `viva score exam.viva`
+
+    Example: `viva score exam.viva rougeL token_f1`
 
     Example: `viva score exam.viva "judge(rubric=correctness, model=openai/gpt-4o)" --passes 2`
 
@@ -116,10 +126,11 @@ def _check_metric_words(words: Sequence[str]) -> None:
         if word.startswith("@"):
             _check_list(Path(word[1:]))
         before = words[position - 1] if position else ""
-        if re.fullmatch(r"\w+=\S+", word) and re.fullmatch(r"\w+", before):
+        if re.fullmatch(r"\w+=\S+", word) and re.fullmatch(r"\w+(:\S+)?", before):
+            joined = f"{before.rstrip(',')}{',' if ':' in before else ':'}{word}"
             raise InputError(
-                f"{word!r} is no metric: settings stand in brackets, and the whole in quotes: "
-                f'"{before}({word})".'
+                f"{word!r} is no metric: settings stand after a colon, divided by commas without a blank, "
+                f'{joined}, or in brackets and quotes, "{specs.parse(joined)}".'
             )
         if spaced := re.fullmatch(r"(\w+)\s+\((.*)\)", word):
             raise InputError(f'{word!r}: no blank stands before the bracket, "{spaced[1]}({spaced[2]})".')

@@ -84,7 +84,7 @@ def compare_candidates(
     run: RunFile,
     candidates: Sequence[str],
     *,
-    metric: str,
+    metric: str | None,
     margin: float | None,
     against: str | None,
     population: "Population",
@@ -102,6 +102,7 @@ def compare_candidates(
     check_analyses(sequential, analyses)
     names, reference = _compared_names(run, candidates, against)
     selected = select_items(run, items)
+    metric, unnamed = (metric, ()) if metric else _primary_metric(run, selected)
     table = scores_by(run, metric, selected, names)
     if not table.scores.height:
         place = "" if items is None else f" on the items of {items}"
@@ -143,7 +144,7 @@ def compare_candidates(
         statuses=_statuses(run),
         plans=plans,
     )
-    notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
+    notes = (*finding.notes, *left_out_labels(of_people), *table.notes, *unnamed)
     finding = replace(finding, notes=notes)
     settings = {
         "candidates": names,
@@ -164,6 +165,25 @@ def compare_candidates(
     return store_finding(run, "compare", settings, finding)
 
 
+def _primary_metric(run: RunFile, items: set[ItemKey] | None) -> tuple[str, tuple[str, ...]]:
+    """The metric of the run's primary criterion, and a note that says which it is and why.
+
+    Raises `SelectionError` with the metrics there are, where nothing says how good a response is.
+    """
+    table = load_scores(run, None, items)
+    with run.reading() as db:
+        primary = stored_primary(db, table)
+    if primary:
+        return primary.metric, (f"No --metric: compared by {primary.metric}, {primary.why}.",)
+    metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
+    if not metrics:
+        raise SelectionError(f"nothing has been scored in this run yet: `viva score {run.path}` does that.")
+    raise SelectionError(
+        f"compare needs --metric, one of those that scored this run: {', '.join(metrics)}. "
+        f'Such as: --metric "{metrics[0]}"'
+    )
+
+
 def _statuses(run: RunFile) -> dict[JudgedCriterion, str]:
     """What the run knows of its judges."""
     with run.reading() as db:
@@ -173,13 +193,21 @@ def _statuses(run: RunFile) -> dict[JudgedCriterion, str]:
 def _compared_names(
     run: RunFile, candidates: Sequence[str], against: str | None
 ) -> tuple[list[str], str | None]:
-    """The labels of the candidates to compare, and of `against`, which alone stands for all others too."""
+    """The labels of the candidates to compare, and of `against`, which alone stands for all others too.
+
+    Without a name they are both candidates of a run that has two.
+    """
     labels = candidate_labels(run)
     reference = None if against is None else match_candidate(against, labels)
     names = [match_candidate(name, labels) for name in candidates]
-    if reference and not names:
+    if not names:
         with run.reading() as db:
             names = [c.candidate for c in read.candidates(db) if c.role == "candidate"]
+        if not reference and len(names) > 2:
+            raise SelectionError(
+                f"this run has {len(names)} candidates: name those to compare, or one with --against, which "
+                f"is compared with all others. Here: {', '.join(names)}."
+            )
     if reference and reference not in names:
         names.append(reference)
     if len(dict.fromkeys(names)) < max(2, len(names)):

@@ -80,10 +80,7 @@ def select_signatures(run: RunFile, metric: str | None) -> list[str] | None:
     with run.reading() as db:
         measures = [keyed.measure for keyed in read.measures(db)]
     if not measures:
-        path = run.path
-        raise SelectionError(
-            f"nothing has been marked in this run yet: `viva score {path} METRIC` does that."
-        )
+        raise SelectionError(f"nothing has been scored in this run yet: `viva score {run.path}` does that.")
     if metric in {m.signature for m in measures}:
         return [metric]
     name = _metric_name(metric, {m.metric: specs.signed(m.signature).spec for m in measures})

@@ -189,8 +189,9 @@ class Run(RunTables):
         allow_phi: bool = False, progress: Progress | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S,
     ) -> Finding:  # fmt: skip
-        """Mark every answer not marked yet and return the estimates of these metrics.
+        """Score every response that has no score yet and return the estimates of these metrics.
 
+        Without a metric those count that fit the formats of the items: rules alone, none that asks a model.
         `items` is a benchmark's spec that restricts what is marked and estimated. Judges mark every answer in
         so many `passes`; a rule would say the same again. Of a jury every judge marks. `worst_at`, `tail` and
         `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges.
@@ -245,15 +246,16 @@ class Run(RunTables):
         return estimate_scores(self.file, scores, selected, thresholds, labels)
 
     def compare(
-        self, *candidates: str, metric: str, margin: float | None = None, against: str | None = None,
-        population: Literal["sample", "fixed"] = "sample", items: str | None = None,
-        labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
+        self, *candidates: str, metric: str | None = None, margin: float | None = None,
+        against: str | None = None, population: Literal["sample", "fixed"] = "sample",
+        items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
         analyses: int | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
         Two or three are compared in all pairs, four or more each with the first, all with `against` if given,
-        and it alone with everyone. `margin` is the least difference that matters, in the metric's units.
+        and it alone with everyone; without a name both of a run that has two. Without `metric` the run's
+        primary criterion counts. `margin` is the least difference that matters, in the metric's units.
         `population`: the items are a sample of such questions, or fixed, and only repeats vary.
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested

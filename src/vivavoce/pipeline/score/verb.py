@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from vivavoce.core import net, registry, specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError
-from vivavoce.core.records import Finding
+from vivavoce.core.records import Finding, ItemKey
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
@@ -15,6 +15,7 @@ from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
 from vivavoce.pipeline.load import load_scores, scores_by, select_items, with_generated
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
+from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile
@@ -33,13 +34,12 @@ def score_run(
     """Score every response that has no score yet, and return the estimates of these metrics."""
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
-    if not metrics:
-        raise catalogue.no_metric_named(_formats(run))
-    require_separate("metrics", metrics)
-    bound = _bound_metrics(run, metrics, options)
+    selected = select_items(run, items)
+    names = metrics or _fitting(run, selected)
+    require_separate("metrics", names)
+    bound = _bound_metrics(run, names, options)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = list({registry.signature(m): m for metric in bound for m in _members(metric)}.values())
-    selected = select_items(run, items)
     to_score = with_generated(run, selected)
     with open_client(run, to_score, options) as client:
         summaries = score(run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress)
@@ -48,6 +48,9 @@ def score_run(
         table = table.joined(scores_by(run, str(jury), selected))
     finding = estimate_scores(run, table, selected, bad_ends)
     notes = (*_notes(run, scorers, summaries), *finding.notes)
+    if not metrics:
+        fit = f"No metric was named: scored by {', '.join(names)}, which fit the formats"
+        notes = (*notes, f"{fit}; `viva list metrics` shows all.")
     return replace(finding, study="score", notes=notes)
 
 
@@ -62,12 +65,14 @@ def require_separate(kind: str, names: Sequence[object]) -> None:
             )
 
 
-def _formats(run: RunFile) -> Sequence[str]:
-    """The formats of the run's items."""
-    if not run.exists:
-        return ()
+def _fitting(run: RunFile, selected: set[ItemKey] | None) -> Sequence[str]:
+    """The metrics that score these items where none is named. Raises `SelectionError` where none fits."""
     with run.reading() as db:
-        return list(dict.fromkeys(item.format for item in read.items_by_id(db).values()))
+        every = read.items_by_id(db).values()
+    items = [i for i in every if selected is None or (i.benchmark, i.item, i.variant) in selected]
+    if names := fitting_metrics(items):
+        return names
+    raise catalogue.no_metric_named(dict.fromkeys(item.format for item in items))
 
 
 def _bound_metrics(run: RunFile, names: Sequence[str], options: AskOptions) -> list[Metric]:

@@ -1,0 +1,98 @@
+"""What a verb takes when its user names nothing: fitting metrics, both candidates, the primary criterion."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.studies.making import made, marked, twins
+
+from vivavoce.benchmarks.sample import CANDIDATES, recorded
+from vivavoce.core import registry
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.run import Run, open_run
+
+Viva = Callable[..., Any]
+FITTING = ["accuracy", "exact", "list_f1", "step_accuracy", "token_f1"]
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Run:
+    run = open_run(tmp_path / "demo.viva")
+    with recorded() as answers:
+        run.import_answers(answers, benchmark="sample")
+    return run
+
+
+def metrics_of(found: Any) -> list[str]:
+    return sorted({row["metric"] for row in json.loads(found.stdout)["rows"]})
+
+
+def test_a_score_without_a_metric_scores_by_what_fits_the_formats(viva: Viva, demo: Run) -> None:
+    assert FITTING == metrics_of(viva("score", demo.file.path, "--json", code=1))  # some answers failed
+    said = viva("score", demo.file.path, "--offline", code=1).output
+    assert f"No metric was named: scored by {', '.join(FITTING)}, which fit the formats" in " ".join(
+        said.split()
+    )
+
+
+def test_only_rules_score_a_run_that_names_no_metric(demo: Run) -> None:
+    """No judge, no model: whoever pays or sends text names it."""
+    demo.score()
+    assert {""} == {measure.rater for measure in demo.measures}
+    for name in FITTING:
+        assert not registry.build("metric", name).rater
+
+
+def test_the_items_that_are_scored_choose_the_metrics(viva: Viva, tmp_path: Path) -> None:
+    closed = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
+    run = made(tmp_path, {"A": {"q1": "a"}}, items=[closed])
+    assert ["accuracy"] == metrics_of(viva("score", run.file.path, "--json"))
+    assert ["accuracy"] == metrics_of(viva("score", run.file.path, "--items", run_spec(run), "--json"))
+
+
+def run_spec(run: Run) -> str:
+    return f"jsonl(name=exam, path='{run.file.path.parent / 'exam.jsonl'}')"
+
+
+def test_a_comparison_without_names_takes_both_and_the_primary_criterion(viva: Viva, tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0.4, 0.1] * 6)})
+    said = viva("compare", run.file.path).output
+    named = viva("compare", run.file.path, "A", "B", "--metric", "told").output
+    assert "No --metric: compared by told, the only criterion." in said
+    assert [line for line in said.splitlines() if "A - B" in line] == [
+        line for line in named.splitlines() if "A - B" in line
+    ]
+
+
+def test_of_three_candidates_none_is_chosen_for_the_user(demo: Run) -> None:
+    demo.score("accuracy")
+    with pytest.raises(SelectionError) as error:
+        demo.compare()
+    assert "this run has 3 candidates: name those to compare, or one with --against" in str(error.value)
+    assert all(name in str(error.value) for name in CANDIDATES)
+
+
+def test_floors_and_ceilings_are_no_candidates_of_a_comparison_of_both(tmp_path: Path) -> None:
+    run = marked(
+        tmp_path,
+        {"A": twins([1] * 6), "B": twins([0.4] * 6), "chance": twins([0.1] * 6)},
+        role={"chance": "floor"},
+    )
+    (row,) = run.compare().rows
+    assert ("A", "B") == (row["a"], row["b"])
+
+
+def test_one_candidate_is_not_compared_with_itself(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1] * 6)})
+    with pytest.raises(SelectionError, match="takes two or more different candidates"):
+        run.compare()
+
+
+def test_part_of_names_compare(viva: Viva, demo: Run) -> None:
+    demo.score()
+    (row,) = json.loads(viva("compare", demo.file.path, "a", "model b", "--metric", "acc", "--json").stdout)[
+        "rows"
+    ]
+    assert (CANDIDATES[0], CANDIDATES[1], "accuracy") == (row["a"], row["b"], row["metric"])
