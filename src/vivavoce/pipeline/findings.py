@@ -200,19 +200,24 @@ def _compared_names(
     labels = candidate_labels(run)
     reference = None if against is None else match_candidate(against, labels)
     names = [match_candidate(name, labels) for name in candidates]
-    if not names:
-        with run.reading() as db:
-            names = [c.candidate for c in read.candidates(db) if c.role == "candidate"]
-        if not reference and len(names) > 2:
-            raise SelectionError(
-                f"this run has {len(names)} candidates: name those to compare, or one with --against, which "
-                f"is compared with all others. Here: {', '.join(names)}."
-            )
+    names = names or _unnamed_candidates(run, reference)
     if reference and reference not in names:
         names.append(reference)
     if len(dict.fromkeys(names)) < max(2, len(names)):
         raise SelectionError(f"compare takes two or more different candidates. Known: {', '.join(labels)}.")
     return names, reference
+
+
+def _unnamed_candidates(run: RunFile, reference: str | None) -> list[str]:
+    """All candidates without floors and ceilings, of which there are two unless one is the reference."""
+    with run.reading() as db:
+        names = [c.candidate for c in read.candidates(db) if c.role == "candidate"]
+    if reference is None and len(names) > 2:
+        raise SelectionError(
+            f"this run has {len(names)} candidates: name those to compare, or one with --against, which is "
+            f"compared with all others. Here: {', '.join(names)}."
+        )
+    return names
 
 
 def compare_measures(

@@ -248,8 +248,8 @@ class Run(RunTables):
     def compare(
         self, *candidates: str, metric: str | None = None, margin: float | None = None,
         against: str | None = None, population: Literal["sample", "fixed"] = "sample",
-        items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False, sequential: bool = False,
-        analyses: int | None = None,
+        items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False,
+        sequential: bool = False, analyses: int | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 

@@ -35,7 +35,7 @@ def score_run(
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
     selected = select_items(run, items)
-    names = metrics or _fitting(run, selected)
+    names, unnamed = (metrics, ()) if metrics else _fitting(run, selected)
     require_separate("metrics", names)
     bound = _bound_metrics(run, names, options)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
@@ -47,10 +47,7 @@ def score_run(
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
     finding = estimate_scores(run, table, selected, bad_ends)
-    notes = (*_notes(run, scorers, summaries), *finding.notes)
-    if not metrics:
-        fit = f"No metric was named: scored by {', '.join(names)}, which fit the formats"
-        notes = (*notes, f"{fit}; `viva list metrics` shows all.")
+    notes = (*_notes(run, scorers, summaries), *finding.notes, *unnamed)
     return replace(finding, study="score", notes=notes)
 
 
@@ -65,13 +62,17 @@ def require_separate(kind: str, names: Sequence[object]) -> None:
             )
 
 
-def _fitting(run: RunFile, selected: set[ItemKey] | None) -> Sequence[str]:
-    """The metrics that score these items where none is named. Raises `SelectionError` where none fits."""
+def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str], Sequence[str]]:
+    """The metrics that score these items where none is named, and a note that names them.
+
+    Raises `SelectionError` where none fits.
+    """
     with run.reading() as db:
         every = read.items_by_id(db).values()
     items = [i for i in every if selected is None or (i.benchmark, i.item, i.variant) in selected]
     if names := fitting_metrics(items):
-        return names
+        fit = f"No metric was named: scored by {', '.join(names)}, which fit the formats"
+        return names, (f"{fit}; `viva list metrics` shows all.",)
     raise catalogue.no_metric_named(dict.fromkeys(item.format for item in items))
 
 
