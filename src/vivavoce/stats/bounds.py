@@ -42,6 +42,7 @@ def bounds(
     groups: ArrayLike,
     *,
     weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
@@ -55,7 +56,7 @@ def bounds(
         Item values (or differences) with every failed mark set to what makes the result lowest, and
         highest; then the ordinary averaging. For a difference A - B the low filling gives A the
         metric's lower and B its upper limit. None where the metric has no limit.
-    groups, weights : arrays of shape (n,)
+    groups, weights, cells : arrays of shape (n,)
         As in `cluster_mean`, of all the items, answered or failed.
     low, high : float, optional
         Limits to clip at; for a difference -/+ the width of the metric's range.
@@ -88,8 +89,8 @@ def bounds(
                 f"values_low holds {floor[at]} at position {at}, above values_high with {ceiling[at]}: "
                 "swap the fillings"
             )
-    at_low = _filling("values_low", values_low, groups, weights)
-    at_high = _filling("values_high", values_high, groups, weights)
+    at_low = _filling("values_low", values_low, groups, weights, cells)
+    at_high = _filling("values_high", values_high, groups, weights, cells)
     set_low, set_high = at_low.value if at_low else None, at_high.value if at_high else None
     if covers == "set":
         # The set holds every filling: each end is the t end of the filling on its side.
@@ -181,9 +182,15 @@ def imbens_manski(
 
 
 def _filling(
-    name: str, values: ArrayLike | None, groups: ArrayLike, weights: ArrayLike | None
+    name: str,
+    values: ArrayLike | None,
+    groups: ArrayLike,
+    weights: ArrayLike | None,
+    cells: ArrayLike | None,
 ) -> Mean | None:
-    return None if values is None else cluster_mean(finite(name, values), groups, weights=weights)
+    if values is None:
+        return None
+    return cluster_mean(finite(name, values), groups, weights=weights, cells=cells)
 
 
 def _t_ends(mean: Mean | None, limits: tuple[float | None, float | None], level: float) -> Interval | None:

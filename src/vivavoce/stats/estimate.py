@@ -86,7 +86,13 @@ class Estimate(NamedTuple):
         return self.df + 1
 
 
-def cluster_mean(values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Mean:
+def cluster_mean(
+    values: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+) -> Mean:
     """Weighted mean of item values with its CR2 standard error by group.
 
     theta = sum w y / sum w;  u_g = sum_{i in g} w_i (y_i - theta);  w_g the group's share of sum w;
@@ -101,6 +107,10 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | N
     weights : array of shape (n,), optional
         Above 0, on any scale. Equal by default. Leave out rows that do not count: a weight of 0 would
         still count as a group.
+    cells : array of shape (n,), optional
+        What the mean is made of, in shares of the weight that were fixed before any item was drawn: any
+        labels. Values then differ from the mean of their cell, sum_c (share_c / W_c) sqrt(1 - w_gc)^-1 sum
+        of w_i (y_i - ybar_c) is what a group adds, and `se` is null where a cell holds one group.
 
     Returns
     -------
@@ -117,7 +127,7 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | N
 
     Bell & McCaffrey (2002), Survey Methodology 28; `clubSandwich` gives the same variance.
     """
-    return _mean(finite("values", values), groups, weights).mean
+    return _mean(finite("values", values), groups, weights, cells).mean
 
 
 class MeanParts(NamedTuple):
@@ -128,12 +138,15 @@ class MeanParts(NamedTuple):
     parts: Floats
 
 
-def _mean(y: Floats, groups: ArrayLike, weights: ArrayLike | None) -> MeanParts:
+def _mean(
+    y: Floats, groups: ArrayLike, weights: ArrayLike | None, cells: ArrayLike | None = None
+) -> MeanParts:
     codes, n_groups = group_codes(groups, length=len(y))
     w = item_weights(weights, length=len(y))
     # The clip undoes rounding: a mean of fives is 5, not 5.000000000000001.
     theta = min(max(float(w @ y) / float(w.sum()), float(y.min())), float(y.max()))
-    design, parts = GroupDesign.of(codes, n_groups, w), w * (y - theta)
+    design = GroupDesign.of(codes, n_groups, w, cells)
+    parts = w * (y - theta) if cells is None else design.residuals(y)
     mean = Mean(theta, spread(design.se(parts), y), len(y), n_groups, design.df)
     return MeanParts(mean, design, parts)
 
@@ -296,6 +309,7 @@ def score_interval(share: float, n: float, quantile: float) -> Interval:
 
 
 ONE_GROUP = "one group only: no interval"
+ONE_IN_CELL = "a category or stratum of one group only: no interval"
 ALL_EQUAL = "no interval: all values are equal, and nothing limits what the next may be"
 FEW_FOR_T = f"no interval: fewer than {LEAST_GROUPS} effective groups, and the metric has no two limits"
 
@@ -324,6 +338,7 @@ def estimate_mean(
     groups: ArrayLike,
     *,
     weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
@@ -335,7 +350,7 @@ def estimate_mean(
 
     Parameters
     ----------
-    values, groups, weights : arrays of shape (n,)
+    values, groups, weights, cells : arrays of shape (n,)
         As in `cluster_mean`.
     low, high : float, optional
         The metric's limits, where it has them. Without two, t is made wider towards the tail
@@ -347,8 +362,8 @@ def estimate_mean(
     Returns
     -------
     Estimate
-        Without an interval, `reason` says why: one group; without two limits, equal values or fewer than 10
-        effective groups.
+        Without an interval, `reason` says why: one group, or one in a cell; without two limits, equal values
+        or fewer than 10 effective groups.
 
     Raises
     ------
@@ -356,7 +371,7 @@ def estimate_mean(
         As `cluster_mean`, and if a value lies outside the limits, naming its position.
     """
     y = within_limits(values, low, high)
-    mean, design, parts = _mean(y, groups, weights)
+    mean, design, parts = _mean(y, groups, weights, cells)
     bounded = low is not None and high is not None
     judged = mean
     if bounded and mean.se is not None:
@@ -364,6 +379,8 @@ def estimate_mean(
     ends = mean_interval(
         judged, skewness=0.0 if bounded else design.skewness(parts), low=low, high=high, level=level
     )
+    if cells is not None and mean.se is None and mean.n_groups > 1:
+        ends = ONE_IN_CELL
     return estimated(mean, ends, "CR2 by group", bounded=bounded)
 
 

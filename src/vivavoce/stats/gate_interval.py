@@ -24,6 +24,7 @@ def gate_interval(
     *,
     span: float | None,
     weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval | None:
     """Interval of a paired difference that a system worse by a margin passes in at most 5 %.
@@ -34,7 +35,7 @@ def gate_interval(
 
     Parameters
     ----------
-    differences, groups, span, weights, level
+    differences, groups, span, weights, cells, level
         As in `margin_interval`, which this interval always holds where 6 groups or more differ.
 
     Returns
@@ -51,29 +52,35 @@ def gate_interval(
     Worse by the margin passed in at most 5 % of the draws of each row of bench/gate.py, by `margin_interval`
     alone in up to 12 %.
     """
-    result = paired(differences, groups, weights=weights)
+    result = paired(differences, groups, weights=weights, cells=cells)
     if result.df < 1:
         return None
     d = np.round(finite("differences", differences), 9)
     if result.n_different < LEAST_DIFFERENT:
         return None if span is None else _by_count(d, result.effective_groups, span, weights, level)
-    parts = list(_tails(d, groups, result, weights, level))
+    parts = list(_tails(d, groups, result, (weights, cells), level))
     if span is not None:
-        parts.append(agresti_min(d, groups, span=span, weights=weights, level=level))
+        parts.append(agresti_min(d, groups, span=span, weights=weights, cells=cells, level=level))
     return Interval(min(p.low for p in parts), max(p.high for p in parts)) if parts else None
 
 
 def _tails(
-    d: Floats, groups: ArrayLike, result: Paired, weights: ArrayLike | None, level: float
+    d: Floats,
+    groups: ArrayLike,
+    result: Paired,
+    weighing: tuple[ArrayLike | None, ArrayLike | None],
+    level: float,
 ) -> Iterator[Interval]:
     """By t, and by t that reaches farther on the side of the tail; nothing where sign flips decide p."""
     ends = result.interval(level=level)
     if ends is None or result.se is None:
         return
     codes, n_groups = group_codes(groups, length=len(d))
+    weights, cells = weighing
     share = item_weights(weights, length=len(d))
-    parts = share * (d - float(np.average(d, weights=share)))
-    skewness = GroupDesign.of(codes, n_groups, share).skewness(parts)
+    design = GroupDesign.of(codes, n_groups, share, cells)
+    parts = share * (d - float(np.average(d, weights=share))) if cells is None else design.residuals(d)
+    skewness = design.skewness(parts)
     yield ends
     yield skewed_interval(result.difference, result.se, result.df, skewness=skewness, level=level)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vivavoce.stats._arrays import Codes, Floats, group_codes, item_weights
+from vivavoce.stats._arrays import Codes, Floats, group_codes, item_weights, label_codes
 
 RHO = 0.5
 """Working correlation of two items of one group; the variance does not use it, the degrees of freedom do."""
@@ -57,9 +57,20 @@ class GroupDesign:
     shares: Floats
 
     @classmethod
-    def of(cls, groups: Codes, n_groups: int, weights: Floats) -> "GroupDesign":
-        """The design of one weighted mean."""
-        return cls(groups, n_groups, weights, np.zeros(len(groups), dtype=np.intp), np.ones(1))
+    def of(
+        cls, groups: Codes, n_groups: int, weights: Floats, cells: ArrayLike | None = None
+    ) -> "GroupDesign":
+        """The design of one weighted mean; with `cells`, of the sum of its cells by their share of weight."""
+        if cells is None:
+            return cls(groups, n_groups, weights, np.zeros(len(groups), dtype=np.intp), np.ones(1))
+        codes, _ = label_codes("cells", cells, length=len(groups))
+        shares = np.bincount(codes, weights=weights / weights.sum()).astype(np.float64)
+        return cls(groups, n_groups, weights, codes, shares)
+
+    def residuals(self, values: Floats) -> Floats:
+        """Each value's weight times what it differs from the mean of its cell."""
+        sums = np.bincount(self.cells, weights=self.weights * values, minlength=len(self.shares))
+        return np.asarray(self.weights * (values - (sums / self._totals)[self.cells]), dtype=np.float64)
 
     def only(self, chosen: NDArray[np.bool_]) -> "GroupDesign":
         """The design of these groups alone, as if the figure were made of them; a flag per group."""

@@ -173,7 +173,13 @@ def group_sums(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike 
     return np.round(np.bincount(codes, weights=d if w is None else w * d, minlength=n_groups), 9)
 
 
-def paired(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | None = None) -> Paired:
+def paired(
+    differences: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+) -> Paired:
     """Compare two candidates by the mean of item differences, groups being the unit.
 
     Parameters
@@ -186,6 +192,8 @@ def paired(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | No
     weights : array of shape (n,), optional
         Above 0, on any scale: how many items of a larger set each stands for. Equal by default. Items that
         are higher or lower are counted alike, groups by the sign of their weighted sum.
+    cells : array of shape (n,), optional
+        What the mean difference is made of, as in `cluster_mean`.
 
     Raises
     ------
@@ -197,14 +205,13 @@ def paired(differences: ArrayLike, groups: ArrayLike, *, weights: ArrayLike | No
     """
     d = _rounded(differences)
     codes, n_groups = group_codes(groups, length=len(d))
-    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(d)))
+    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(d)), cells)
     sums = group_sums(d, codes, weights=weights)
     # Of sums rounded like the differences: what cancels is 0, not 1e-17 in somebody's favour.
     difference = round(float(sums.sum()), 9) / len(d)
     mean = float(np.average(d, weights=design.weights))
-    return with_test(
-        difference, spread(design.se(design.weights * (d - mean)), d), design, items=d, groups=sums
-    )
+    parts = design.weights * (d - mean) if cells is None else design.residuals(d)
+    return with_test(difference, spread(design.se(parts), d), design, items=d, groups=sums)
 
 
 def with_test(
@@ -272,6 +279,7 @@ def agresti_min(
     *,
     span: float,
     weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
     """Interval of a paired difference that stays honest when almost nothing differs.
@@ -290,6 +298,8 @@ def agresti_min(
         Width of the metric's range, above 0.
     weights : array of shape (n,), optional
         As in `paired`. w_g is then E times the group's share of them.
+    cells : array of shape (n,), optional
+        As in `paired`; they change E and the degrees of freedom.
     level : float
         0.95 by default; for a family `bonferroni_level`.
 
@@ -318,7 +328,7 @@ def agresti_min(
         raise ValueError(f"groups has {n_groups} label, at least 2 are needed: one group has no interval")
     proportion("level", level)
     w = scaled_weights(weights, length=len(d))
-    df = GroupDesign.of(codes, n_groups, np.ones(len(d)) if w is None else w).df
+    df = GroupDesign.of(codes, n_groups, np.ones(len(d)) if w is None else w, cells).df
     size = df + 1
     sums = np.bincount(codes, weights=d if w is None else w * d, minlength=n_groups)
     shares = np.bincount(codes, weights=w, minlength=n_groups) * (size / len(d))
@@ -341,13 +351,14 @@ def margin_interval(
     *,
     span: float | None,
     weights: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval | None:
     """The interval on which a margin is judged: t, or Agresti-Min where sign flips decide p.
 
     Parameters
     ----------
-    differences, groups, span, weights, level
+    differences, groups, span, weights, cells, level
         As in `agresti_min`. A span of None: the metric has no two limits.
 
     Returns
@@ -361,14 +372,14 @@ def margin_interval(
     ValueError
         As `agresti_min`.
     """
-    result = paired(differences, groups, weights=weights)
+    result = paired(differences, groups, weights=weights, cells=cells)
     if result.df < 1:
         return None
     if result.test == "t":
         return result.interval(level=level)
     if span is None:
         return None
-    return agresti_min(differences, groups, span=span, weights=weights, level=level)
+    return agresti_min(differences, groups, span=span, weights=weights, cells=cells, level=level)
 
 
 def _rounded(differences: ArrayLike) -> Floats:

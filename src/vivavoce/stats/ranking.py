@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vivavoce.stats._arrays import Floats, average_ranks, group_codes, item_weights, matrix, proportion
 from vivavoce.stats.multiplicity import holm
-from vivavoce.stats.paired import Paired, group_sums, paired, with_test
-from vivavoce.stats.strata import category_weights, macro_design, macro_mean
+from vivavoce.stats.paired import Paired, paired
+from vivavoce.stats.strata import category_weights
 
 
 class RankInterval(NamedTuple):
@@ -249,14 +249,9 @@ def _pair(
     differences: Floats, groups: ArrayLike, weights: ArrayLike | None, categories: ArrayLike | None
 ) -> Paired:
     """A pair by its mean difference, or by the mean of the category means of its differences."""
-    if categories is None:
-        return paired(differences, groups, weights=weights)
-    d = np.round(differences, 9)
-    mean = macro_mean(d, groups, categories=categories, weights=weights)
-    value = round(mean.value, 9)
-    sums = group_sums(d, groups, weights=_shares(categories, weights, length=len(d)))
-    design = macro_design(groups, categories=categories, weights=weights)
-    return with_test(value, mean.se, design, items=d, groups=sums)
+    if categories is not None:
+        weights = _shares(categories, weights, length=len(differences))
+    return paired(differences, groups, weights=weights, cells=categories)
 
 
 def _shares(categories: ArrayLike, weights: ArrayLike | None, *, length: int) -> Floats:

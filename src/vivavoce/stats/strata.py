@@ -20,10 +20,16 @@ from vivavoce.stats._arrays import (
     label_codes,
     within_limits,
 )
-from vivavoce.stats.estimate import Estimate, Mean, MeanParts, estimated, mean_interval, spread
+from vivavoce.stats.estimate import (
+    ONE_IN_CELL,
+    Estimate,
+    Mean,
+    MeanParts,
+    estimated,
+    mean_interval,
+    spread,
+)
 from vivavoce.stats.group_error import GroupDesign
-
-ONE_IN_CELL = "a category or stratum of one group only: no interval"
 
 
 def category_weights(categories: ArrayLike) -> Floats:
@@ -91,14 +97,6 @@ def macro_mean(
         As `cluster_mean`; if a category or stratum is missing, or a group's rows lie in different strata.
     """
     return _macro(finite("values", values), groups, categories, strata, weights).mean
-
-
-def macro_design(
-    groups: ArrayLike, *, categories: ArrayLike, weights: ArrayLike | None = None
-) -> GroupDesign:
-    """The design of the error of a macro mean over groups that may reach across categories."""
-    length = len(np.asarray(groups))
-    return _macro(np.zeros(length), groups, categories, None, weights).design
 
 
 def _macro(

@@ -5,7 +5,7 @@ averages to one value per item, and everything above works on that.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -114,16 +114,53 @@ def unweighted(scores: pl.DataFrame, what: str) -> tuple[str, ...]:
     return (f"A sample was asked: {what} each question alike.",) if "weight" in scores.columns else ()
 
 
+SECTION, SHARE = "section", "share"
+"""The part of an overall that an item is in, and what share of the overall that part was given before."""
+
+
 def item_of(rows: pl.DataFrame) -> tuple[str, ...]:
-    """The columns of an item: `ITEM`, and its weight where there is one."""
-    return (*ITEM, "weight") if "weight" in rows.columns else ITEM
+    """The columns of an item: `ITEM`, with its weight, section and share where there are any."""
+    return (*ITEM, *(name for name in ("weight", SECTION, SHARE) if name in rows.columns))
 
 
 def weights_of(rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    """The weights of rows by item; null where all count alike."""
+    """The weights of rows by item; null where all count alike.
+
+    In an overall the items of a section have its share between them, as their own weights divide it.
+    """
+    if SECTION in rows.columns:
+        weight = pl.col("weight" if "weight" in rows.columns else SHARE)
+        return rows.select(pl.col(SHARE) * weight / weight.sum().over(SECTION)).to_series().to_numpy()
     if "weight" not in rows.columns or rows["weight"].n_unique() < 2:
         return None
     return rows["weight"].to_numpy()
+
+
+class Weighing(TypedDict):
+    """What statistics take beside values and groups: weights by item, and the cells they were fixed for."""
+
+    weights: np.ndarray[Any, np.dtype[np.float64]] | None
+    cells: np.ndarray[Any, np.dtype[np.int64]] | None
+
+
+def weighing_of(rows: pl.DataFrame) -> Weighing:
+    """The weights of rows by item, and their sections."""
+    cells = rows[SECTION].to_physical().cast(pl.Int64).to_numpy() if SECTION in rows.columns else None
+    return {"weights": weights_of(rows), "cells": cells}
+
+
+def absent_sections(rows: pl.DataFrame) -> list[str]:
+    """The sections of an overall that no row is in: their shares would go to the others."""
+    if SECTION not in rows.columns:
+        return []
+    present = set(rows[SECTION].cast(pl.String))
+    names: Any = rows[SECTION].dtype  # an enumeration, so that it tells of sections without a row too
+    return [name for name in names.categories if name not in present]
+
+
+def no_overall(absent: Iterable[str]) -> str:
+    """Why there is no overall where sections have no score."""
+    return f"no scores on {', '.join(absent)}: an overall takes every group"
 
 
 def with_group_codes(rows: pl.DataFrame) -> pl.DataFrame:
@@ -255,26 +292,21 @@ def counted_value(criterion: Criterion) -> pl.Expr:
 
 
 def span(
-    lows: pl.Series,
-    highs: pl.Series,
-    groups: pl.Series,
+    values: pl.DataFrame,
+    columns: tuple[str, str] = ("low", "high"),
     *,
-    weights: pl.Series | None = None,
     low: float | None,
     high: float | None,
     level: float = 0.95,
 ) -> stats.Bounds:
-    """`stats.bounds` of the two fillings by item.
+    """`stats.bounds` of the two fillings by item, `columns` of its values.
 
     Null rows are set aside; a side that holds NaN has no bound.
     """
-    counted = lows.is_not_null() & highs.is_not_null()
-    below, above = (
-        None if side.is_nan().any() else side.filter(counted).to_numpy() for side in (lows, highs)
-    )
-    if not counted.any() or (below is None and above is None):
+    rows = values.drop_nulls(columns)
+    below, above = (None if values[side].is_nan().any() else rows[side].to_numpy() for side in columns)
+    if not rows.height or (below is None and above is None) or absent_sections(rows):
         return stats.Bounds(None, None, None, None)
-    w = None if weights is None or weights.n_unique() < 2 else weights.filter(counted).to_numpy()
     return stats.bounds(
-        below, above, groups.filter(counted).to_numpy(), weights=w, low=low, high=high, level=level
+        below, above, rows["group"].to_numpy(), **weighing_of(rows), low=low, high=high, level=level
     )

@@ -366,9 +366,7 @@ def with_bounds(row: ComparisonRow, compared: Compared, *, level: float = 0.95) 
         return row
     if isinstance(compared.data, LabelledValues):
         return _with_labelled_bounds(row, compared, level)
-    items = compared.data.items
-    weights = items["weight"] if "weight" in items.columns else None
-    bounds = span(items["d_low"], items["d_high"], items["group"], weights=weights,
+    bounds = span(compared.data.items, ("d_low", "d_high"),
                   low=None if width is None else -width, high=width, level=level)  # fmt: skip
     if pair.population == "fixed":
         bounds = _fixed_bounds(bounds, compared, level)

@@ -27,7 +27,16 @@ from vivavoce.studies.leaderboard.pooling import (
     ratio_of,
     sums,
 )
-from vivavoce.studies.score_table import ITEM, repeats, weighted_mean, weights_of
+from vivavoce.studies.score_table import (
+    ITEM,
+    Weighing,
+    absent_sections,
+    no_overall,
+    repeats,
+    weighing_of,
+    weighted_mean,
+    weights_of,
+)
 
 Population = Literal["sample", "fixed"]
 IntervalMethod = Callable[..., stats.Interval | None]
@@ -63,23 +72,23 @@ class Pair(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """Differences by item, their groups, and their weights where they differ."""
+    """Differences by item, their groups, and what they weigh where that differs."""
 
     differences: np.ndarray[Any, Any]
     groups: np.ndarray[Any, Any]
-    weights: np.ndarray[Any, Any] | None
+    weighing: Weighing
 
     def paired(self) -> stats.Paired:
         """What the groups say."""
-        return stats.paired(self.differences, self.groups, weights=self.weights)
+        return stats.paired(self.differences, self.groups, **self.weighing)
 
     def sums(self) -> np.ndarray[Any, Any]:
         """The sum of each group, for flips of signs."""
-        return stats.group_sums(self.differences, self.groups, weights=self.weights)
+        return stats.group_sums(self.differences, self.groups, weights=self.weighing["weights"])
 
     def interval(self, method: IntervalMethod, *, span: float | None, level: float) -> stats.Interval | None:
         """The interval by that method, on a scale so wide."""
-        return method(self.differences, self.groups, weights=self.weights, span=span, level=level)
+        return method(self.differences, self.groups, **self.weighing, span=span, level=level)
 
 
 class Differences(NamedTuple):
@@ -90,7 +99,7 @@ class Differences(NamedTuple):
     def arrays(self, column: str) -> Arrays:
         """The differences of a column, without those that are null."""
         rows = self.items.filter(self.items[column].is_not_null())
-        return Arrays(rows[column].to_numpy(), rows["group"].to_numpy(), weights_of(rows))
+        return Arrays(rows[column].to_numpy(), rows["group"].to_numpy(), weighing_of(rows))
 
     def paired(self, column: str) -> stats.Paired:
         """What the groups say of a column of differences."""
@@ -279,6 +288,9 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     common = items.filter(pl.col("d").is_not_null())
     if not common.height:
         return _without_items(pair, failed)
+    if absent := absent_sections(common):
+        reason = f"they share {no_overall(absent)}"
+        return Incomparable(pair, reason, failed=failed)
     observed = differences.paired("d")
     if observed.n_groups < 2:
         return Incomparable(pair, ONE_CASE, observed, failed)
@@ -367,10 +379,10 @@ def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
 def _on_answered(pair: Pair, scores: CandidateScores) -> stats.Paired | None:
     """The difference on what both answered: scores that are ok, on items where both have one."""
     both = _joined(pair, scores.answered)
-    if not both.height:
+    if not both.height or absent_sections(both):
         return None
     differences = (both["observed"] - both["observed_2"]).to_numpy()
-    return Arrays(differences, both["group"].to_numpy(), weights_of(both)).paired()
+    return Arrays(differences, both["group"].to_numpy(), weighing_of(both)).paired()
 
 
 def _on_fixed_items(
@@ -415,11 +427,16 @@ def _error_of_repeats(pair: Pair, differences: Differences, rows: pl.DataFrame, 
     SE^2 = sum over the common items and both candidates of s_i^2 / R_i, divided by n^2: twice the SE of the
     mean over the two candidates' items taken as 2 n fixed ones, the second's with the sign turned.
     """
-    common = differences.items.filter(pl.col(column).is_not_null()).select(*ITEM)
-    values = repeats(rows, pair.measure.criterion).join(common, on=list(ITEM), how="semi")
+    common = differences.items.filter(pl.col(column).is_not_null())
+    weights = weights_of(common)
+    common = common.select(*ITEM, item_weight=pl.lit(None) if weights is None else pl.Series(weights))
+    values = repeats(rows, pair.measure.criterion).join(
+        common, on=list(ITEM), how="inner", maintain_order="left"
+    )
     names = values.select(pl.struct("item", "variant", "candidate").rank("dense")).to_series()
     signs = np.where(values["candidate"].to_numpy() == pair.a, 1.0, -1.0)
-    return stats.fixed_mean(values["y"].to_numpy() * signs, names.to_numpy(), weights=weights_of(values))
+    of_items = None if weights is None else values["item_weight"].to_numpy()
+    return stats.fixed_mean(values["y"].to_numpy() * signs, names.to_numpy(), weights=of_items)
 
 
 def _filled(rows: pl.DataFrame, ends: Mapping[str, float | None]) -> pl.DataFrame:

@@ -15,7 +15,14 @@ from vivavoce import stats
 from vivavoce.core.records import Criterion
 from vivavoce.studies.intervals import in_cases
 from vivavoce.studies.leaderboard.pooling import NO_FILLING, Counts, pooled_figure
-from vivavoce.studies.score_table import NO_LIMIT, span, weights_of
+from vivavoce.studies.score_table import (
+    NO_LIMIT,
+    absent_sections,
+    no_overall,
+    span,
+    weighing_of,
+    weights_of,
+)
 from vivavoce.studies.text import count
 
 _NO_BOUNDS = stats.Bounds(None, None, None, None)
@@ -53,18 +60,18 @@ def mean_of(values: pl.DataFrame, criterion: Criterion, *, failed: bool, why_non
     rows = values.filter(pl.col("observed").is_not_null())
     figures = Figures(n_items=rows.height, n_groups=rows.n_unique("group"))
     reasons = [] if rows.height else [why_none]
-    if rows.height:
+    if rows.height and (absent := absent_sections(rows)):
+        reasons = [no_overall(absent)]
+    elif rows.height:
         estimate = stats.estimate_mean(
             *(rows["observed"].to_numpy(), rows["group"].to_numpy()),
-            weights=weights_of(rows), low=low, high=high,
+            **weighing_of(rows), low=low, high=high,
         )  # fmt: skip
         figures = _estimated(figures, estimate)
         reasons += _why_no_interval(estimate)
     if not failed:
         return with_no_failures(figures, reasons)
-    weights = values["weight"] if "weight" in values.columns else None
-    bounds = span(values["low"], values["high"], values["group"], weights=weights, low=low, high=high)
-    return bounded(figures, bounds, reasons)
+    return bounded(figures, span(values, low=low, high=high), reasons)
 
 
 def worst_of(values: pl.DataFrame, criterion: Criterion, *, k: int, failed: bool) -> Figures:
