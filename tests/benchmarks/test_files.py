@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import polars as pl
 import pytest
 
@@ -235,3 +236,40 @@ def test_a_file_that_is_empty_or_not_there_is_named(tmp_path: Path) -> None:
         load(f"csv(path={tmp_path}/none.csv)")
     with pytest.raises(SpecError, match="columns takes"):
         load(f"csv(path={tmp_path}/none.csv, columns=id)")
+
+
+def test_a_semicolon_exam_in_windows_letters_is_read_and_its_card_says_that_its_encoding_is_a_guess(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "exam.csv"
+    path.write_bytes("id;question;format;answer\r\nq1;Fever, in °C?;short;38,5 °C\r\n".encode("cp1252"))
+    loaded = load(f"csv(path='{path}')")
+    assert ("Fever, in °C?", ("38,5 °C",)) == (loaded.items[0].question, loaded.items[0].references)
+    assert "Its encoding is a guess: line 2 is not UTF-8; as cp1252 it reads '°C?'" in loaded.card.faults[0]
+    assert () == load(f"csv(path='{path}', encoding=latin-1)").card.faults
+
+
+def test_an_exam_states_what_its_file_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "exam.csv"
+    path.write_text("id;question, long;format;answer\nq1;What, then?;short;a\n", encoding="utf-16")
+    mapped = "columns=['question:question, long']"
+    (item,) = load(f"csv(path='{path}', delimiter=semicolon, encoding=utf-16, {mapped})").items
+    assert "What, then?" == item.question
+
+
+def test_an_exam_in_a_sheet_is_the_exam_in_its_csv(tmp_path: Path) -> None:
+    rows = [["id", "question", "format", "options", "answer"], [7, "Is it?", "mcq", '["yes", "no"]', "no"]]
+    book = openpyxl.Workbook()
+    book.active.append(["notes"])
+    sheet = book.create_sheet("exam")
+    for row in rows:
+        sheet.append(row)
+    book.save(tmp_path / "exam.xlsx")
+    (item,) = load(f"csv(path='{tmp_path / 'exam.xlsx'}', sheet=exam)").items
+    assert ("7", ("yes", "no"), ("no",)) == (item.item, item.options, item.answer)
+
+
+def test_nested_questions_are_mapped_by_dotted_names(tmp_path: Path) -> None:
+    row = {"id": "q1", "format": "short", "input": {"question": "What?"}, "ideal": [{"text": "A virus"}]}
+    (item,) = items(tmp_path, row, settings=", columns=[question:input.question, answer:ideal.0.text]")
+    assert ("What?", ("A virus",)) == (item.question, item.references)

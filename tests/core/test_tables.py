@@ -1,5 +1,6 @@
 """Reading other people's files, and the schemas of our own tables."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import fields
@@ -11,7 +12,18 @@ import pytest
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Candidate, Item, Response, Score
-from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, Line, read_lines, rename, schema
+from vivavoce.core.tables import (
+    ITEMS,
+    LISTS,
+    RESPONSES,
+    SCORES,
+    Dialect,
+    Line,
+    open_table,
+    read_lines,
+    rename,
+    schema,
+)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -85,8 +97,17 @@ def test_parquet_columns_come_as_python_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.json", b"[]", "cannot tell what {} holds: name it .jsonl, .csv, .tsv or .parquet."),
+        ("a.xml", b"[]", "cannot tell what {} holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet."),
+        (
+            "a.xls",
+            b"",
+            "cannot tell what {} holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet; save",
+        ),
         ("a", b"", "cannot tell what {} holds"),
+        ("a.json", b"[]", "{} is empty: it holds no rows."),
+        ("a.json", b"[1]", "{}, entry 1: a JSON object is needed, not int."),
+        ("a.json", b'[{"a": 1},\n{"a": 2]', "{}, line 2: broken JSON (Expecting ',' delimiter)."),
+        ("a.json", b'{"a": 1}\n[]', "{}, line 2: a JSON object is needed, not list."),
         ("a.jsonl", b"", "{} is empty: it holds no rows."),
         ("a.jsonl", b"\n \n", "{} is empty: it holds no rows."),
         ("a.csv", b"", "{} is empty: it holds no rows."),
@@ -120,8 +141,6 @@ def test_parquet_columns_come_as_python_values(tmp_path: Path) -> None:
         ("a.jsonl", b'{"a": 1e999}', "{}, line 1: broken JSON (1e999 is larger than any number can be)."),
         ("a.jsonl", b'{"a": "\n"}', "{}, line 1: broken JSON (Unterminated string"),
         ("a.jsonl", b'{"a": "caf\xe9"}', "{}, line 1: byte 11 (0xe9) is not UTF-8; save the file as UTF-8"),
-        ("a.csv", b"id,text\n1,a\n2,caf\xe9\n", "{}, line 3: byte 6 (0xe9) is not UTF-8"),
-        ("a.jsonl", '{"a": 1}'.encode("utf-16"), "{} is UTF-16, not UTF-8: save it as UTF-8"),
         ("a.csv", "id,text\n".encode("utf-16-be"), "{}"),
         ("a.csv", b"id,text,id\n1,a,2\n", "{}: the column 'id' stands there twice."),
         ("a.csv", b"id,,\n1,a,2\n", "{}: the column '' stands there twice."),
@@ -196,6 +215,82 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest() -> None:
     assert ("a.csv, line 2: no column 'questionid' to take item from. Did you mean 'question_id'?") == str(
         error.value
     )
+
+
+NESTED = {
+    "id": "1",
+    "output": {"text": "Naloxone", "by.model": {"name": "A"}},
+    "choices": [{"message": {"content": "yes"}}, {"message": {"content": "no"}}],
+    "failed": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("output.text", "Naloxone"),
+        ("choices.0.message.content", "yes"),
+        ("choices.1.message.content", "no"),
+        ("output.by.model.name", "A"),
+        ("failed.text", None),
+        ("id", "1"),
+    ],
+)
+def test_a_dotted_name_leads_into_a_column(name: str, value: str | None) -> None:
+    assert NESTED | {"text": value} == {"id": "1", **rename(Line("a", NESTED), {"text": name})}
+
+
+def test_a_column_whose_own_name_has_the_dot_wins() -> None:
+    row = {"output.text": "flat", "output": {"text": "nested"}}
+    assert {"text": "flat", "output": {"text": "nested"}} == rename(Line("a", row), {"text": "output.text"})
+
+
+@pytest.mark.parametrize(
+    "name", ["choices.2.message", "choices.x", "choices.-1", "choices.²", "id.x", "output."]
+)
+def test_a_dotted_name_that_leads_nowhere_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"a, line 1: no column {name!r} to take text from.")):
+        rename(Line("a, line 1", NESTED), {"text": name})
+
+
+def test_a_wrong_field_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"Did you mean 'output\.text'"):
+        rename(Line("a, line 1", NESTED), {"text": "output.txt"})
+    with pytest.raises(InputError, match=r"Did you mean 'choices\.0\.message\.content'"):
+        rename(Line("a, line 1", NESTED), {"text": "choices.0.mesage.content"})
+
+
+def test_dotted_names_read_json_and_structs_of_parquet_alike(tmp_path: Path) -> None:
+    as_parquet = tmp_path / "a.parquet"
+    pl.DataFrame([NESTED]).write_parquet(as_parquet)
+    as_json = written(tmp_path, "a.json", json.dumps([NESTED]))
+    as_lines = written(tmp_path, "a.jsonl", json.dumps(NESTED))
+    for path in (as_parquet, as_json, as_lines):
+        (line,) = read_lines(path)
+        assert "no" == rename(line, {"text": "choices.1.message.content"})["text"]
+
+
+def test_one_array_of_json_is_the_same_table_as_its_lines(tmp_path: Path) -> None:
+    rows_of_two = [{"a": 1}, {"a": {"b": "é"}}]
+    array = written(tmp_path, "a.json", "\n " + json.dumps(rows_of_two, indent=1))
+    lines = written(tmp_path, "b.json", "\n".join(json.dumps(row) for row in rows_of_two))
+    assert rows_of_two == rows(array) == rows(lines)
+    assert [f"{array}, entry 1", f"{array}, entry 2"] == [line.where for line in read_lines(array)]
+
+
+def test_json_with_a_mark_of_utf_16_is_read(tmp_path: Path) -> None:
+    """PowerShell writes it."""
+    path = written(tmp_path, "a.jsonl", '{"a": "é"}\r\n{"a": "2"}'.encode("utf-16"))
+    assert [{"a": "é"}, {"a": "2"}] == rows(path)
+    assert Dialect(encoding="utf-16") == open_table(path).dialect
+
+
+def test_a_choice_that_the_kind_of_file_does_not_have_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", "{}")
+    with pytest.raises(InputError, match=r"a\.jsonl: a \.jsonl file has no delimiter to be chosen\."):
+        open_table(path, Dialect(delimiter=";"))
+    with pytest.raises(InputError, match="has no sheet to be chosen"):
+        open_table(written(tmp_path, "a.csv", "a\n1\n"), Dialect(sheet="one"))
 
 
 def test_the_columns_of_the_tables_are_these() -> None:

@@ -1,4 +1,4 @@
-"""A user's own exam in a jsonl or csv file: no code, columns named like the record's fields or mapped."""
+"""A user's own exam in a table, jsonl or csv: no code, columns named like the record's fields or mapped."""
 
 import math
 from collections.abc import Iterator
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.benchmarks import Benchmark
+from vivavoce.core.encodings import encoding_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json
 from vivavoce.core.numbers import finite
 from vivavoce.core.records import Card, Item, Unit
 from vivavoce.core.registry import benchmark
-from vivavoce.core.tables import LISTS, Line, read_lines, rename
+from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Line, Table, is_file, open_table, rename
 from vivavoce.core.text import one_line
 
 _TEXT = ("variant", "alias", "group", "category", "format", "question", "false_answer", "context", "source")
@@ -173,6 +174,21 @@ class ItemFile(Benchmark):
     format: str | None = None
 
     @property
+    def _dialect(self) -> Dialect:
+        """How the spec says the file is written."""
+        return AS_FOUND
+
+    @property
+    def _table(self) -> Table:
+        return open_table(self.path, self._dialect)
+
+    @property
+    def _guess(self) -> str:
+        """Why its encoding is a guess; '' where it is none, or there is no such file yet."""
+        delimited = self.path.suffix.lower() in (".csv", ".tsv") and is_file(self.path)
+        return encoding_of(self.path).why if delimited and not self._dialect.encoding else ""
+
+    @property
     def card(self) -> Card:
         """What is known of a user's file."""
         return Card(
@@ -180,6 +196,7 @@ class ItemFile(Benchmark):
             description="An exam of the user's own.",
             source=str(self.path),
             revision_note="a file; its hash stands in the signature",
+            faults=(f"Its encoding is a guess: {guess}.",) if (guess := self._guess) else (),
             licence="not stated",
             access="own",
             citation="none",
@@ -188,8 +205,8 @@ class ItemFile(Benchmark):
     def items(self) -> Iterator[Item]:
         """The file's items in its order."""
         pairs = _columns(self.columns)
-        arrays = self.path.suffix.lower() in (".csv", ".tsv")
-        for line in read_lines(self.path):
+        arrays = self.path.suffix.lower() in (".csv", ".tsv", ".xlsx", ".xlsm")
+        for line in self._table.lines:
             row = rename(line, pairs)
             if "id" in row and "item" not in row:
                 row["item"] = row.pop("id")
@@ -207,7 +224,16 @@ class JSONLines(ItemFile):
 
 @benchmark("csv")
 class CSV(ItemFile):
-    """Your own exam from `path`, a .csv file with a header.
+    """Your own exam from `path`, a .csv file with a header, or a sheet of an .xlsx file.
 
     `options`, `answer` and `references` may be JSON arrays; `name`, `columns` and `format` as for `jsonl`.
+    `delimiter`, `encoding` and `sheet` state what is otherwise found (the first sheet).
     """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    @property
+    def _dialect(self) -> Dialect:
+        return Dialect(self.delimiter, self.encoding, self.sheet)

@@ -1,10 +1,10 @@
-"""Tables in and out: the schemas of ours, and reading of other people's jsonl, csv and parquet files."""
+"""Tables in and out: the schemas of ours, and reading of other people's files, sheets included."""
 
-import csv
 import functools
 import json
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -80,52 +80,108 @@ def is_file(path: Path) -> bool:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """The rows of a .jsonl (or .ndjson), .csv (or .tsv) or .parquet file, one at a time.
+class Dialect(NamedTuple):
+    """How a file is written: the character between columns, the encoding, the sheet; null: not stated.
 
-    Raises `InputError` naming file and line: no such file, another kind of file, an empty one, not UTF-8,
-    broken JSON (NaN and halves of surrogate pairs included), a CSV row of another length than its header.
+    `delimiter` and `encoding` as people state them: a word such as semicolon or one character, a codec of
+    Python. Of a file that was read they are what it was read with, and null where the format has no such
+    choice.
     """
-    readers = {
-        ".jsonl": _jsonl,
-        ".ndjson": _jsonl,
-        ".csv": _csv,
-        ".tsv": _csv,
-        ".parquet": _parquet,
-    }
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise InputError(f"cannot tell what {path} holds: name it .jsonl, .csv, .tsv or .parquet.")
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    @property
+    def in_words(self) -> str:
+        """'delimiter semicolon, encoding utf-8', or ''."""
+        return ", ".join(f"{name} {value}" for name, value in self._asdict().items() if value is not None)
+
+
+AS_FOUND = Dialect()
+
+
+class Table(NamedTuple):
+    """The rows of a file, one at a time, how it was read, and why that was guessed ('' where it was not)."""
+
+    lines: Iterator[Line]
+    dialect: Dialect = AS_FOUND
+    guess: str = ""
+
+
+def open_table(path: Path, dialect: Dialect = AS_FOUND) -> Table:
+    """The table in a .jsonl, .ndjson, .json, .csv, .tsv, .parquet, .xlsx or .xlsm file.
+
+    Delimiter and encoding of delimited text are found where `dialect` does not state them (see `encoding_of`
+    and `delimiter_of`); JSON is UTF-8 or has a byte order mark. A sheet is read as the CSV that would be
+    saved of it, by default the first. Raises `InputError` naming file and line: no such file, another kind of
+    file, an empty one, an encoding that does not fit or is not told, broken JSON (NaN and halves of surrogate
+    pairs included), a row of another length than its header; or a choice that the kind of file does not have.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        also = "; save the workbook as .xlsx" if suffix in (".xls", ".xlsb", ".ods", ".numbers") else ""
+        raise InputError(
+            f"cannot tell what {path} holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet{also}."
+        )
     if not is_file(path):
         raise InputError(f"no file at {path}." if not path.is_dir() else f"{path} is a folder, not a file.")
+    reader, choices = _READERS[suffix]
+    if misplaced := [name for name, value in dialect._asdict().items() if value and name not in choices]:
+        raise InputError(f"{path}: a {suffix} file has no {misplaced[0]} to be chosen.")
+    table = reader(path, dialect)
+    return table._replace(lines=_not_empty(path, table.lines))
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The rows of a file as `open_table` finds them. Raises `InputError` as it does."""
+    yield from open_table(path).lines
+
+
+def _not_empty(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     empty = True
-    for line in reader(path):
+    for line in lines:
         empty = False
         yield line
     if empty:
         raise InputError(f"{path} is empty: it holds no rows.")
 
 
-def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a UTF-8 file, line ends kept, a byte order mark skipped."""
+def _json_table(path: Path, dialect: Dialect) -> Table:
+    """JSON lines, or of a .json file also one array of objects."""
+    from vivavoce.core.encodings import codec_of, marked_encoding
+
+    codec = codec_of(dialect.encoding) if dialect.encoding else marked_encoding(path) or "utf-8"
+    named = Dialect(encoding=codec)
+    if path.suffix.lower() == ".json" and (lines := _array(path, codec)) is not None:
+        return Table(lines, named)
+    return Table(_json_lines(path, codec), named)
+
+
+def _array(path: Path, codec: str) -> Iterator[Line] | None:
+    """The objects of a file that holds one array; null if it begins with something else."""
+    from vivavoce.core.encodings import text_lines
+
+    texts = text_lines(path, codec)
+    start = next((text for _, text in texts if text.strip()), "")
+    if not start.lstrip().startswith("["):
+        return None
+    text = start + "".join(text for _, text in texts)
     try:
-        with path.open("rb") as stream:
-            for number, raw in enumerate(stream, 1):
-                if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                    raise InputError(f"{path} is UTF-16, not UTF-8: save it as UTF-8 and try again.")
-                try:
-                    yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    raise InputError(
-                        f"{path}, line {number}: byte {error.start + 1} ({raw[error.start]:#04x}) is not "
-                        "UTF-8; save the file as UTF-8 and try again."
-                    ) from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
+        entries = read_json(text)
+    except ValueError as error:
+        at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        words = error.msg if isinstance(error, json.JSONDecodeError) else error
+        raise InputError(f"{path}{at}: broken JSON ({words}).") from None
+    return (Line(where, _object(entry, where)) for where, entry in (
+        (f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)
+    ))  # fmt: skip
 
 
-def _jsonl(path: Path) -> Iterator[Line]:
-    for number, text in _text_lines(path):
+def _json_lines(path: Path, codec: str) -> Iterator[Line]:
+    from vivavoce.core.encodings import text_lines
+
+    for number, text in text_lines(path, codec):
         if not text.strip():
             continue
         where = f"{path}, line {number}"
@@ -135,29 +191,67 @@ def _jsonl(path: Path) -> Iterator[Line]:
             raise InputError(f"{where}: broken JSON ({error.msg}, column {error.colno}).") from None
         except ValueError as error:
             raise InputError(f"{where}: broken JSON ({error}).") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: a JSON object is needed, not {type(row).__name__}.")
-        yield Line(where, row)
+        yield Line(where, _object(row, where))
 
 
-def _csv(path: Path) -> Iterator[Line]:
-    texts = (text for _, text in _text_lines(path))
-    rows = csv.reader(texts, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
-    csv.field_size_limit(1 << 30)  # the default refuses an answer of more than 131,072 characters
-    try:
-        header = next(rows, [])
-        twice = sorted({name for name in header if header.count(name) > 1})
-        if twice:
-            raise InputError(f"{path}: the column {twice[0]!r} stands there twice.")
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise InputError(f"{where}: {len(row)} fields where the header has {len(header)}.")
-            yield Line(where, dict(zip(header, row, strict=True)))
-    except csv.Error as error:
-        raise InputError(f"{path}, line {rows.line_num}: broken CSV ({error}).") from None
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: a JSON object is needed, not {type(value).__name__}.")
+    return value
+
+
+def _delimited_table(path: Path, dialect: Dialect) -> Table:
+    from vivavoce.core.delimited import delimited_rows, delimiter_of, with_delimiter
+    from vivavoce.core.encodings import Encoding, codec_of, encoding_of
+
+    encoding = Encoding(codec_of(dialect.encoding)) if dialect.encoding else encoding_of(path)
+    if dialect.delimiter:
+        delimiter = with_delimiter(path, encoding.codec, dialect.delimiter)
+    else:
+        delimiter = delimiter_of(path, encoding.codec)
+    rows = delimited_rows(path, encoding.codec, delimiter)
+    advice = f" The delimiter is {delimiter.word}: a field that holds one needs quotes."
+    lines = _under_header(path, ((f"{path}, line {number}", row) for number, row in rows), advice)
+    return Table(lines, Dialect(delimiter.word, encoding.codec), encoding.why)
+
+
+def _under_header(path: Path, rows: Iterator[tuple[str, list[str]]], advice: str = "") -> Iterator[Line]:
+    """The rows by the names in the first one.
+
+    Rows of blank cells are left out, and several columns at the end without a name or a cell: spreadsheets
+    write both around their table.
+    """
+    header = next(rows, ("", []))[1]
+    names = _column_names(header)
+    twice = next((name for name in sorted(names) if names.count(name) > 1), None)
+    for where, row in rows:
+        if not row or (len(row) > 1 and not any(row)):
+            continue
+        if len(row) != len(header):
+            raise InputError(f"{where}: {len(row)} fields where the header has {len(header)}.{advice}")
+        if any(row[len(names) :]):
+            twice = ""
+        if twice is not None:
+            raise InputError(f"{path}: the column {twice!r} stands there twice.")
+        yield Line(where, dict(zip(names, row, strict=False)))
+
+
+def _column_names(header: list[str]) -> list[str]:
+    """The names without several empty ones at the end; one column may have no name."""
+    last = next((k for k in range(len(header), 0, -1) if header[k - 1]), 0)
+    return header[:last] if len(header) - last > 1 else header
+
+
+def _parquet_table(path: Path, dialect: Dialect) -> Table:
+    return Table(_parquet(path))
+
+
+def _workbook_table(path: Path, dialect: Dialect) -> Table:
+    from vivavoce.core.workbooks import read_sheet
+
+    sheet = read_sheet(path, dialect.sheet)
+    rows = ((f"{path}, row {number}", cells) for number, cells in sheet.rows)
+    return Table(_under_header(path, rows), Dialect(sheet=sheet.name))
 
 
 def _parquet(path: Path) -> Iterator[Line]:
@@ -171,16 +265,80 @@ def _parquet(path: Path) -> Iterator[Line]:
         yield Line(f"{path}, row {number}", row)
 
 
+_READERS: dict[str, tuple[Callable[[Path, Dialect], Table], tuple[str, ...]]] = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), (_json_table, ("encoding",))),
+    **dict.fromkeys((".csv", ".tsv"), (_delimited_table, ("delimiter", "encoding"))),
+    **dict.fromkeys((".xlsx", ".xlsm"), (_workbook_table, ("sheet",))),
+    ".parquet": (_parquet_table, ()),
+}
+"""By the end of a file's name, with the choices of a dialect that it has."""
+
+
+def cell(row: Mapping[str, Any], name: str) -> Any:
+    """What stands in the column `name` of a row, or in its fields, as `output.text` or `choices.0.text`.
+
+    A column that bears the whole name wins, so does a field whose own name holds a dot. A null on the way is
+    the null of all its fields: an answer that never arrived has no text. Raises `KeyError` where there is no
+    such column or field.
+    """
+    return _field(row, name)
+
+
+def _field(value: Any, path: str) -> Any:
+    if isinstance(value, Mapping):
+        return value[path] if path in value else _inner_field(value, path)
+    if isinstance(value, list):
+        head, _, rest = path.partition(".")
+        if head.isdecimal() and len(head) < 10 and int(head) < len(value):
+            return _field(value[int(head)], rest) if rest else value[int(head)]
+    elif value is None:
+        return None
+    raise KeyError(path)
+
+
+def _inner_field(value: Mapping[str, Any], path: str) -> Any:
+    """The field behind the longest name that begins the path and leads there."""
+    for dot in (k for k in range(len(path) - 1, 0, -1) if path[k] == "."):
+        if path[:dot] in value:
+            with suppress(KeyError):
+                return _field(value[path[:dot]], path[dot + 1 :])
+    raise KeyError(path)
+
+
+def cell_names(row: Mapping[str, Any], most: int = 100) -> list[str]:
+    """The columns of a row, and the fields within them under their dotted names."""
+    names = list(row)
+    level = list(row.items())
+    while level and len(names) < most:
+        level = [(f"{name}.{key}", entry) for name, value in level for key, entry in _fields_of(value)]
+        names += [name for name, _ in level]
+    return names[: max(most, len(row))]
+
+
+def _fields_of(value: Any) -> list[tuple[Any, Any]]:
+    """The fields of an object, and the first objects of a list."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return list(enumerate(value[:3]))
+    return []
+
+
 def rename(line: Line, columns: Mapping[str, str]) -> dict[str, Any]:
     """The row with the file's columns named as ours: `columns` gives for each of our names the file's.
 
-    Raises `InputError` with a suggestion when a column named there is absent.
+    A name may lead into a column, as `output.text` (see `cell`); such a column stays too. Raises `InputError`
+    with a suggestion when a column named there is absent.
     """
+    values = {}
     for ours, theirs in columns.items():
-        if theirs not in line.row:
+        try:
+            values[ours] = cell(line.row, theirs)
+        except KeyError:
             raise InputError(
-                f"{line.where}: no column {theirs!r} to take {ours} from.{suggest(theirs, list(line.row))}"
-            )
+                f"{line.where}: no column {theirs!r} to take {ours} from."
+                f"{suggest(theirs, cell_names(line.row))}"
+            ) from None
     taken = set(columns.values())
     row = {name: value for name, value in line.row.items() if name not in taken}
-    return row | {ours: line.row[theirs] for ours, theirs in columns.items()}
+    return row | values
