@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from vivavoce import cli
+from vivavoce.cli.commands import spelling
 from vivavoce.cli.exit_codes import MEANINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "cli.md"
@@ -54,13 +55,6 @@ def table(parameters: list[Any]) -> Iterator[str]:
     for parameter in parameters:
         if parameter.name != "help" and not getattr(parameter, "hidden", False):
             yield f"| `{_cell(spelling(parameter))}` | {_cell(parameter.help or '')} |"
-
-
-def spelling(parameter: Any) -> str:
-    """How a parameter is typed: an argument's placeholder, an option with its value."""
-    if parameter.param_type_name == "argument":
-        return str(parameter.metavar or parameter.name.upper())
-    return ", ".join([*parameter.opts, *parameter.secondary_opts])
 
 
 def _cell(text: str) -> str:

@@ -306,7 +306,7 @@ def test_options_and_values_that_are_wrong(viva: Viva, words: Sequence[str], sen
     ("words", "sentence"),
     [
         (("import", "r.viva"), "import needs FILE, as in `viva import exam.viva answers.jsonl"),
-        (("show",), 'show needs SPEC, as in `viva show "rouge(n=L)"`.'),
+        (("show",), "show needs SPEC, as in `viva show rouge:n=L`."),
         (("list",), "list needs KIND, as in `viva list metrics`."),
         (("copy", "r.viva"), "copy needs TO, as in `viva copy exam.viva backup.viva`."),
         (("merge", "r.viva"), "merge needs RUN, as in `viva merge all.viva site-a.viva"),

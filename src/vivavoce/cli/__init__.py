@@ -41,11 +41,11 @@ app = typer.Typer(
     cls=CommandGroup,
     help="Evaluate medical language models, and the judges that score them.",
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="A first run, without a file of your own: `viva demo`. With your own: "
-    '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`, then `viva score exam.viva '
-    "accuracy`, `viva compare exam.viva A B --metric accuracy`, `viva report exam.viva`\n\n"
+    epilog="A first run, without a file of your own: viva demo. With your own: viva import exam.viva "
+    "answers.jsonl --benchmark jsonl:path=exam.jsonl, then viva score exam.viva, viva compare exam.viva, "
+    "viva report exam.viva\n\n"
     "Exit codes: 0 done, or a gate is open; 1 something failed or is missing; 2 refused, and the sentence on "
     "stderr says why; 3 a gate is closed.",
 )

@@ -28,12 +28,14 @@ from vivavoce.core.text import printable
 
 def collect(
     run: RunPath,
-    benchmark: Annotated[str, typer.Argument(help='The benchmark: sample, "jsonl(path=FILE)" …')],
+    benchmark: Annotated[
+        str, typer.Argument(help="The benchmark: sample, jsonl:path=FILE …", metavar="BENCHMARK")
+    ],
     model: Annotated[
         list[str],
         typer.Option(
-            help='Model to evaluate, such as openai/gpt-4o, "vllm/NAME(seed=1)" or baseline/random; '
-            "repeatable."
+            help="Model to evaluate, such as openai/gpt-4o, vllm/NAME:seed=1 or baseline/random; repeatable.",
+            metavar="MODEL",
         ),
     ] = [],
     logprobs: Annotated[
@@ -44,26 +46,35 @@ def collect(
         ),
     ] = [],
     repeats: Annotated[
-        int | None, typer.Option(help="How often each question is asked (1 if not given).")
+        int | None, typer.Option(help="How often each question is asked (1 if not given).", metavar="N")
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(help="Sampling temperature of every model that sets none itself.")
+        float | None,
+        typer.Option(help="Sampling temperature of every model that sets none itself.", metavar="NUMBER"),
     ] = None,
     top_p: Annotated[
-        float | None, typer.Option(help="Nucleus sampling of every model that sets none itself.")
+        float | None,
+        typer.Option(help="Nucleus sampling of every model that sets none itself.", metavar="NUMBER"),
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Maximum number of tokens of an answer.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Maximum number of tokens of an answer.", metavar="N")
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed from which each question and repeat gets its own.")
+        int | None, typer.Option(help="Seed from which each question and repeat gets its own.", metavar="N")
     ] = None,
-    system: Annotated[str | None, typer.Option(help="System message, or a .md file that holds it.")] = None,
+    system: Annotated[
+        str | None, typer.Option(help="System message, or a .md file that holds it.", metavar="MESSAGE")
+    ] = None,
     prompt: Annotated[
-        Path | None, typer.Option(help="A .md file with the prompt; {{ question }} … are filled in.")
+        Path | None,
+        typer.Option(help="A .md file with the prompt; {{ question }} … are filled in.", metavar="FILE"),
     ] = None,
-    shots: Annotated[int | None, typer.Option(help="Number of few-shot examples.")] = None,
+    shots: Annotated[int | None, typer.Option(help="Number of few-shot examples.", metavar="N")] = None,
     chat_template: Annotated[
         Literal["on", "off"] | None,
-        typer.Option(help="Whether a local model's chat template is used; endpoints apply their own."),
+        typer.Option(
+            help="Whether a local model's chat template is used; endpoints apply their own.", metavar="on|off"
+        ),
     ] = None,
     confidence: Annotated[
         bool,
@@ -72,11 +83,15 @@ def collect(
         ),
     ] = False,
     preset: Annotated[
-        Literal["published"] | None, typer.Option(help="Use the settings the benchmark was published with.")
+        Literal["published"] | None,
+        typer.Option(help="Use the settings the benchmark was published with.", metavar="published"),
     ] = None,
     sample: Annotated[
         str | None,
-        typer.Option(help="Ask only a share such as 10%, or a number of questions, spread over categories."),
+        typer.Option(
+            help="Ask only a share such as 10%, or a number of questions, spread over categories.",
+            metavar="SHARE",
+        ),
     ] = None,
     providers: Providers = None,
     dry_run: Annotated[
@@ -98,7 +113,7 @@ def collect(
 
     Example: `viva collect exam.viva sample --model openai/gpt-4o --model baseline/random --repeats 5`
 
-    Example: `viva collect exam.viva "jsonl(path=exam.jsonl)" --model vllm/my-model --offline`
+    Example: `viva collect exam.viva jsonl:path=exam.jsonl --model vllm/my-model --offline`
 
     Example: `viva collect exam.viva sample --model openai/gpt-4o --max-tokens 500 --dry-run`
 

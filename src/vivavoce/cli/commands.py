@@ -5,6 +5,7 @@ Registered commands and members are loaded only when a help text or an unknown w
 
 import re
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 import typer
@@ -15,6 +16,7 @@ from vivavoce.core.errors import SpecError
 
 OLD_OPTIONS = {"collect": {"--for": "--logprobs"}, "export": {"--to": "--format"}}
 """Former names of options. They still work, and no help shows them."""
+_FIRST_SENTENCE = re.compile(r"(?<=\.)\s")
 _MEMBERS = re.compile(r"\{(\w+)\}")
 
 
@@ -36,7 +38,38 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help with the members that are registered now."""
         self.fill_help()
+        self.help = (self.help or "").replace("`", "")
         super().format_help(ctx, formatter)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write how the command is typed: its arguments, then its options."""
+        arguments = [spelling(p) for p in self.params if isinstance(p, TyperArgument)]
+        formatter.write_usage(ctx.command_path, " ".join([*arguments, "[OPTIONS]"]))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options, each with the word for its value and what it does."""
+        parameters = [p for p in self.get_params(ctx) if not getattr(p, "hidden", False)]
+        for title, kind in (("Arguments", TyperArgument), ("Options", TyperOption)):
+            if records := [(spelling(p), _meaning(p)) for p in parameters if isinstance(p, kind)]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def spelling(parameter: Any) -> str:
+    """How a parameter is typed: an argument's placeholder, an option with the word for its value."""
+    word = str(parameter.metavar or parameter.name.upper())
+    if parameter.param_type_name == "argument":
+        return word
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag or parameter.name == "help" else f"{names} {word}"
+
+
+def _meaning(parameter: Any) -> str:
+    """The help of a parameter, with its default where that is a word or a number."""
+    text = (parameter.help or "").replace("`", "")
+    default = parameter.default
+    plain = isinstance(default, str | int | float | PurePath) and not isinstance(default, bool)
+    return f"{text} [default: {default}]" if plain and str(default) else text
 
 
 def _with_members(text: str) -> str:
@@ -59,6 +92,12 @@ class CommandGroup(TyperGroup):
             self._add_registered()
         return super().get_command(ctx, cmd_name)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, each with the first sentence of its help."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _FIRST_SENTENCE.split(c.help or "")[0]) for name, c in commands])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command and its words, with former names of options replaced by today's."""
         name, command, words = super().resolve_command(ctx, args)
@@ -70,7 +109,7 @@ class CommandGroup(TyperGroup):
         for entry in registry.entries("command"):
             if entry.name in self.commands:
                 raise SpecError(f"the command {entry.name!r} of {entry.origin} is there already.")
-            plugin = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+            plugin = typer.Typer(add_completion=False, rich_markup_mode=None)
             plugin.command(entry.name, cls=Command)(entry.cls)
             self.add_command(typer.main.get_command(plugin))
         self._complete = True

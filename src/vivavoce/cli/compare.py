@@ -35,20 +35,23 @@ def compare(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="Metric to compare by, or a part of its name that fits it alone; by default the primary one."
+            help="Metric to compare by, or a part of its name if only one fits; by default the primary one.",
+            metavar="METRIC",
         ),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option(help="Smallest difference that matters, in the metric's units.")
+        float | None,
+        typer.Option(help="Smallest difference that matters, in the metric's units.", metavar="NUMBER"),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Compare all other candidates with this one only.")
+        str | None, typer.Option(help="Compare all other candidates with this one only.", metavar="CANDIDATE")
     ] = None,
     population: Annotated[
         Literal["sample", "fixed"],
         typer.Option(
             help="Treat the items as a sample of possible questions, or as a fixed benchmark on which only "
-            "repeats vary."
+            "repeats vary.",
+            metavar="sample|fixed",
         ),
     ] = "sample",
     items: Items = None,
@@ -84,31 +87,38 @@ def compare(
         list[FailIf],
         typer.Option(
             help="A gate: exit with 3 if a candidate is shown to be worse than --against (or the first "
-            "named), or if the comparison is unclear, which is every verdict that leaves it open; repeatable."
+            "named), or if the comparison is unclear, so every verdict that leaves it open; repeatable.",
+            metavar="worse|unclear",
         ),
     ] = [],
     require: Annotated[
         Literal["not-worse", "better"] | None,
         typer.Option(
             help="A gate: exit with 3 unless candidates are shown not to be worse by --margin or more, or "
-            "are shown to be better."
+            "are shown to be better.",
+            metavar="not-worse|better",
         ),
     ] = None,
     max_critical: Annotated[
         int | None,
-        typer.Option(help="A gate: exit with 3 if more answers of a candidate cross a line of --veto."),
+        typer.Option(
+            help="A gate: exit with 3 if more answers of a candidate cross a line of --veto.", metavar="N"
+        ),
     ] = None,
     veto: Annotated[
         list[str],
-        typer.Option(help='With --max-critical: a line, as in "METRIC[CRITERION] >= LIMIT"; repeatable.'),
+        typer.Option(
+            help='With --max-critical: a line, as in "METRIC[CRITERION] >= LIMIT"; repeatable.',
+            metavar="LINE",
+        ),
     ] = [],
     summary: Annotated[
         Path | None,
-        typer.Option(parser=output_path, metavar="PATH", help="A gate: write a summary in Markdown."),
+        typer.Option(parser=output_path, metavar="FILE", help="A gate: write a summary in Markdown."),
     ] = None,
     junit: Annotated[
         Path | None,
-        typer.Option(parser=output_path, metavar="PATH", help="A gate: write its checks as JUnit XML."),
+        typer.Option(parser=output_path, metavar="FILE", help="A gate: write its checks as JUnit XML."),
     ] = None,
     plugin: Plugin = [],
     quiet: Quiet = False,

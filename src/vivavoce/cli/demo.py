@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 def demo(
     to: Annotated[
-        Path, typer.Option(parser=output_path, metavar="PATH", help="Folder for the run and its report.")
+        Path, typer.Option(parser=output_path, metavar="DIR", help="Folder for the run and its report.")
     ] = Path("viva-demo"),
     quiet: Quiet = False,
     json: Json = False,

@@ -19,7 +19,10 @@ def diff(
         str, typer.Argument(metavar="SIGNATURE", help="The new measure: its signature, or its metric.")
     ],
     margin: Annotated[
-        float | None, typer.Option(help="Smallest change of a score that matters, in the criterion's units.")
+        float | None,
+        typer.Option(
+            help="Smallest change of a score that matters, in the criterion's units.", metavar="NUMBER"
+        ),
     ] = None,
     items: Items = None,
     plugin: Plugin = [],
@@ -31,7 +34,7 @@ def diff(
     The answers that both measures scored show which scores moved, how well the two agree, how level and order
     shifted, and what old means correspond to on the new scale. Nothing is scored again.
 
-    Example: `viva diff exam.viva "judge(rubric=medgpt, model=old)" "judge(rubric=medgpt, model=new)"`
+    Example: `viva diff exam.viva judge:rubric=medgpt,model=old judge:rubric=medgpt,model=new`
     """
     finding = open_run(run, plugin).diff(one, other, items=items, margin=margin)
     if json:

@@ -19,7 +19,9 @@ def export(
     ],
     format: Annotated[str, typer.Option(metavar="FORMAT", help="What to write: {exporters}.")],
     items: Items = None,
-    table: Annotated[list[str], typer.Option(help=f"One of {TABLES}; repeatable, by default all.")] = [],
+    table: Annotated[
+        list[str], typer.Option(help=f"One of {TABLES}; repeatable, by default all.", metavar="TABLE")
+    ] = [],
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
@@ -33,7 +35,7 @@ def export(
 
     Example: `viva export exam.viva tables --format parquet`
 
-    Example: `viva export exam.viva small.viva --format run --items "jsonl(path=exam.jsonl)"`
+    Example: `viva export exam.viva small.viva --format run --items jsonl:path=exam.jsonl`
     """
     files = open_run(run, plugin).export(
         to,

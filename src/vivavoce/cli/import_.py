@@ -38,13 +38,16 @@ def import_(
     run: RunPath,
     file: Annotated[
         Path,
-        typer.Argument(help="Answers or scores: .jsonl, .csv, .tsv, .parquet, or another tool's results."),
+        typer.Argument(
+            help="Answers or scores: .jsonl, .csv, .tsv, .parquet, or another tool's results.", metavar="FILE"
+        ),
     ],
     benchmark: Annotated[
         str | None,
         typer.Option(
             callback=benchmark_spec,
-            help='The benchmark that was answered: "jsonl(path=FILE)", "hivmedqa(data=DIR)" …',
+            help="The benchmark that was answered: jsonl:path=FILE, hivmedqa:data=DIR …",
+            metavar="BENCHMARK",
         ),
     ] = None,
     map: Map = [],
@@ -56,18 +59,21 @@ def import_(
     scores: Annotated[bool, typer.Option("--scores", help="The file holds scores, not answers.")] = False,
     measure: Annotated[
         str | None,
-        typer.Option(help="Scores: spec of the metric or judge that gave them, stored as a label."),
+        typer.Option(
+            help="Scores: spec of the metric or judge that gave them, stored as a label.", metavar="METRIC"
+        ),
     ] = None,
     criteria: Annotated[
-        str, typer.Option(help="Scores: the columns that hold them, separated by commas.")
+        str, typer.Option(help="Scores: the columns that hold them, separated by commas.", metavar="COLUMNS")
     ] = "",
     where: Where = [],
     status: Annotated[
-        str | None, typer.Option(help="Scores: a status column; ok is ok, any other word failed.")
+        str | None,
+        typer.Option(help="Scores: a status column; ok is ok, any other word failed.", metavar="COLUMN"),
     ] = None,
     blank: Annotated[
         Literal["unanswered", "recorded"],
-        typer.Option(help="Scores: what a score of a blank answer counts as."),
+        typer.Option(help="Scores: what a score of a blank answer counts as.", metavar="unanswered|recorded"),
     ] = "unanswered",
     range: Range = [],
     direction: Direction = [],
@@ -85,9 +91,9 @@ def import_(
     was drawn for labelling, above 0 and at most 1, the same for all rows of a case. Files of other tools that
     are recognised: {readers}.
 
-    Example: `viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)" --map candidate=model`
+    Example: `viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl --map candidate=model`
 
-    Example: `viva import exam.viva marks.csv --scores --measure "judge(rubric=medgpt, model=gpt-4o)"
+    Example: `viva import exam.viva marks.csv --scores --measure judge:rubric=medgpt,model=gpt-4o
     --criteria comprehension,harm --map item=question_id --map candidate=model`
     """
     options_of_scores: dict[str, object] = {

@@ -38,10 +38,15 @@ def output_path(path: str | Path) -> Path:
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva.")]
 Items = Annotated[
     str | None,
-    typer.Option(callback=benchmark_spec, help="Restrict to the items that this benchmark spec selects."),
+    typer.Option(
+        callback=benchmark_spec,
+        help="Restrict to the items that this benchmark spec selects.",
+        metavar="BENCHMARK",
+    ),
 ]
 Plugin = Annotated[
-    list[Path], typer.Option(help="A Python file that registers metrics, benchmarks …; repeatable.")
+    list[Path],
+    typer.Option(help="A Python file that registers metrics, benchmarks …; repeatable.", metavar="FILE"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -52,40 +57,63 @@ Redact = Annotated[
 # Calls to models
 Providers = Annotated[
     Path | None,
-    typer.Option(help="A YAML file with endpoints, limits and prices, added to the shipped ones."),
+    typer.Option(
+        help="A YAML file with endpoints, limits and prices, added to the shipped ones.", metavar="FILE"
+    ),
 ]
-MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more than this.")]
+MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more than this.", metavar="NUMBER")]
 TimeoutTotal = Annotated[
     float,
-    typer.Option(help="Seconds one request may take in all, over its attempts and the waits between them."),
+    typer.Option(
+        help="Seconds one request may take in all, over its attempts and the waits between them.",
+        metavar="SECONDS",
+    ),
 ]
 TIMEOUT_TOTAL_S = 600.0
 """The default of `--timeout-total`, that of the engine: importing it would slow down `--help`."""
 Offline = Annotated[bool, typer.Option("--offline", help="Allow connections to localhost only.")]
 Allow = Annotated[
-    list[str], typer.Option(help="A host that may receive a credentialed benchmark; repeatable.")
+    list[str],
+    typer.Option(help="A host that may receive a credentialed benchmark; repeatable.", metavar="HOST"),
 ]
 AllowPhi = Annotated[
     bool, typer.Option("--allow-phi", help="Send items even if they look like patient data.")
 ]
 
 # Files of answers and scores
-Map = Annotated[list[str], typer.Option(help="FIELD=COLUMN: the file's column of a field; repeatable.")]
-Set = Annotated[list[str], typer.Option(help="FIELD=VALUE: one value for all rows; repeatable.")]
-Role = Annotated[
-    list[str], typer.Option(help='"NAME=ceiling" or "NAME=floor": an upper or lower reference; repeatable.')
+Map = Annotated[
+    list[str],
+    typer.Option(help="The file's column of a field; repeatable.", metavar="FIELD=COLUMN"),
 ]
-Where = Annotated[list[str], typer.Option(help="Scores: COLUMN=VALUE, which rows to import; repeatable.")]
+Set = Annotated[
+    list[str], typer.Option(help="One value of a field for all rows; repeatable.", metavar="FIELD=VALUE")
+]
+Role = Annotated[
+    list[str],
+    typer.Option(
+        help='"NAME=ceiling" or "NAME=floor": an upper or lower reference; repeatable.', metavar="NAME=ROLE"
+    ),
+]
+Where = Annotated[
+    list[str],
+    typer.Option(help="Scores: COLUMN=VALUE, which rows to import; repeatable.", metavar="COLUMN=VALUE"),
+]
 Range = Annotated[
-    list[str], typer.Option(help="Scores: LOW:HIGH, or CRITERION=LOW:HIGH, the scale; repeatable.")
+    list[str],
+    typer.Option(help="Scores: LOW:HIGH, or CRITERION=LOW:HIGH, the scale; repeatable.", metavar="LOW:HIGH"),
 ]
 Direction = Annotated[
     list[str],
-    typer.Option(help="Scores: higher or lower, or CRITERION=…: which end is best; repeatable."),
+    typer.Option(
+        help="Scores: higher or lower, or CRITERION=…: which end is best; repeatable.", metavar="END"
+    ),
 ]
 IfUnanswered = Annotated[
     list[str],
-    typer.Option(help="Scores: worst, set_aside or correct, or CRITERION=…: a blank counts so; repeatable."),
+    typer.Option(
+        help="Scores: worst, set_aside or correct, or CRITERION=…: a blank counts so; repeatable.",
+        metavar="RULE",
+    ),
 ]
 
 

@@ -27,39 +27,52 @@ def panel(
     files: Annotated[
         list[Path], typer.Argument(metavar="[FILE...]", help="read: .json ballots or filled .csv sheets.")
     ] = [],
-    raters: Annotated[str | None, typer.Option(help="make: the raters' names, separated by commas.")] = None,
+    raters: Annotated[
+        str | None, typer.Option(help="make: the raters' names, separated by commas.", metavar="NAMES")
+    ] = None,
     to: Annotated[
         Path | None, typer.Option(parser=output_path, metavar="DIR", help="make: folder for the packets.")
     ] = None,
     items: Items = None,
     candidates: Annotated[
-        list[str], typer.Option(help="make: a candidate to show; repeatable; by default all.")
+        list[str],
+        typer.Option(help="make: a candidate to show; repeatable; by default all.", metavar="CANDIDATE"),
     ] = [],
     task: Annotated[
         Literal["rank", "rate"] | None,
-        typer.Option(help="make: rank answers beside each other, or rate each by a rubric (rank)."),
+        typer.Option(
+            help="make: rank answers beside each other, or rate each by a rubric (rank).", metavar="rank|rate"
+        ),
     ] = None,
     rubric: Annotated[
-        str | None, typer.Option(help="make: the rubric to rate by, shipped or a .md file.")
+        str | None, typer.Option(help="make: the rubric to rate by, shipped or a .md file.", metavar="RUBRIC")
     ] = None,
     n: Annotated[
-        int | None, typer.Option("--n", help="make: number of sampled questions (30; 60 to rate).")
+        int | None,
+        typer.Option("--n", help="make: number of sampled questions (30; 60 to rate).", metavar="N"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="make: seed of questions and orders (1).")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="make: seed of questions and orders (1).", metavar="N")
+    ] = None,
     criterion: Annotated[
-        str | None, typer.Option(help="make: a sentence that says how answers are to be ranked.")
+        str | None,
+        typer.Option(help="make: a sentence that says how answers are to be ranked.", metavar="SENTENCE"),
     ] = None,
     for_: Annotated[
         str | None,
         typer.Option(
-            "--for", help='make: what labels are for, "compare A B" or "score A": draw where they tell most.'
+            "--for",
+            help='make: what labels are for, "compare A B" or "score A": draw where they tell most.',
+            metavar="GOAL",
         ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="make --for: the judge whose scores people are to correct.")
+        str | None,
+        typer.Option(help="make --for: the judge whose scores people are to correct.", metavar="METRIC"),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option(help="make --for --dry-run: the least difference that matters.")
+        float | None,
+        typer.Option(help="make --for --dry-run: the least difference that matters.", metavar="NUMBER"),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="make --for: only say how many labels it takes.")

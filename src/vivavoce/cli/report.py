@@ -16,13 +16,13 @@ def report(
     to: Annotated[
         Path | None,
         typer.Option(
-            parser=output_path, metavar="PATH", help="File to write; by default next to the run file."
+            parser=output_path, metavar="FILE", help="File to write; by default next to the run file."
         ),
     ] = None,
     items: Items = None,
     plots: Annotated[
         Path | None,
-        typer.Option(parser=output_path, metavar="PATH", help="Folder that gets every chart as an SVG file."),
+        typer.Option(parser=output_path, metavar="DIR", help="Folder that gets every chart as an SVG file."),
     ] = None,
     redact: Redact = False,
     plugin: Plugin = [],

@@ -7,7 +7,7 @@ from shlex import quote
 from vivavoce.core.errors import RunNotFound, StoreError
 
 _DATA_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
-_IMPORT = '`viva import exam.viva answers.jsonl --benchmark "jsonl(path=exam.jsonl)"`'
+_IMPORT = "`viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl`"
 
 
 def suggest_run(folder: Path, command: str = "status") -> str:

@@ -42,20 +42,24 @@ def score(
     ] = [],
     items: Items = None,
     worst_at: Annotated[
-        int | None, typer.Option(help="Also report the worst of this many answers to a question.")
+        int | None,
+        typer.Option(help="Also report the worst of this many answers to a question.", metavar="N"),
     ] = None,
     tail: Annotated[
         float | None,
-        typer.Option(help="Also report the mean of the worst share of questions, such as 0.1."),
+        typer.Option(
+            help="Also report the mean of the worst share of questions, such as 0.1.", metavar="SHARE"
+        ),
     ] = None,
     veto: Annotated[
         list[str],
         typer.Option(
             help="Also report a mean with a safety veto: responses that fail another metric count as worst, "
-            'as in "METRIC[CRITERION] >= LIMIT"; also <=, >, <; repeatable.'
+            'as in "METRIC[CRITERION] >= LIMIT"; also <=, >, <; repeatable.',
+            metavar="LINE",
         ),
     ] = [],
-    passes: Annotated[int, typer.Option(help="Judges: how often each answer is scored.")] = 1,
+    passes: Annotated[int, typer.Option(help="Judges: how often each answer is scored.", metavar="N")] = 1,
     providers: Providers = None,
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
@@ -80,7 +84,7 @@ def score(
 
     Example: `viva score exam.viva rougeL token_f1`
 
-    Example: `viva score exam.viva "judge(rubric=correctness, model=openai/gpt-4o)" --passes 2`
+    Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --passes 2`
 
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """

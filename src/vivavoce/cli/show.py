@@ -11,7 +11,7 @@ from vivavoce.core.registry import load_plugin
 
 
 def show(
-    spec: Annotated[str, typer.Argument(help='What to show, such as "rouge(n=L)" or sample.')],
+    spec: Annotated[str, typer.Argument(help="What to show, such as rouge:n=L or sample.", metavar="SPEC")],
     plugin: Plugin = [],
     json: Json = False,
 ) -> None:
@@ -19,7 +19,7 @@ def show(
 
     For a benchmark it also counts questions and cases, and lists questions that repeat one another.
 
-    Example: `viva show "rouge(n=L)"`
+    Example: `viva show rouge:n=L`
     """
     from vivavoce.pipeline.catalogue import describe
 

@@ -16,23 +16,29 @@ def study(
         list[str],
         typer.Argument(
             metavar="[STUDY...]",
-            help='Names or specs, such as "examiners(margin=0.1)", of {studies}. '
+            help="Names or specs, such as examiners:margin=0.1, of {studies}. "
             "`viva list studies` describes them.",
         ),
     ] = [],
     items: Items = None,
     cards: Annotated[
         Path | None,
-        typer.Option(help="size, contamination: a YAML file with model cards, added to the shipped ones."),
+        typer.Option(
+            help="size, contamination: a YAML file with model cards, added to the shipped ones.",
+            metavar="FILE",
+        ),
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="examiners, rubrics: the metric that holds people's scores in this run."),
+        typer.Option(
+            help="examiners, rubrics: the metric that holds people's scores in this run.", metavar="METRIC"
+        ),
     ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
-            help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters."
+            help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters.",
+            metavar="NUMBER",
         ),
     ] = None,
     plugin: Plugin = [],

@@ -32,20 +32,23 @@ def vary(
         list[str],
         typer.Argument(
             metavar="VARIATION...",
-            help='Any of {variations}, such as "bias(type=recency)" or "rephrase(k=5, model=…)".',
+            help="Any of {variations}, such as bias:type=recency or rephrase:k=5,model=…",
         ),
     ],
     items: Items = None,
     check: Annotated[
         str | None,
-        typer.Option(help="Model that is asked whether each new item still has the same right answer."),
+        typer.Option(
+            help="Model that is asked whether each new item still has the same right answer.", metavar="MODEL"
+        ),
     ] = None,
     mark: Annotated[
         bool,
         typer.Option("--mark/--drop", help="Keep variants that fail a check, with a mark, or drop them."),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of every variation that sets none itself (0 if not given).")
+        int | None,
+        typer.Option(help="Seed of every variation that sets none itself (0 if not given).", metavar="N"),
     ] = None,
     providers: Providers = None,
     dry_run: Annotated[
@@ -69,9 +72,9 @@ def vary(
 
     Example: `viva vary exam.viva "bias(type=[recency, authority], seed=1)" --items sample`
 
-    Example: `viva vary exam.viva "demographic(kind=sex)" --check openai/gpt-4o --mark`
+    Example: `viva vary exam.viva demographic:kind=sex --check openai/gpt-4o --mark`
 
-    Example: `viva vary exam.viva "rephrase(k=5, model=openai/gpt-4o, of=references)" --dry-run`
+    Example: `viva vary exam.viva rephrase:k=5,model=openai/gpt-4o,of=references --dry-run`
     """
     opened = open_run(run, plugin)
     with progress_bars(not quiet and not dry_run) as progress:

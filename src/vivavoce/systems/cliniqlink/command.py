@@ -18,17 +18,28 @@ if TYPE_CHECKING:
 def challenge(
     what: Annotated[
         Literal["questions", "blank", "results"],
-        typer.Argument(help="Questions without the key, empty result files, or the results of a run."),
+        typer.Argument(
+            metavar="questions|blank|results",
+            help="Questions without the key, empty result files, or the results of a run.",
+        ),
     ],
     source: Annotated[
         str,
-        typer.Argument(help='The benchmark, "cliniqlink(data=DIR)"; for results, the run that holds them.'),
+        typer.Argument(
+            help="The benchmark, cliniqlink:data=DIR; for results, the run that holds them.",
+            metavar="BENCHMARK",
+        ),
     ],
     to: Annotated[Path, typer.Option(parser=output_path, metavar="DIR", help="Folder for the files.")],
     candidate: Annotated[
-        str | None, typer.Option(help="Results: the candidate; not needed in a run of one candidate.")
+        str | None,
+        typer.Option(
+            help="Results: the candidate; not needed in a run of one candidate.", metavar="CANDIDATE"
+        ),
     ] = None,
-    repeat: Annotated[int | None, typer.Option(help="Results: the repeat (1 if not given).")] = None,
+    repeat: Annotated[
+        int | None, typer.Option(help="Results: the repeat (1 if not given).", metavar="N")
+    ] = None,
     gold: Annotated[
         bool, typer.Option("--gold", help="Results: with the key, for the published evaluation.")
     ] = False,
@@ -37,11 +48,11 @@ def challenge(
 ) -> None:
     """Write files of the ClinIQLink challenge: one for each of its seven formats.
 
-    `questions` leaves out the gold and gives every item an id and a hash: "cliniqlink_questions(data=DIR)"
+    `questions` leaves out the gold and gives every item an id and a hash: cliniqlink_questions:data=DIR
     collects on them. `results` are a candidate's answers as a submission; `viva import RUN DIR --benchmark
     "cliniqlink(data=DIR)"` brings them in. A file with other content is never replaced.
 
-    Example: `viva challenge questions "cliniqlink(data=DIR)" --to questions`
+    Example: `viva challenge questions cliniqlink:data=DIR --to questions`
 
     Example: `viva challenge results exam.viva --candidate vllm/my-model --to results`
     """

@@ -1,0 +1,65 @@
+"""What help shows at 80 columns: examples, words for values, and nothing of Python."""
+
+import re
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from vivavoce import cli
+from vivavoce.cli.commands import OLD_OPTIONS
+
+_group: Any = typer.main.get_command(cli.app)
+COMMANDS = {name: _group.get_command(None, name) for name in _group.list_commands(None)}
+PYTHON = re.compile(
+    r"\b(TEXT|PATH|INTEGER|FLOAT|BOOLEAN|UUID|str|int|bool|list\[)\b|<[\w\[\]|]+>|<function|"
+    r"\[default: (\[\]|None|False)"
+)
+
+
+def help_of(*words: str) -> str:
+    done = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(cli.app, [*words, "--help"])
+    assert 0 == done.exit_code, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("name", [(), *((name,) for name in COMMANDS)], ids=" ".join)
+def test_help_fits_80_columns_and_shows_no_python(name: tuple[str, ...]) -> None:
+    text = help_of(*name)
+    assert [] == [line for line in text.splitlines() if len(line) > 80]
+    assert not PYTHON.search(text), PYTHON.search(text)
+    assert "`" not in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_value_has_a_word_of_its_own(name: str) -> None:
+    """A name of the parameter in capitals is no word for what belongs there."""
+    takes = [p for p in COMMANDS[name].params if p.param_type_name == "argument" or not p.is_flag]
+    assert [] == [p.name for p in takes if p.name != "help" and not p.metavar]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_that_begins_with_it(name: str) -> None:
+    assert f"Example: viva {name}" in " ".join(help_of(name).split())
+
+
+def test_the_list_of_commands_shows_whole_sentences() -> None:
+    text = " ".join(help_of().partition("Commands:")[2].split())
+    assert "..." not in text
+    for command in COMMANDS.values():
+        sentence, _, _ = " ".join(command.help.split()).partition(". ")
+        assert sentence in text
+
+
+def test_former_names_of_options_work_and_no_help_shows_them() -> None:
+    for name, options in OLD_OPTIONS.items():
+        for old, new in options.items():
+            shown = {opt for p in COMMANDS[name].params for opt in p.opts}
+            assert new in shown
+            assert old not in shown
+
+
+def test_to_is_a_path_wherever_a_command_shows_it() -> None:
+    words = {p.metavar for c in COMMANDS.values() for p in c.params if "--to" in p.opts}
+    assert {"DIR", "FILE"} == words
