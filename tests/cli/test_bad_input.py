@@ -467,10 +467,11 @@ def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp
         ("a.csv", "number,model,text\nq00,A,x\n", "--map item=COLUMN names it"),
         (
             "a.csv",
-            "qid,Model,output\nq00,A,x\n",
-            "Perhaps: --map item=qid --map candidate=Model --map text=output.",
+            "qid,Model,output,Response\nq00,A,x,y\n",
+            "a.csv: the columns 'output' and 'Response' may each be what the model answered: map={'text': "
+            "'output'}, or --map text=output, says which.",
         ),
-        ("a.csv", "item,model,text\nq00,A,x\n", "--map candidate=COLUMN or --set candidate=NAME names it"),
+        ("a.csv", "item,author,text\nq00,A,x\n", "--map candidate=COLUMN or --set candidate=NAME names it"),
         ("a.csv", "item,candidate,words\nq00,A,x\n", "--map text=COLUMN names it.\n"),
         ("a.csv", "item,candidate,text\nq0O,A,x\n", "(path=exam.jsonl): q0O. Did you mean 'q"),
     ],

@@ -78,7 +78,7 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
         row(text=text, repeat=2, edit="rephrase", reasoning="r", finish_reason="length", tokens=7,
             seconds=0.5, cost=0.001, error="e", unknown=[1])
     )  # fmt: skip
-    assert Imported(1, 1, 1, 0, 0, 0, 1, 0, 0, (), questions=4, cases=3) == done
+    assert done == Imported(1, 1, 1, 0, 0, 0, 1, 0, 0, (), questions=4, cases=3, left_out=("unknown",))
     assert {
         "benchmark": "exam", "item": "q1", "variant": "", "alias": None, "group": "q1", "category": None,
         "format": "short", "candidate": "A", "role": "candidate", "repeat": 2, "edit": "rephrase",
@@ -400,8 +400,8 @@ def test_seconds_that_are_no_number_are_named(desk: Desk, value: object) -> None
         ([row(item="")], "line 1: the column 'item' is empty."),
         ([row(candidate=None)], "line 1: the column 'candidate' is empty."),
         (
-            [{"item": "q1", "candidate": "A", "answer": "x"}],
-            "line 1: no column 'text' (there are item, candidate, answer): --map text=COLUMN names it.",
+            [{"item": "q1", "candidate": "A", "words": "x"}],
+            "line 1: no column 'text' (there are item, candidate, words): --map text=COLUMN names it.",
         ),
         (
             [row(), {"item": "q1", "text": "x"}],

@@ -69,6 +69,11 @@ def load(spec: str | Spec) -> Loaded:
         raise InputError(
             f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
         ) from error
+    return checked(benchmark, items)
+
+
+def checked(benchmark: Benchmark, items: Sequence[Item]) -> Loaded:
+    """The benchmark with these items, each in its format's normal form. Raises `InputError` as `load`."""
     _check_items(items, str(benchmark))
     selected = tuple(item for item in items if benchmark.selects(item))
     if not selected:

@@ -36,7 +36,7 @@ def _columns(words: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _item(line: Line, benchmark: str, *, arrays: bool) -> Item:
+def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     """The item of a row; with `arrays`, a list may be written as the text of a JSON array."""
     row = line.row
     for column in ("item", "question", "format"):
@@ -211,7 +211,7 @@ class ItemFile(Benchmark):
             if "id" in row and "item" not in row:
                 row["item"] = row.pop("id")
             row.setdefault("format", self.format)
-            yield _item(Line(line.where, row), self.name or self.path.stem, arrays=arrays)
+            yield read_item(Line(line.where, row), self.name or self.path.stem, arrays=arrays)
 
 
 @benchmark("jsonl")

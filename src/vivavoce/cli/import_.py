@@ -170,6 +170,7 @@ def _print_answers(run: Path, imported: "Imported") -> None:
             f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
         )
     )
+    _print_matched(imported)
     _print_outside(imported)
     if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
         print(printable(text))
@@ -186,12 +187,21 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
             "skipped."
         )
     )
+    _print_matched(imported)
     _print_outside(imported)
     _print_probes(imported.probes, "mark of an answer")
     if imported.blank_scored:
         blank = counted(len(imported.blank_scored), "blank answer")
         print(printable(f"{blank} had been given marks, which do not count:"))
         print(printable("\n".join(f"  {name}" for name in imported.blank_scored)))
+
+
+def _print_matched(imported: "Imported | ImportedScores") -> None:
+    """The columns that were found under other names, if there are any."""
+    from vivavoce.pipeline.exchange.column_names import matched_words
+
+    if imported.matched:
+        print(printable(f"Columns: {matched_words(imported.matched)}."))
 
 
 def _print_outside(imported: "Imported | ImportedScores") -> None:

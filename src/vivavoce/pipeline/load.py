@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from vivavoce.benchmarks import load
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import SelectionError, StoreError, VivaError
 from vivavoce.core.records import Finding, Item, ItemKey, Measure
@@ -18,6 +17,7 @@ from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import ModelCard, card_of, cards
+from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.comparisons import put_comparison
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
@@ -45,7 +45,7 @@ def select_items(run: RunFile, items: str | None) -> set[ItemKey] | None:
     """
     if items is None:
         return None
-    loaded = load(items)
+    loaded = load_benchmark(run, items)
     with run.reading() as db:
         stored = {(i.benchmark, i.item, i.variant): i.hash for i in read.items_by_id(db).values()}
     selected = {(i.benchmark, i.item, i.variant): i.hash for i in loaded.items}

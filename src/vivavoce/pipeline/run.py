@@ -19,7 +19,9 @@ from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
 from vivavoce.pipeline.exchange.answers import Imported, import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
-from vivavoce.pipeline.exchange.scores import ImportedScores, Layout, import_scores
+from vivavoce.pipeline.exchange.score_layout import Layout
+from vivavoce.pipeline.exchange.scores import ImportedScores, import_scores
+from vivavoce.pipeline.exchange.sources import Data
 from vivavoce.pipeline.findings import (
     compare_candidates,
     compare_measures,
@@ -35,6 +37,7 @@ from vivavoce.pipeline.load import scores_by, select_items
 from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
+from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.pipeline.vary import store_benchmark, vary
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
@@ -66,24 +69,29 @@ class Run(RunTables):
         return f"Run({str(self.file.path)!r})"
 
     def import_answers(
-        self, file: str | Path, *, benchmark: str, map: Mapping[str, str] | None = None,
-        set: Mapping[str, str] | None = None, role: Mapping[str, Role] | None = None,
-        new_version: bool = False,
+        self, data: Data, *, benchmark: str | None = None, name: str | None = None,
+        map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
+        role: Mapping[str, Role] | None = None, new_version: bool = False,
     ) -> Imported:  # fmt: skip
-        """Store the recorded answers of a jsonl, csv or parquet file, or of another tool's log.
+        """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
-        `map` gives for our names (item, variant, candidate, repeat, text …) the file's columns, `set` a
-        value for every row, `role` candidates that are a floor or a ceiling. `new_version` accepts items
-        that changed. A registered log reader, such as that of ClinIQLink's folders, reads what it accepts.
+        `data` is a path (jsonl, csv, parquet), a Polars or pandas frame, a list of dicts, a dict of columns
+        or a `datasets.Dataset`. Columns are found by name, as [Columns by name](../how-to/own-exam.md) says;
+        what was found stands in the result's `matched`. `map` gives for our names (item, candidate, text …)
+        your columns, `set` a value for every row, `role` candidates that are a floor or a ceiling. Without
+        `benchmark` the questions are those of the table, as a benchmark of this `name`; else the run's only
+        benchmark is meant. `new_version` accepts items that changed. A null text, in a pandas frame also
+        NaN, is a failed response. A registered log reader, such as that of ClinIQLink's folders, reads what
+        it accepts.
         """
         return import_answers(
-            self.file, Path(file), benchmark=benchmark, columns=map or {}, constants=set or {},
+            self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version,
         )  # fmt: skip
 
     def import_scores(
         self,
-        file: str | Path,
+        data: Data,
         *,
         measure: str,
         map: Mapping[str, str] | None = None,
@@ -99,8 +107,9 @@ class Run(RunTables):
     ) -> ImportedScores:
         """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
 
-        `measure` is a spec kept as a label. Wide files have a column per criterion (`criteria`), long ones
-        `criterion` and `value`. `where` keeps rows, `status` names the column whose word must be ok. `range`,
+        `data`, and how its columns are found, are as in `import_answers`. `measure` is a spec kept as a
+        label. Wide tables have a column per criterion (`criteria`), long ones `criterion` and `value`.
+        `where` keeps rows, `status` names the column whose word must be ok. `range`,
         `direction` and `if_unanswered` declare criteria by name, or all under '*'. `blank` says whether marks
         of blank answers count; rows on other items of `benchmark` are skipped. For people's labels, `map` or
         `set` may give the `probability` with which each case was drawn for labelling.
@@ -120,7 +129,7 @@ class Run(RunTables):
             blank,
         )
         return import_scores(
-            self.file, Path(file), measure=measure, layout=layout, declared=declared, benchmark=benchmark
+            self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark
         )
 
     def collect(
@@ -150,7 +159,7 @@ class Run(RunTables):
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
         plan = plan_collect(
-            benchmark,
+            load_benchmark(self.file, benchmark),
             models,
             logprobs=(*logprobs, *for_),
             repeats=repeats,

@@ -7,10 +7,11 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce import formats
-from vivavoce.benchmarks import Loaded, load
+from vivavoce.benchmarks import Loaded
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding, Item, ItemKey, Response
+from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
 from vivavoce.store.runfile import RunFile
@@ -99,7 +100,7 @@ UNCHANGED_FIELDS = (
 
 def store_benchmark(run: RunFile, items: str) -> None:
     """Store the items of a benchmark of which the run holds none yet, so that they can be varied."""
-    exam = load(items)
+    exam = load_benchmark(run, items)
     if run.exists:
         with run.reading() as db:
             if any(b.benchmark == exam.items[0].benchmark for b in read.benchmarks(db)):
@@ -134,7 +135,7 @@ def vary(
     if not texts:
         raise InputError('nothing to make: name a variation, such as "bias(type=recency)".')
     variations = [_build(text, seed) for text in texts]
-    with_items = None if items is None else load(items)
+    with_items = None if items is None else load_benchmark(run, items)
     stored, stock = _stock(run, with_items)
     bases = {(i.benchmark, i.item): i for i in stock.bases}
     attempts = [

@@ -184,7 +184,7 @@ def unanswered(plan: CollectPlan, done: set[tuple[str, str, int]]) -> Iterator[t
 
 
 def plan_collect(
-    benchmark: str,
+    benchmark: str | Loaded,
     models: Sequence[str],
     *,
     logprobs: Sequence[str] = (),
@@ -205,7 +205,7 @@ def plan_collect(
     benchmark was published with fill the gaps. Raises a `VivaError` for whatever cannot be used: a benchmark,
     a model, a provider, a setting, a prompt.
     """
-    loaded = load(benchmark)
+    loaded = benchmark if isinstance(benchmark, Loaded) else load(benchmark)
     loaded = loaded.joined(generated_items(loaded.items[0].benchmark))
     _check_ranges(settings)
     settings = _with_preset(settings, preset, loaded)

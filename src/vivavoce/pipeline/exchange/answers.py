@@ -2,18 +2,21 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from vivavoce.benchmarks import Loaded, load
+from vivavoce.benchmarks import Loaded
+from vivavoce.benchmarks.table import table_items
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response, ResponseStatus, Role
-from vivavoce.core.tables import Line, is_file
+from vivavoce.core.tables import ITEMS, Line
 from vivavoce.core.text import is_blank, one_line
-from vivavoce.pipeline.exchange.log_readers import reader_of
-from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
+from vivavoce.pipeline.exchange.column_names import by_field, columns_of, holds_questions, match_answers
+from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
+from vivavoce.pipeline.exchange.sources import Data, Source, default_name, read_source
+from vivavoce.pipeline.stored_benchmarks import load_benchmark, only_benchmark
 from vivavoce.store.generated import made_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
@@ -35,6 +38,8 @@ class Imported(NamedTuple):
     `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
     these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
     left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
+    `matched` gives the columns that were found under other names than ours, by field; `formats` how many
+    questions were taken for each format, where the table stated none; `left_out` the columns not used.
     """
 
     responses: int
@@ -52,54 +57,130 @@ class Imported(NamedTuple):
     questions: int = 0
     repeated: int = 0
     cases: int = 0
+    matched: Mapping[str, str] = {}
+    formats: Mapping[str, int] = {}
+    left_out: tuple[str, ...] = ()
+
+
+class Answers(NamedTuple):
+    """What a table of answers holds: the benchmark, and the responses to its items.
+
+    `skipped` counts rows by the item outside the benchmark, `probes` rows of log-probabilities. `matched`
+    gives for our fields the source's columns, `formats` how many questions were taken for each format.
+    """
+
+    source: Source
+    benchmark: Loaded
+    responses: list[Response]
+    skipped: Counter[str]
+    probes: int
+    matched: Mapping[str, str]
+    formats: Mapping[str, int]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that are no field of ours."""
+        used = {*self.matched.values(), *COLUMNS, *ITEMS, "id"}
+        return tuple(c for c in columns_of(self.source.lines) if c not in used) if self.source.free else ()
+
+
+def read_answers(
+    run: RunFile,
+    data: Data,
+    *,
+    benchmark: str | None,
+    name: str | None,
+    columns: Mapping[str, str],
+    constants: Mapping[str, Any],
+) -> Answers:
+    """The answers of a table, and the benchmark that they are to: the one named, else that of the table.
+
+    Where the table holds no questions either, it is the benchmark of the run, if that holds one alone.
+    """
+    columns = by_field(columns)
+    loaded = load_benchmark(run, benchmark) if benchmark else None
+    source = read_source(data, loaded)
+    present = columns_of(source.lines) if source.free else []
+    with source.named():
+        with_questions = loaded is None and holds_questions(present, columns)
+        _check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
+        matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
+    lines: Iterable[Line] = renamed(source.lines, matched, columns, constants)
+    inferred: Mapping[str, int] = {}
+    if with_questions:
+        loaded, lines, inferred = table_items(lines, name or default_name(data))
+        lines = filter(_of_answer, lines)
+    loaded = loaded or _benchmark_of(run, source, present)
+    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
+    if source.in_memory:
+        lines = map(_with_text, lines)
+    responses, skipped, probes = _responses(lines, loaded, matched)
+    return Answers(source, loaded, responses, skipped, probes, matched, inferred)
+
+
+def _check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
+    """Raise `InputError` for a field that a table of answers does not have."""
+    unknown = [name for name in names if name not in fields]
+    if unknown:
+        raise InputError(f"answers have no field {unknown[0]!r}.{suggest(unknown[0], list(fields))}")
+
+
+def _benchmark_of(run: RunFile, source: Source, columns: Sequence[str]) -> Loaded:
+    """The run's only benchmark. Raises `InputError` where there is none, or several."""
+    spec = only_benchmark(run)
+    if spec is None:
+        raise InputError(
+            f"{source.name}: no benchmark is named, and no column holds the questions (there are "
+            f'{", ".join(columns)}): name it with benchmark="jsonl(path=exam.jsonl)" (--benchmark), or the '
+            'column with map={"question": "COLUMN"} (--map question=COLUMN).'
+        )
+    return load_benchmark(run, spec)
+
+
+def _of_answer(line: Line) -> bool:
+    """Whether a row of a table with questions tells of an answer, and not of a question alone."""
+    return any(line.row.get(name) not in (None, "") for name in ("candidate", "text"))
+
+
+def _with_text(line: Line) -> Line:
+    """The row with the text of a cell that a frame holds as True or 12: a column of such answers only."""
+    text = line.row.get("text")
+    return Line(line.where, {**line.row, "text": str(text)}) if isinstance(text, bool | int | float) else line
 
 
 def import_answers(
     run: RunFile,
-    file: Path,
+    data: Data,
     *,
-    benchmark: str,
+    benchmark: str | None = None,
+    name: str | None = None,
     columns: Mapping[str, str],
-    constants: Mapping[str, str],
+    constants: Mapping[str, Any],
     roles: Mapping[str, Role],
     new_version: bool = False,
 ) -> Imported:
-    """Store the recorded answers of `file` in one transaction: all of them, or none.
+    """Store the recorded answers of a file or of data in memory in one transaction: all of them, or none.
 
-    `columns` gives for each of our names the file's column, `constants` a value for every row. A null text
-    is a failed response; '' arrived empty. Importing the same file again changes nothing. Rows about items
+    `columns` gives for each of our names the source's column, `constants` a value for every row. A null text
+    is a failed response; '' arrived empty. Importing the same again changes nothing. Rows about items
     outside the benchmark are skipped and counted; a file of nothing else is refused. Rows with a `probe`, as
-    an export has them, are left out. A registered `LogReader` reads the files that it accepts.
+    an export has them, are left out. A registered `LogReader` reads the files that it accepts. Without a
+    `benchmark` it is that of the table (`read_answers`), under `name`.
     """
-    for name, role in roles.items():
+    for candidate, role in roles.items():
         if role not in get_args(Role):
-            raise InputError(f"--role {name}={role}: a role is candidate, floor or ceiling.")
-    if not is_file(file) and not file.is_dir():
-        raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
-    loaded = load(benchmark)
-    loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
-    unknown_fields = [n for n in (*columns, *constants) if n not in COLUMNS and n != "id"]
-    if unknown_fields:
-        raise InputError(
-            f"answers have no field {unknown_fields[0]!r}.{suggest(unknown_fields[0], list(COLUMNS))}"
-        )
-    reader = reader_of(file, loaded)
-    responses, skipped, probes = _responses(reader.lines(file, loaded), loaded, columns, constants)
+            raise InputError(f"--role {candidate}={role}: a role is candidate, floor or ceiling.")
+    answers = read_answers(
+        run, data, benchmark=benchmark, name=name, columns=columns, constants=constants
+    )  # fmt: skip
+    source, loaded, responses = answers.source, answers.benchmark, answers.responses
     candidates = dict.fromkeys(r.candidate for r in responses)
     unknown = [name for name in roles if name not in candidates]
     if unknown:
-        raise InputError(f"--role names {unknown[0]!r}, but {file} has no such candidate."
+        raise InputError(f"--role names {unknown[0]!r}, but {source.name} has no such candidate."
                          f"{suggest(unknown[0], list(candidates))}")  # fmt: skip
-    if probes and not responses:
-        raise InputError(
-            f"{file} holds no answer in words to {loaded.spec}: {probes} rows are of probes, which "
-            "`viva merge` brings from the run they are from, and `viva collect --for` asks anew."
-        )
     if not responses:
-        raise InputError(
-            f"{file} holds {skipped.total()} answers, all to items outside {loaded.spec}: {listed(skipped)}."
-            f"{_near(skipped, loaded)} Nothing was imported."
-        )
+        raise _no_answers(answers)
     with run.writing() as db:
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
         items = put_benchmark(
@@ -116,16 +197,19 @@ def import_answers(
             db,
             "import",
             {
-                "file": file.name,
-                "file_hash": reader.file_hash(file, loaded),
+                "file": Path(source.name).name,
+                "file_hash": source.hash,
                 "benchmark": loaded.spec,
                 "signature": loaded.signature,
                 "map": dict(columns),
                 "set": dict(constants),
                 "roles": dict(roles),
                 **stored._asdict(),
-                "skipped": skipped.total(),
-                "probes": probes,
+                "skipped": answers.skipped.total(),
+                "probes": answers.probes,
+                "matched": dict(answers.matched),
+                "formats": dict(answers.formats),
+                "left_out": list(answers.left_out),
             },
             changed=stored.new + stored.replaced,
         )
@@ -135,17 +219,34 @@ def import_answers(
         items=len({(r.item, r.variant) for r in responses}),
         blank=sum(r.text is not None and is_blank(r.text) for r in responses),
         failed=sum(r.status == "failed" for r in responses),
-        skipped=skipped.total(),
-        skipped_items=tuple(skipped),
+        skipped=answers.skipped.total(),
+        skipped_items=tuple(answers.skipped),
         **stored._asdict(),
         identical_repeats=identical_repeats(responses),
-        probes=probes,
+        probes=answers.probes,
         **count_items(loaded.items).facts,
+        matched={ours: theirs for ours, theirs in answers.matched.items() if ours != theirs},
+        formats=dict(answers.formats),
+        left_out=answers.left_out,
+    )
+
+
+def _no_answers(answers: Answers) -> InputError:
+    """The error for a source without an answer to the benchmark."""
+    source, loaded, skipped, probes = answers.source.name, answers.benchmark, answers.skipped, answers.probes
+    if probes:
+        return InputError(
+            f"{source} holds no answer in words to {loaded.spec}: {probes} rows are of probes, which "
+            "`viva merge` brings from the run they are from, and `viva collect --for` asks anew."
+        )
+    return InputError(
+        f"{source} holds {skipped.total()} answers, all to items outside {loaded.spec}: {listed(skipped)}."
+        f"{_near(skipped, loaded)} Nothing was imported."
     )
 
 
 def _responses(
-    lines: Iterable[Line], loaded: Loaded, columns: Mapping[str, str], constants: Mapping[str, str]
+    lines: Iterable[Line], loaded: Loaded, matched: Mapping[str, str]
 ) -> tuple[list[Response], Counter[str], int]:
     """The rows as responses to the selected items; how many are about each other item; how many hold
     log-probabilities.
@@ -154,7 +255,7 @@ def _responses(
     responses: dict[tuple[str, str, str, int, str], tuple[Response, str]] = {}
     skipped: Counter[str] = Counter()
     probes = 0
-    for line in named(lines, columns, constants, _NEEDED):
+    for line in named(lines, matched, _NEEDED):
         if of_probe(line):
             probes += 1
             continue

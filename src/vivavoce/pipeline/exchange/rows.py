@@ -20,47 +20,39 @@ def by_name(items: Iterable[Item]) -> dict[tuple[str, str], Item]:
     return {(item.alias, ""): item for item in items if item.alias} | names
 
 
-def named(
-    lines: Iterable[Line], columns: Mapping[str, str], constants: Mapping[str, str], needed: Mapping[str, str]
+def renamed(
+    lines: Iterable[Line], matched: Mapping[str, str], map: Mapping[str, str], set: Mapping[str, Any]
 ) -> Iterator[Line]:
-    """Rows under our names. `needed` gives for each column that must be there how the user can name it.
+    """Rows under our names: each field from its `matched` column, or as it is `set` for all rows.
+
+    Raises `InputError` for a row without a column that the user's `map` names; another may be absent.
+    """
+    for line in lines:
+        present = {
+            ours: theirs
+            for ours, theirs in matched.items()
+            if ours in map or (theirs in line.row and theirs != ours)
+        }
+        yield Line(line.where, {**rename(line, present), **set})
+
+
+def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str, str]) -> Iterator[Line]:
+    """Rows that have what they need. `needed` gives for each column how the user can name it.
 
     Raises `InputError` when one is absent, or empty where only `text` may be.
     """
     for line in lines:
-        row = {**rename(line, columns), **constants}
-        if "id" in row and "item" not in row:
-            row["item"] = row.pop("id")
+        row = line.row
         for name, remedy in needed.items():
             if name not in row:
-                likely = _likely([n for n in needed if n not in row], line.row)
                 raise InputError(
-                    f"{line.where}: no column {name!r} (there are {', '.join(line.row)}): {remedy} names it."
-                    + (f" Perhaps: {likely}." if likely else "")
+                    f"{line.where}: no column {name!r} (there are {', '.join(row)}): {remedy} names it."
                 )
             if name != "text" and row[name] in (None, ""):
-                raise InputError(f"{line.where}: the column {columns.get(name, name)!r} is empty.")
+                raise InputError(f"{line.where}: the column {matched.get(name, name)!r} is empty.")
         for name in _NAMES:
             refuse_line_ends(row.get(name), f"{line.where}, {name}")
-        yield Line(line.where, row)
-
-
-_SYNONYMS = {
-    "item": ("question_id", "qid", "item_id", "question_no", "case_id", "prompt_id"),
-    "candidate": ("model", "model_name", "model_id", "system", "llm", "engine"),
-    "text": ("answer", "response", "output", "completion", "generation", "prediction", "model_answer"),
-}
-"""What others call our columns."""
-
-
-def _likely(missing: Iterable[str], columns: Iterable[str]) -> str:
-    """The options that would name the missing columns, as far as their names can be guessed."""
-    by_folded = {column.casefold(): column for column in columns}
-    guesses = {
-        name: next((by_folded[n] for n in _SYNONYMS.get(name, ()) if n in by_folded), None)
-        for name in missing
-    }
-    return " ".join(f"--map {ours}={theirs}" for ours, theirs in guesses.items() if theirs)
+        yield line
 
 
 MOST_NAMED = 5

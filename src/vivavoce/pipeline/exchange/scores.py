@@ -8,61 +8,29 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
-from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Criterion, Direction, IfUnanswered, Item, ItemKey, Measure, Value
-from vivavoce.core.registry import file_hash
 from vivavoce.core.specs import RECORDED, Spec, matches, parse
-from vivavoce.core.tables import Line, read_lines
+from vivavoce.core.tables import Line
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.requests import scores_logprobs
 from vivavoce.pipeline.exchange.label_probabilities import RowProbability, put_imported_draw, row_probability
-from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, text_of
+from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
+from vivavoce.pipeline.exchange.score_layout import Blank, Layout
+from vivavoce.pipeline.exchange.sources import Data, Source, read_source
+from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.store.read import StoredResponse, items_by_id, stored_responses
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import ScoreRow, put_measures, put_provenance, put_scores, refuse_other_scores
 
-COLUMNS = (
-    *("item", "variant", "candidate", "repeat", "edit", "criterion", "value", "rater", "pass_no", "ballot"),
-    *("position", "note", "probe", "probability"),
-)
 _NEEDED = {
     "item": "--map item=COLUMN",
     "candidate": "--map candidate=COLUMN or --set candidate=NAME",
 }
-Blank = Literal["unanswered", "recorded"]
 ScoreKey = tuple[str, str, int, int, str]
 """Criterion, rater, response key, pass and ballot."""
-
-
-class Layout(NamedTuple):
-    """How a file of marks is laid out, and which of its rows are meant.
-
-    `columns` gives for each of our names the file's, `constants` a value for every row, `criteria` the
-    columns of a wide file or a choice from a long one, `where` the values that chosen rows have, `status`
-    the column whose word must be ok. `blank` says what marks of a blank answer count as. A `probability` that
-    is named in `columns` or `constants` is that of the draw of labels.
-    """
-
-    columns: Mapping[str, str]
-    constants: Mapping[str, str]
-    criteria: Sequence[str] = ()
-    where: Mapping[str, str] = {}
-    status: str | None = None
-    blank: Blank = "unanswered"
-
-    @property
-    def of_draw(self) -> bool:
-        """Whether the rows state with which probability their case was drawn for labelling."""
-        return "probability" in {**self.columns, **self.constants}
-
-    def check(self) -> None:
-        """Raise `InputError` for a field that marks do not have."""
-        fields = (*COLUMNS, "id", *self.criteria)
-        if wrong := [name for name in (*self.columns, *self.constants) if name not in fields]:
-            raise InputError(f"scores have no field {wrong[0]!r}.{suggest(wrong[0], list(fields))}")
 
 
 class Scorable(NamedTuple):
@@ -115,8 +83,8 @@ class _Match(NamedTuple):
     words: str
 
 
-def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> FileScores:
-    """The marks of a file for answers of the run. A rater is who the file says, else the spec's model.
+def read_marks(source: Source, layout: Layout, scorable: Scorable, spec: Spec) -> FileScores:
+    """The marks of a source for answers of the run. A rater is who the file says, else the spec's model.
 
     Marks of probes are left out: they are of no answer in words. Rows about items that the run, or the
     benchmark chosen, does not have are skipped and counted. Raises `InputError` for a row about an answer
@@ -130,7 +98,9 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
     skipped: Counter[str] = Counter()
     draw: list[RowProbability] = []
     probes = 0
-    for line in named(_selected_rows(file, layout, spec), layout.columns, layout.constants, _NEEDED):
+    matched = layout.match(source)
+    lines = renamed(_selected_rows(source, layout, spec), matched, layout.map, layout.constants)
+    for line in named(lines, matched, _NEEDED):
         if of_probe(line) and "probe" not in layout.criteria:
             probes += 1
             continue
@@ -149,22 +119,22 @@ def read_marks(file: Path, layout: Layout, scorable: Scorable, spec: Spec) -> Fi
                 blank_scored[match.words] = None
     if unmatched:
         raise InputError(
-            f"{unmatched.total()} rows of {file} are about what this run does not hold, such as "
+            f"{unmatched.total()} rows of {source.name} are about what this run does not hold, such as "
             f"{next(iter(unmatched))}: import the answers first, or choose rows with --where. Nothing was "
             "imported."
         )
     if probes and not (scores or skipped):
         raise InputError(
-            f"{file}: the {probes} rows chosen mark what models told of their probabilities, no answer in "
-            "words: `viva merge` brings such marks from the run they are from."
+            f"{source.name}: the {probes} rows chosen mark what models told of their probabilities, no "
+            "answer in words: `viva merge` brings such marks from the run they are from."
         )
     if skipped and not scores:
         raise InputError(
-            f"{file} holds {skipped.total()} rows of scores, all about items outside the benchmark: "
+            f"{source.name} holds {skipped.total()} rows of scores, all about items outside the benchmark: "
             f"{listed(skipped)}. Nothing was imported."
         )
     if criteria and (absent := [name for name in layout.criteria if name not in criteria]):
-        raise InputError(f"{file}: no row marks {absent[0]!r}.{suggest(absent[0], list(criteria))}")
+        raise InputError(f"{source.name}: no row marks {absent[0]!r}.{suggest(absent[0], list(criteria))}")
     return FileScores(scores, tuple(blank_scored), skipped, probes, tuple(draw))
 
 
@@ -198,14 +168,14 @@ def _add_marks(
     return scored
 
 
-def _selected_rows(file: Path, layout: Layout, spec: Spec) -> Iterator[Line]:
+def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]:
     """The rows that `where` chooses. Raises `InputError` if there is none, or a column is not there."""
     where = layout.where
     # f1.csv has a column `variant` for the measure's setting: rows chosen by it name no variant of an item.
     by_variant = "variant" in where and "variant" not in layout.columns.values()
     of_measure = by_variant and spec.settings.get("variant") == where["variant"]
     empty = True
-    for line in read_lines(file):
+    for line in source.lines:
         for column in where:
             if column not in line.row:
                 near = suggest(column, list(line.row))
@@ -216,7 +186,7 @@ def _selected_rows(file: Path, layout: Layout, spec: Spec) -> Iterator[Line]:
             empty = False
             yield Line(line.where, {k: v for k, v in line.row.items() if not (of_measure and k == "variant")})
     if empty:
-        raise InputError(f"{file}: no row has {', '.join(f'{k}={v}' for k, v in where.items())}.")
+        raise InputError(f"{source.name}: no row has {', '.join(f'{k}={v}' for k, v in where.items())}.")
 
 
 def _find_response(line: Line, names: tuple[str, str], scorable: Scorable) -> _Match | str | None:
@@ -324,18 +294,19 @@ class ImportedScores(NamedTuple):
     blank_scored: tuple[str, ...]
     probes: int = 0
     skipped_items: tuple[str, ...] = ()
+    matched: Mapping[str, str] = {}
 
 
 def import_scores(
     run: RunFile,
-    file: Path,
+    data: Data,
     *,
     measure: str,
     layout: Layout,
     declared: Mapping[str, Mapping[str, Any]] | None = None,
     benchmark: str | None = None,
 ) -> ImportedScores:
-    """Store the recorded scores of `file` for answers that the run holds; all of them, or none.
+    """Store the recorded scores of a file or of data in memory for answers of the run; all, or none.
 
     `measure` is a spec, kept as a label. `declared` gives for a criterion, or for all under '*', fields of
     `Declared`; what is not given is as published where the measure is known. Rows about items that the run,
@@ -353,9 +324,10 @@ def import_scores(
     layout.check()
     if layout.blank not in get_args(Blank):
         raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
-    scores = read_marks(file, layout, _scorable(run, benchmark), spec)
+    source = read_source(data, None)
+    scores = read_marks(source, layout, _scorable(run, benchmark), spec)
     measures = _measures(spec, scores, declared or {})
-    _check(file, scores, measures)
+    _check(source.name, scores, measures)
     with run.writing() as db:
         before = db.total_changes
         if layout.of_draw:
@@ -370,8 +342,8 @@ def import_scores(
             db,
             "import scores",
             {
-                "file": file.name,
-                "file_hash": file_hash(file),
+                "file": Path(source.name).name,
+                "file_hash": source.hash,
                 "metric": str(spec),
                 "map": dict(layout.columns),
                 "set": dict(layout.constants),
@@ -379,6 +351,7 @@ def import_scores(
                 "criteria": list(scores.criteria),
                 "blank": layout.blank,
                 "probes": scores.probes,
+                "matched": layout.match(source),
             },
             changed=db.total_changes - before,
         )
@@ -390,6 +363,7 @@ def import_scores(
         failed=statuses["failed"],
         skipped=scores.skipped.total(),
         skipped_items=tuple(scores.skipped),
+        matched={ours: theirs for ours, theirs in layout.match(source).items() if ours != theirs},
         criteria=scores.criteria,
         blank_scored=scores.blank_scored,
         probes=scores.probes,
@@ -398,7 +372,7 @@ def import_scores(
 
 def _scorable(run: RunFile, benchmark: str | None) -> Scorable:
     """What the run holds, restricted to one benchmark if it is named."""
-    loaded = load(benchmark) if benchmark else None
+    loaded = load_benchmark(run, benchmark) if benchmark else None
     with run.reading() as db:
         stored, items = stored_responses(db), list(items_by_id(db).values())
     if loaded is None:
@@ -430,7 +404,7 @@ def _measures(
     return measures
 
 
-def _check(file: Path, scores: FileScores, measures: Mapping[tuple[str, str], Measure]) -> None:
+def _check(file: str, scores: FileScores, measures: Mapping[tuple[str, str], Measure]) -> None:
     """Raise `InputError` for a mark out of its range, or a silence worth a limit that is not declared."""
     for key, score in scores.by_key.items():
         c = measures[key[:2]].criterion

@@ -16,7 +16,8 @@ from vivavoce.core.records import Measure
 from vivavoce.core.specs import Spec
 from vivavoce.core.tables import is_file, read_lines
 from vivavoce.pipeline.exchange.answers import import_answers
-from vivavoce.pipeline.exchange.scores import Layout, import_scores
+from vivavoce.pipeline.exchange.score_layout import Layout
+from vivavoce.pipeline.exchange.scores import import_scores
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 

@@ -1,0 +1,214 @@
+"""The questions of a table: one item for each id, its format inferred where none stands.
+
+Such a benchmark has no file. Its items are stored in the run, and the run reads them from there.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.benchmarks import Benchmark, Loaded, checked
+from vivavoce.benchmarks.files import read_item
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Card, Item
+from vivavoce.core.registry import benchmark
+from vivavoce.core.tables import ITEMS, LISTS, Line
+from vivavoce.core.text import label, one_line
+
+SHORT_WORDS = 10
+"""References of at most so many words are short answers."""
+INFERRED = (
+    "options: mcq, and with several keys list; the key True or False: true_false; steps: multi_hop, and with "
+    f"the number of a wrong one multi_hop_inverse; a key or references of {SHORT_WORDS} words at most: "
+    "short; every other question: longform"
+)
+"""The rule for the format of a question that states none."""
+_FIELDS = tuple(
+    name for name in ITEMS if name not in ("benchmark", "alias", "source", "origin", "weight", "meta")
+)
+
+
+@benchmark("table")
+class Table(Benchmark):
+    """Questions that came into a run with their answers, from a data frame or a file; `name` is the exam's.
+
+    They have no file of their own: only a run that holds them can be asked for them.
+    """
+
+    name: str
+
+    @property
+    def card(self) -> Card:
+        """What is known of a user's table."""
+        return Card(
+            name=self.name,
+            description="An exam of the user's own.",
+            source="a table with questions and answers",
+            revision_note="no file; the hash of its questions stands in the signature",
+            licence="not stated",
+            access="own",
+            citation="none",
+        )
+
+    def items(self) -> Iterator[Item]:
+        """Raises `InputError`: the questions stand in the run that they were imported into."""
+        raise InputError(
+            f"the questions of {self} came from a table, and stand in the run that it was imported into: "
+            "name that run, or import the table again."
+        )
+
+    def loaded(self, items: Sequence[Item]) -> Loaded:
+        """The benchmark with items that a table or a run holds, checked; its signature has their hash."""
+        texts = json.dumps([(item.item, item.variant, item.hash) for item in items])
+        digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return checked(self, items)._replace(signature=f"{registry.signature(self)}#{digest}")
+
+
+class TableItems(NamedTuple):
+    """What a table says of questions: the benchmark, the rows with an id each, and the formats inferred."""
+
+    benchmark: Loaded
+    lines: tuple[Line, ...]
+    formats: dict[str, int]
+
+
+def table_items(lines: Iterable[Line], name: str) -> TableItems:
+    """The questions of rows under our names: one item for each id and variant.
+
+    Without an id, what is asked (question, options, context) names the question: `q` and ten hex digits of
+    its hash, the same in every table. What a row leaves empty, another row with that id may say. A question
+    that states no format has it by `INFERRED`.
+
+    Raises `InputError` for two rows that say different things of one id, for a row that names no question,
+    and for items that their format cannot use.
+    """
+    named = [_with_id(line) for line in lines]
+    merged: dict[tuple[str, str], dict[str, tuple[Any, str]]] = {}
+    for line in named:
+        key = (str(line.row["item"]), str(line.row.get("variant") or ""))
+        _merge(merged.setdefault(key, {}), line, " ".join(key).strip())
+    inferred: Counter[str] = Counter()
+    items = []
+    for fields in merged.values():
+        where = fields["item"][1]
+        row = _in_form({name: value for name, (value, _) in fields.items()})
+        if row.get("question") in (None, ""):
+            raise InputError(f"{where}: no row says what the question {row['item']!r} is.")
+        if row.get("format") in (None, ""):
+            row["format"] = _format(row)
+            inferred[row["format"]] += 1
+        item = read_item(Line(where, _keyed(row)), name, arrays=True)
+        items.append(formats.check(item))
+    return TableItems(Table(name=name).loaded(items), tuple(named), dict(inferred))
+
+
+def _with_id(line: Line) -> Line:
+    """The row with an id: its own, or one made of what it asks."""
+    row = line.row
+    if "item" in row:
+        if row["item"] in (None, ""):
+            raise InputError(
+                f"{line.where}: the id is empty; leave the column out to have ids made of the questions."
+            )
+        return line
+    if row.get("question") in (None, ""):
+        raise InputError(f"{line.where}: neither an id nor a question.")
+    options = _list_of(row.get("options"), dicts=True)
+    content = [str(row[name]).strip() if row.get(name) else "" for name in ("question", "context")]
+    digest = hashlib.sha256(json.dumps([*content, options or None], default=str).encode()).hexdigest()[:10]
+    return Line(line.where, {**row, "item": f"q{digest}"})
+
+
+def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
+    """Add what the row says of its question. Raises `InputError` where another row says something else."""
+    for field in _FIELDS:
+        value = line.row.get(field)
+        if value in (None, ""):
+            continue
+        before, where = fields.setdefault(field, (value, line.where))
+        if before != value and str(before) != str(value):
+            raise InputError(
+                f"{line.where}: the question {name!r} has another {field} than in {where}: "
+                f"{one_line(str(value), 40)!r} and {one_line(str(before), 40)!r}. Rows with one id say the "
+                "same of the question; different questions need different ids."
+            )
+
+
+def _in_form(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with lists for what is written as one, and for options under letters."""
+    row = {k: _list_of(v, dicts=k == "options") if k in LISTS else v for k, v in row.items()}
+    options, answer = row.get("options"), row.get("answer")
+    if isinstance(options, dict):  # {"A": "aspirin", "B": "heparin"}, and a key that is one of its letters
+        row["options"] = [value for value in options.values() if value is not None]
+        if isinstance(answer, str) and answer not in row["options"]:
+            row["answer"] = options.get(answer, answer)
+    if isinstance(row.get("options"), list) and isinstance(row.get("answer"), str):
+        row["answer"] = _letters(row["answer"], row["options"])
+    return row
+
+
+def _letters(answer: str, options: Sequence[Any]) -> str | list[str]:
+    """The letters that a key such as 'A, C' or '(b)' consists of; any other key, and an option, as it is."""
+    letters = re.split(r"\s*[,;|/]\s*|\s+", answer.strip(" []().").upper())
+    labels = {label(k) for k in range(len(options))}
+    return letters if answer not in options and set(letters) <= labels else answer
+
+
+def _list_of(value: Any, *, dicts: bool = False) -> Any:
+    """The list that a text writes, as JSON or as Python's `str` of a list of texts does; else the value.
+
+    With `dicts`, also the dict that it writes.
+    """
+    kinds: tuple[type, ...] = (list, dict) if dicts else (list,)
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        for parse in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+                entries = parse(value)
+                # NumPy writes an array without commas, and Python would join its texts
+                if isinstance(entries, kinds) and (parse is json.loads or str(entries) == value.strip()):
+                    return entries
+    return value
+
+
+def _format(row: Mapping[str, Any]) -> str:
+    """The format of a question that states none, by `INFERRED`."""
+    if row.get("steps"):
+        return "multi_hop" if row.get("step") in (None, "") else "multi_hop_inverse"
+    keys, options = _keys(row), row.get("options") or ()
+    if len(keys) == 1 and all(map(_is_truth, (*keys, *options))):
+        return "true_false"
+    if options:
+        return "list" if len(keys) > 1 else "mcq"
+    return "short" if 0 < max((len(key.split()) for key in keys), default=0) <= SHORT_WORDS else "longform"
+
+
+def _keys(row: Mapping[str, Any]) -> list[str]:
+    """What is right: the answer, else the references."""
+    key = row.get("answer")
+    if key in (None, "", []):
+        key = row.get("references")
+    return [str(k) for k in (key if isinstance(key, list) else [key]) if k not in (None, "")]
+
+
+def _is_truth(key: Any) -> bool:
+    return str(key).strip().casefold() in ("true", "false", "t", "f")
+
+
+def _keyed(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the key of a closed question as its answer, where a column for all formats held it.
+
+    True and False need no options beside them.
+    """
+    if row["format"] == "true_false":
+        row = {**row, "options": None}
+    closed = not getattr(formats.FORMATS.get(row["format"]), "open_text", True)
+    if closed and row.get("answer") in (None, "") and row.get("references") not in (None, ""):
+        return {**_in_form({**row, "answer": row["references"]}), "references": None}
+    return row

@@ -1,0 +1,172 @@
+"""Which of a table's columns is which of our fields: by our name, by what others call it, or as mapped."""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.tables import Line
+
+
+class Field(NamedTuple):
+    """A field of ours: what it holds, in words for a sentence, and what others call its column."""
+
+    meaning: str
+    others: tuple[str, ...]
+
+
+FIELDS: dict[str, Field] = {
+    "item": Field(
+        "the question's id",
+        ("id", "item_id", "question_id", "qid", "question_no", "prompt_id", "example_id", "sample_id"),
+    ),
+    "question": Field(
+        "the question", ("prompt", "input", "query", "question_text", "instruction", "problem", "stem")
+    ),
+    "options": Field("the options", ("choices", "answer_options", "answer_choices", "possible_answers")),
+    "answer": Field(
+        "the key",
+        (
+            *("key", "answer_key", "gold", "gold_answer", "correct", "correct_answer", "correct_option"),
+            *("ground_truth", "target", "label", "expected", "expected_answer"),
+        ),
+    ),
+    "references": Field(
+        "the reference answer",
+        (
+            *("reference", "reference_answer", "reference_answers", "gold_answers", "ground_truths"),
+            *("ideal", "ideal_answer", "expected_output"),
+        ),
+    ),
+    "context": Field("what is shown with the question", ("passage", "vignette")),
+    "format": Field("the question's format", ("item_format", "question_format", "question_type")),
+    "category": Field("the category", ("topic", "subject", "specialty", "domain")),
+    "group": Field("the case", ("case", "case_id", "patient", "patient_id", "vignette_id")),
+    "candidate": Field("the model", ("model", "model_name", "model_id", "system", "llm", "engine")),
+    "text": Field(
+        "what the model answered",
+        (
+            *("response", "output", "completion", "generation", "prediction", "model_answer"),
+            *("model_response", "model_output", "response_text", "output_text", "generated_text"),
+        ),
+    ),
+    "repeat": Field(
+        "the repeat", ("repetition", "repeat_no", "replicate", "trial", "attempt", "epoch", "run_no")
+    ),
+    "criterion": Field("the criterion", ("criterion_name", "dimension", "aspect", "metric")),
+    "value": Field("the score", ("score", "rating", "mark", "grade")),
+}
+"""The fields that are found under other names too. Every other field is found under its own name alone."""
+
+OF_ITEMS = ("question", "options", "answer", "references", "context", "format", "category", "group")
+"""What a table that holds the questions says of them; `item` and `variant` name them."""
+OF_RESPONSES = ("item", "candidate", "text", "repeat")
+OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
+
+_RIVALS = ("text", "answer")
+"""A column of our own name wins over other names; but these may be the key, the prompt or the response."""
+_LAST = {"item": ("case_id",)}
+"""A name that a field takes where it has no other; a field beside it has the better right to it."""
+
+
+def folded(column: str) -> str:
+    """The name without case and signs: 'Model Answer', 'modelAnswer' and 'model-answer' are one."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip().removeprefix("\ufeff"))
+    return re.sub(r"[\W_]+", "_", words.casefold()).strip("_")
+
+
+def match_columns(
+    columns: Sequence[str],
+    fields: Iterable[str],
+    *,
+    map: Mapping[str, str],
+    set: Collection[str] = (),
+    reserved: Collection[str] = (),
+) -> dict[str, str]:
+    """The column of each field that has one, of a table with these columns; what `map` says is part of it.
+
+    What is `set` for all rows is not looked for, and a column that is mapped, or `reserved` for something
+    else, is not found again. A column of exactly our name comes first, then one that differs in case or
+    signs, then one under a name of `FIELDS`.
+
+    Raises `InputError` where two columns may be one field, and for `text` and `answer` also where one of them
+    bears our name: it may be the prompt, the key or the response.
+    """
+    unused = [column for column in columns if column not in {*map.values(), *reserved}]
+    free = {column: folded(column) for column in unused}
+    matched = dict(map)
+    for field in fields:
+        if field in map or field in set:
+            continue
+        likely = _likely(field, free)
+        if len(likely) > 1:
+            names = " and ".join(repr(column) for column in likely)
+            raise InputError(
+                f"the columns {names} may each be {FIELDS[field].meaning}: {_say(field, likely)}."
+            )
+        for column in likely:
+            matched[field] = column
+            del free[column]
+    return matched
+
+
+def _likely(field: str, free: Mapping[str, str]) -> list[str]:
+    """The columns that may be the field; `free` gives the folded name of each."""
+
+    def called(*names: str) -> list[str]:
+        return [column for column, name in free.items() if name in names]
+
+    ours, others = [field] if field in free else called(field), called(*FIELDS[field].others)
+    likely = [*ours, *others] if field in _RIVALS else ours or others
+    return likely or called(*_LAST.get(field, ()))
+
+
+def _say(field: str, columns: Sequence[str]) -> str:
+    """How a user says which column it is."""
+    return f"map={{{field!r}: {columns[0]!r}}}, or --map {shlex.quote(f'{field}={columns[0]}')}, says which"
+
+
+def match_answers(
+    columns: Sequence[str], *, map: Mapping[str, str], set: Collection[str] = (), with_questions: bool = False
+) -> dict[str, str]:
+    """The columns of a table of answers; `with_questions` also those of the questions that it holds.
+
+    A column `answer` is the key where another one holds what the model answered (`text`, `response`, …), and
+    where there is no model. Else it is what the model answered, if the key is elsewhere: in a benchmark, or
+    in another column. Raises `InputError` where it may be either, and where `match_columns` does.
+    """
+    matched = match_columns(columns, OF_RESPONSES, map=map, set=set)
+    answer = next((c for c in columns if folded(c) == "answer" and c not in matched.values()), None)
+    present = {*matched, *set}
+    if answer is not None and "candidate" in present and "text" not in present:
+        if with_questions:
+            rest = match_columns(columns, OF_ITEMS, map=map, set=set, reserved=[answer, *matched.values()])
+            if not {"answer", "references"} & {*rest, *set}:
+                raise InputError(
+                    f"the column {answer!r} may be the key or what the model answered, and no other is "
+                    f"either: {_say('text', [answer])}, or {_say('answer', [answer])}."
+                )
+        map = {**map, "text": answer}
+    fields = (*OF_RESPONSES, *OF_ITEMS) if with_questions else OF_RESPONSES
+    return match_columns(columns, fields, map=map, set=set)
+
+
+def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:
+    """Whether one of the columns holds questions, as far as their names or `map` tell."""
+    return "question" in match_columns(columns, ["question"], map=map)
+
+
+def by_field(columns: Mapping[str, str]) -> dict[str, str]:
+    """A user's columns by our names; `id` is another word for `item`."""
+    return {"item" if field == "id" else field: column for field, column in columns.items()}
+
+
+def columns_of(lines: Iterable[Line]) -> list[str]:
+    """Every column of the rows, in the order they first appear: rows need not be even."""
+    return list(dict.fromkeys(column for line in lines for column in line.row))
+
+
+def matched_words(matched: Mapping[str, str]) -> str:
+    """What was matched under another name, in words: 'candidate is model, text is output'."""
+    return ", ".join(f"{ours} is {theirs!r}" for ours, theirs in matched.items() if ours != theirs)

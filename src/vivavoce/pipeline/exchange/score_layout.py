@@ -1,0 +1,55 @@
+"""How a table of recorded scores is laid out: which of its columns is what, and which rows are meant."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.pipeline.exchange.column_names import OF_SCORES, by_field, columns_of, match_columns
+from vivavoce.pipeline.exchange.sources import Source
+
+COLUMNS = (
+    *("item", "variant", "candidate", "repeat", "edit", "criterion", "value", "rater", "pass_no", "ballot"),
+    *("position", "note", "probe", "probability"),
+)
+Blank = Literal["unanswered", "recorded"]
+
+
+class Layout(NamedTuple):
+    """How a file of marks is laid out, and which of its rows are meant.
+
+    `columns` gives for each of our names the file's, `constants` a value for every row, `criteria` the
+    columns of a wide file or a choice from a long one, `where` the values that chosen rows have, `status`
+    the column whose word must be ok. `blank` says what marks of a blank answer count as. A `probability` that
+    is named in `columns` or `constants` is that of the draw of labels.
+    """
+
+    columns: Mapping[str, str]
+    constants: Mapping[str, str]
+    criteria: Sequence[str] = ()
+    where: Mapping[str, str] = {}
+    status: str | None = None
+    blank: Blank = "unanswered"
+
+    @property
+    def of_draw(self) -> bool:
+        """Whether the rows state with which probability their case was drawn for labelling."""
+        return "probability" in {**self.columns, **self.constants}
+
+    @property
+    def map(self) -> dict[str, str]:
+        """The columns by our names; `id` is another word for `item`."""
+        return by_field(self.columns)
+
+    def match(self, source: Source) -> dict[str, str]:
+        """The column of each field; a column of a criterion, of `where` or of `status` is no other field."""
+        columns = columns_of(source.lines)
+        reserved = [c for c in (*self.criteria, *self.where, self.status) if c is not None]
+        fields = [f for f in OF_SCORES if f in columns or not (self.criteria and f in ("criterion", "value"))]
+        with source.named():
+            return match_columns(columns, fields, map=self.map, set=self.constants, reserved=reserved)
+
+    def check(self) -> None:
+        """Raise `InputError` for a field that marks do not have."""
+        fields = (*COLUMNS, "id", *self.criteria)
+        if wrong := [name for name in (*self.columns, *self.constants) if name not in fields]:
+            raise InputError(f"scores have no field {wrong[0]!r}.{suggest(wrong[0], list(fields))}")
