@@ -1,8 +1,9 @@
 # Every target makes .venv by itself: only Python 3.11 or newer and make need be there.
 PYTHON ?= python3
 VIVA   := .venv/bin/viva
+VERSION = $(shell sed -n 's/^__version__ = "\([0-9]*\.[0-9]*\).*/\1/p' src/vivavoce/_version.py)
 
-.PHONY: demo test test-long lint sbom bench docs clean
+.PHONY: demo test test-long lint sbom bench docs publish clean
 
 demo: .venv/.installed ## a small exam, marked, compared and reported: no key, no network, no GPU
 	$(VIVA) demo
@@ -46,6 +47,10 @@ sbom: .venv/.dev ## the software bill of materials that the wheel carries, vivav
 
 docs: .venv/.dev ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
+
+publish: .venv/.dev ## this version's documentation as a commit on the branch gh-pages: push it to publish
+	PATH="$(CURDIR)/.venv/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases $(VERSION) latest
+	.venv/bin/mike set-default latest
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

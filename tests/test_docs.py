@@ -119,7 +119,7 @@ def site(root, tmp_path_factory):
     """The site, built with every warning an error."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert 0 == done.returncode, done.stderr
@@ -176,6 +176,38 @@ def test_a_search_in_peoples_own_words_begins_with_the_page_that_answers_it(sear
     hits = search(words)
     assert hits, words
     assert SEARCHES[words] == hits[0].partition("#")[0], hits[:5]
+
+
+@pytest.mark.slow
+def test_the_documentation_of_each_version_stays_when_the_next_is_published(root, tmp_path):
+    """A site is a folder for each version, one of them called latest, on a branch for publishing."""
+    for name in ("docs", "tools", "src", "mkdocs.yml", "Makefile", "pyproject.toml"):
+        (tmp_path / name).symlink_to(root / name)
+
+    def run(*words):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {"NO_MKDOCS_2_WARNING": "1", "PATH": path, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@a.example",
+                       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@a.example"}  # fmt: skip
+        done = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert 0 == done.returncode, done.stdout + done.stderr
+        return done.stdout
+
+    run("git", "init", "--quiet", "--initial-branch", "main")
+    run("git", "commit", "--quiet", "--allow-empty", "--message", "a project")
+    (version,) = re.findall(r"mike deploy --update-aliases (\S+) latest", run("make", "-n", "publish"))
+    for name in ("0.1", version):
+        run("mike", "deploy", "--update-aliases", name, "latest")
+    files = run("git", "ls-tree", "-r", "--name-only", "gh-pages").split()
+    assert {"0.1/index.html", f"{version}/index.html", "latest", "versions.json"} <= set(files)
+    versions = json.loads(run("git", "show", "gh-pages:versions.json"))
+    assert {"0.1": [], version: ["latest"]} == {entry["version"]: entry["aliases"] for entry in versions}
 
 
 def test_the_site_asks_nothing_of_other_hosts(root, tmp_path):

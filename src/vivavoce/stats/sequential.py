@@ -58,6 +58,8 @@ def obrien_fleming_spending(fraction: float, alpha: float) -> float:
     alpha : float
         Between 0 and 1.
 
+    Notes
+    -----
     Lan & DeMets (1983), Biometrika 70, 659-663: twice their alpha_1*, each side spending alpha / 2, as
     ldbounds, gsDesign and rpact do. Very little is spent early.
     """
@@ -136,6 +138,8 @@ def mixture_critical(cases: float, *, alpha: float = 0.05) -> float:
     alpha : float
         Between 0 and 1.
 
+    Notes
+    -----
     Waudby-Smith and others (2024), eq. (8), with rho^2 = r of their eq. (10).
     """
     proportion("alpha", alpha)
