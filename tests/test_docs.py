@@ -186,8 +186,12 @@ def test_the_documentation_of_each_version_stays_when_the_next_is_published(root
 
     def run(*words):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {"NO_MKDOCS_2_WARNING": "1", "PATH": path, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@a.example",
-                       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@a.example"}  # fmt: skip
+        author = {
+            f"GIT_{who}_{what}": "a@a.example"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        environment = {"NO_MKDOCS_2_WARNING": "1", "PATH": path, **author}
         done = subprocess.run(
             words,
             cwd=tmp_path,
