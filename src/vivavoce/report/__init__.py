@@ -15,7 +15,7 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.text import label, printable
 from vivavoce.core.text_files import write_text
-from vivavoce.report.charts.svg import Figure
+from vivavoce.report.charts.svg import CHART_CSS, Figure
 from vivavoce.report.context import json_rows, page_context
 from vivavoce.report.data import ReportData
 from vivavoce.report.format import SILENCE, interval, number, p_value, percent, ranks
@@ -56,7 +56,7 @@ def _page(values: dict[str, Any]) -> str:
         "label": label,
         "ranks": ranks,
     }
-    style = "".join(map(_page_file, STYLES))
+    style = "".join(map(_page_file, STYLES)) + CHART_CSS
     script = _page_file("page.js") + _page_file("explorer.js")
     text = environment.get_template("page.html").render(
         **values,
@@ -64,8 +64,7 @@ def _page(values: dict[str, Any]) -> str:
         style=Markup(style),
         script=Markup(script),
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        # Charts bear the page's colours in style attributes; nothing else does.
-        "style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+        "base-uri 'none'; form-action 'none'",
     )
     return text.lstrip()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vivavoce._version import __version__
-from vivavoce.report.charts.svg import clean
+from vivavoce.report.charts.sheet import clean
 from vivavoce.report.format import SILENCE
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
 from vivavoce.studies.score_table import MISSING

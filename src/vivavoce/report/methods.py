@@ -10,7 +10,7 @@ import polars as pl
 from vivavoce._version import __version__
 from vivavoce.core.records import IfUnanswered, Measure
 from vivavoce.core.specs import signed
-from vivavoce.report.charts.svg import clean
+from vivavoce.report.charts.sheet import clean
 from vivavoce.report.format import percent
 from vivavoce.report.section import section_of
 from vivavoce.studies.leaderboard.pooling import on_log_scale

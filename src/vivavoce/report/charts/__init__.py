@@ -9,9 +9,10 @@ from vivavoce.report.charts.estimate_plots import (
     rank_text,
     variance_bars,
 )
-from vivavoce.report.charts.svg import Figure, figure, svg
+from vivavoce.report.charts.svg import Drawing, Figure, figure
 
 __all__ = [
+    "Drawing",
     "Figure",
     "correlation_map",
     "critical_difference",
@@ -21,6 +22,5 @@ __all__ = [
     "rank_text",
     "reliability_diagram",
     "risk_coverage_curve",
-    "svg",
     "variance_bars",
 ]

@@ -1,42 +1,30 @@
 """Metric against metric: the heatmap and dendrogram of a correlation study, and scatter plots of scores."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import combinations, groupby, product
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from vivavoce import stats
+from vivavoce.report.charts.grid import Cell, Grid
+from vivavoce.report.charts.sheet import Line, Sheet, clean, text_width, wrapped
 from vivavoce.report.charts.svg import (
-    BAND,
-    INK,
-    LINE,
-    PAPER,
-    SOFT,
-    WASH,
+    Drawing,
     Figure,
-    Line,
-    boxes,
-    clean,
-    composed,
+    drawing,
     figure,
     listed,
     mixed,
     no_chart,
-    places,
     short,
-    strokes,
-    table,
     unique,
-    words,
 )
 from vivavoce.report.data import RESPONSE, Rows, ScoredResponses
 from vivavoce.report.format import number
 
-if TYPE_CHECKING:
-    import altair as alt
-
-NOTE_WIDTH = 200
+TREE, TREE_SHARE, BESIDE_TREE = 130.0, 0.3, 36.0
+"""Room for the tree, in pixels, and the most of the sheet's; and what of it is not the tree's depth."""
 
 
 class Tree(NamedTuple):
@@ -52,61 +40,43 @@ class Tree(NamedTuple):
     mergers: tuple[tuple[float, float, float, float, float, float | None], ...]
 
 
-def correlation_map(rows: Rows) -> "alt.LayerChart | str":
+def correlation_map(rows: Rows) -> Drawing | str:
     """How alike measures order candidates: Spearman's rho of their means, with the dendrogram beside it.
 
     A cell with a dark corner is alike by construction. The tree joins measures at 1 - rho; figures at its
     joints are the share of bootstrap draws in which the same cluster came back. Without a tree the measures
-    keep their order.
+    keep their order. A phone has room for the tree of a few measures only.
     """
     pairs = [r for r in rows if r["level"] == "system" and r["coefficient"] == "spearman"]
     names = measure_names(pairs) if pairs else []
     if len(pairs) < 2 or not names or all(r["value"] is None for r in pairs):
         return no_chart(pairs, "Fewer than three measures: the sentence says it all.")
-    n = len(names)
     grown = tree(rows)
-    order = grown.leaves if grown else tuple(range(n))
-    place = _by_places(n, pairs)
-    size = float(max(32, min(46, 420 // n)))
-    top, end = 22.0, 22.0 + n * size
-    cells = [
-        _rho_cell(place.get((i, j)), names[i], names[j], x=at_x * size, y=top + at_y * size, size=size)
-        for at_y, i in enumerate(order)
-        for at_x, j in enumerate(order)
-    ]
-    marks = [
-        {"x": cell["x2"] - 4, "y": cell["y"] + 4, "on": cell["on"], "a": cell["a"], "b": cell["b"]}
-        for cell, row in zip(cells, (place.get((i, j)) for i in order for j in order), strict=True)
-        if row is not None and row["by_construction"]
-    ]
-    labels = [
-        {"x": -8.0, "y": top + (k + 0.5) * size, "text": f"{names[i]}  {k + 1}"} for k, i in enumerate(order)
-    ]
-    heads = [{"x": (k + 0.5) * size, "y": top - 10, "text": str(k + 1)} for k in range(n)]
-    # Below the scale of the tree where that would meet it.
-    line = end + (16 if not grown or n * size > NOTE_WIDTH else 34)
-    notes = [{"x": 0.0, "y": line, "text": "Spearman's ρ of candidates' means"}]
-    layers = [_cells(cells), _figures(cells)]
-    if marks:
-        layers.append(_corners(marks))
-        layers.append(_corners([{"x": 5.0, "y": line + 18, "on": INK}]))
-        notes.append(
-            {"x": 16.0, "y": line + 18, "text": "corner: alike by construction, criteria of one call"}
-        )
-    layers += [
-        words(labels, align="right", limit=280),
-        words(heads, color=SOFT),
-        words(notes, align="left", color=SOFT),
-    ]
-    width = n * size
-    if grown:
-        width += 170
-        layers += _dendrogram(grown, x0=n * size + 12, top=top, size=size, end=end)
+    order = grown.leaves if grown else tuple(range(len(names)))
+    place = _by_places(len(names), pairs)
+
+    def draw(room: float) -> Sheet:
+        sheet = Sheet(room)
+        keep = min(TREE, TREE_SHARE * room) if grown else 0.0
+        grid = Grid(sheet, [names[i] for i in order], widest=46, keep=keep)
+        for (down, i), (across, j) in product(enumerate(order), repeat=2):
+            _rho_cell(sheet, grid.cell(down, across), place.get((i, j)))
+        if grown and grid.kept:
+            _dendrogram(sheet, grid, grown, keep - BESIDE_TREE)
+        sheet.height += 6
+        sheet.notes(["Spearman's ρ of candidates' means"], 0 if not grid.beside else grid.left)
+        if any(row["by_construction"] for row in pairs):
+            x = 0 if not grid.beside else grid.left
+            _corner(sheet, x + 9, sheet.height + 3)
+            sheet.notes(["corner: alike by construction, criteria of one call"], x + 16)
+        grid.list_names()
+        return sheet
+
     says = "Spearman's rho between measures over candidates: " + listed(
         f"{short(names[i])} and {short(names[j])} {_rho_text(place[i, j]['value'])}"
         for i, j in combinations(order, 2)
     )
-    return composed(layers, width=width, height=line + (24 if marks else 6), says=says)
+    return drawing(says, draw)
 
 
 def _by_places(n: int, pairs: Rows) -> dict[tuple[int, int], Mapping[str, Any]]:
@@ -117,104 +87,70 @@ def _by_places(n: int, pairs: Rows) -> dict[tuple[int, int], Mapping[str, Any]]:
     return by
 
 
-def _rho_cell(
-    row: Mapping[str, Any] | None, a: str, b: str, *, x: float, y: float, size: float
-) -> dict[str, Any]:
+def _rho_cell(sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None) -> None:
     """A cell of the map; on the diagonal, where there is no row, it is empty."""
-    value = row["value"] if row else None
-    fill, on = _shade(value)
-    text = ""
-    if row is not None:
-        text = "?" if value is None else _rho_text(value)
-    return {"x": x, "x2": x + size - 1, "y": y, "y2": y + size - 1, "fill": fill, "on": on, "text": text,
-            "mx": x + 0.5 * size, "my": y + 0.5 * size, "a": a, "b": b}  # fmt: skip
+    if row is None or row["value"] is None:
+        sheet.box("wash framed", cell.x, cell.y, cell.width - 1, cell.height - 1)
+        if row is not None:
+            sheet.text(cell.middle, cell.centre, "?", "small middle")
+        return
+    fill, on = _shade(row["value"])
+    sheet.box("", cell.x, cell.y, cell.width - 1, cell.height - 1, fill=fill)
+    text = _rho_text(row["value"])
+    if text_width(text, "small") <= cell.width - 2:
+        sheet.text(cell.middle - 0.5, cell.centre, text, "small middle", fill=on)
+    if row["by_construction"]:
+        _corner(sheet, cell.x + cell.width - 1, cell.y, on)
+
+
+def _corner(sheet: Sheet, right: float, top: float, fill: str | None = None) -> None:
+    """The mark of a cell that is alike by construction."""
+    sheet.curve("corner", [(right - 8, top), (right, top), (right, top + 8)], closed=True, fill=fill)
 
 
 def _rho_text(value: float | None) -> str:
     return "undefined" if value is None else number(value, ".2f")
 
 
-def _dendrogram(grown: Tree, *, x0: float, top: float, size: float, end: float) -> list["alt.Chart"]:
+def _dendrogram(sheet: Sheet, grid: Grid, grown: Tree, depth: float) -> None:
     """The tree to the right of the map, its leaves at the rows."""
     deepest = max(m[2] for m in grown.mergers) or 1.0
 
     def x(height: float) -> float:
-        return x0 + height / deepest * 110
+        return grid.right + 12 + height / deepest * depth
 
     def y(middle: float) -> float:
-        return top + (middle + 0.5) * size
+        return grid.top + (middle + 0.5) * grid.tall
 
     lines: list[Line] = []
-    shares = []
+    shares: list[tuple[float, float, str]] = []
     for k, (h_left, h_right, height, m_left, m_right, support) in enumerate(grown.mergers, 1):
         joint, y_left, y_right = x(height), y(m_left), y(m_right)
         lines += [(x(h_left), y_left, joint, y_left), (x(h_right), y_right, joint, y_right),
                   (joint, y_left, joint, y_right)]  # fmt: skip
         if support is not None and k < len(grown.mergers):  # the last holds all measures by construction
-            shares.append({"x": joint + 4, "y": (y_left + y_right) / 2 - 1, "text": f"{100 * support:.0f}"})
-    scale = [
-        (x(0), end + 4, x(deepest), end + 4),
-        (x(0), end + 1, x(0), end + 7),
-        (x(deepest), end + 1, x(deepest), end + 7),
-    ]
-    ends = [
-        {"x": x(0), "y": end + 16, "text": "0"},
-        {"x": x(deepest), "y": end + 16, "text": f"{deepest:.2f}"},
-    ]
-    note = [
-        {"x": x0, "y": top - 10, "text": "joined at 1 − ρ; support in %" if shares else "joined at 1 − ρ"}
-    ]
-    layers = [
-        strokes(lines, color=INK, strokeWidth=1.2),
-        strokes(scale, color=SOFT, strokeWidth=1),
-        words(ends, color=SOFT),
-        words(note, align="left", color=SOFT),
-    ]
-    if not shares:
-        return layers
-    style = {"align": "left", "fontSize": 11}
-    # A figure on a line is read by the paper around it.
-    return [
-        *layers,
-        words(shares, **style, stroke=PAPER, strokeWidth=4, color=PAPER),
-        words(shares, **style),
-    ]
+            shares.append((joint + 4, (y_left + y_right) / 2, f"{100 * support:.0f}"))
+    sheet.lines("fine", lines)
+    for at, middle, text in shares:
+        sheet.text(at, middle, text, "small halo")
+    end = grid.bottom + 4
+    sheet.lines(
+        "axis", [(x(0), end, x(deepest), end), *((at, end - 3, at, end + 3) for at in (x(0), x(deepest)))]
+    )
+    sheet.text(x(0), end + 12, "0", "soft middle")
+    sheet.text(x(deepest), end + 12, f"{deepest:.2f}", "soft middle")
+    words = ["joined at 1 − ρ", *(["support in %"] if shares else [])]
+    # One line above the other: the numbers of the columns stand beside the lower one.
+    for k, word in enumerate(reversed(words)):
+        sheet.text(x(0), grid.top - 10 - 14 * k, word, "soft small")
+    sheet.height = max(sheet.height, end + 18)
 
 
-def _shade(value: float | None) -> tuple[str, str]:
+def _shade(value: float) -> tuple[str, str]:
     """The fill of a cell, darker as rho grows from -1 to 1, and the colour of the text on it."""
-    if value is None:
-        return WASH, INK
     share = min(1.0, max(0.0, (value + 1) / 2)) ** 2  # more room for the shades that occur most
     fill = mixed((0xFC, 0xFE, 0xFE), (0x0A, 0x5C, 0x62), share)
     return fill, "#fff" if share > 0.785 else "#000"
-
-
-def _cells(cells: Sequence[dict[str, Any]]) -> "alt.Chart":
-    import altair as alt
-
-    fill = alt.Fill("fill:N", scale=None)
-    chart: alt.Chart = table(cells).mark_rect(stroke=LINE, strokeWidth=0.5).encode(
-        **places(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), fill=fill)  # fmt: skip
-    return chart
-
-
-def _figures(cells: Sequence[dict[str, Any]]) -> "alt.Chart":
-    import altair as alt
-
-    filled = [cell for cell in cells if cell["text"]]
-    chart: alt.Chart = table(filled).mark_text(fontSize=11, baseline="middle").encode(
-        **places("mx", "my"), text="text:N", color=alt.Color("on:N", scale=None))  # fmt: skip
-    return chart
-
-
-def _corners(marks: Sequence[dict[str, Any]]) -> "alt.Chart":
-    import altair as alt
-
-    chart: alt.Chart = table(marks).mark_point(
-        shape="M-1,-1L1,-1L1,1Z", filled=True, size=60, opacity=1, strokeWidth=0
-    ).encode(**places(), fill=alt.Fill("on:N", scale=None))  # fmt: skip
-    return chart
 
 
 def tree(rows: Rows) -> Tree | None:
@@ -273,7 +209,9 @@ def measure_names(rows: Rows) -> list[str]:
 
 MOST_MEASURES, MOST_POINTS = 6, 300
 """The most measures of a format that are plotted against each other, and the most answers."""
-SIDE, STEP = 96.0, 106.0
+WIDEST, SMALL_FIELD, SPACE, FIRST_ROW, LABEL = 96.0, 60.0, 10.0, 44.0, 84.0
+"""The sides of a field, and of one with finer points; the space between two; the height of the first row, where
+no field is; the least room for the name of the last measure."""
 
 
 def metric_scatter(parts: Sequence[ScoredResponses]) -> list[Figure]:
@@ -313,57 +251,51 @@ def _together(parts: Sequence[ScoredResponses]) -> pl.DataFrame:
     return together.filter(two).sort(RESPONSE)
 
 
-def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> "alt.LayerChart | str":
+def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing | str:
     together = _together(parts)
     if not together.height:
         return "No answer has marks by two of these measures."
     sample = together.sample(min(MOST_POINTS, together.height), seed=1)
     ends = [_ends(part) for part in parts]
-    cells: list[dict[str, Any]] = []
-    names: list[dict[str, Any]] = []
-    points: list[dict[str, Any]] = []
-    frames: list[Line] = []
-    for row, part in enumerate(parts):
-        top = row * STEP
-        low, high = (number(end, ".3g") for end in ends[row])
-        names += [
-            {"x": row * STEP + 4, "y": top + SIDE / 2 - 8, "text": clean(part.label)},
-            {"x": row * STEP + 4, "y": top + SIDE / 2 + 8, "text": f"{low} to {high}"},
-        ]
-        for column in range(row):
-            left_edge = column * STEP
-            cells.append({"x": left_edge, "x2": left_edge + SIDE, "y": top, "y2": top + SIDE, "fill": WASH})
-            frames += [
-                (left_edge, top + SIDE, left_edge + SIDE, top + SIDE),
-                (left_edge, top, left_edge, top + SIDE),
-            ]
-            points += [
-                {
-                    "x": left_edge + _along(x, ends[column]),
-                    "y": top + SIDE - _along(y, ends[row]),
-                    "across": column,
-                    "up": row,
-                }
-                for x, y in sample.select(f"m{column}", f"m{row}").drop_nulls().iter_rows()
-            ]
-    bottom = len(parts) * STEP
+    shares = [[_share(value, pair) for value in sample[f"m{k}"]] for k, pair in enumerate(ends)]
     notes = [
         f"a point is an answer, {sample.height:,} of {together.height:,}; across: the measure named above, "
         "up: the one named on the right",
         *([f"{left_out} further measures are left out"] if left_out else []),
     ]
-    layers = [
-        boxes(cells),
-        strokes(frames, color=LINE, strokeWidth=1),
-        table(points).mark_point(shape="circle", fill=BAND, size=14, opacity=0.6, strokeWidth=0).encode(
-            **places()
-        ),
-        words(names, align="left", color=INK, fontSize=11, limit=260),
-        words([{"x": 0.0, "y": bottom + 8 + 16 * k, "text": line} for k, line in enumerate(notes)],
-              align="left", color=SOFT),
-    ]  # fmt: skip
-    says = f"Marks of the same answers, pair by pair, by {listed(short(part.label) for part in parts)}"
-    return composed(layers, width=bottom + 160, height=bottom + 4 + 16 * len(notes), says=says)
+
+    def draw(room: float) -> Sheet:
+        sheet = Sheet(room)
+        side = min(WIDEST, (room - LABEL) / (len(parts) - 1) - SPACE)
+        for row, part in enumerate(parts):
+            top = FIRST_ROW + (row - 1) * (side + SPACE) if row else 0.0
+            height = side if row else FIRST_ROW - SPACE
+            for column in range(row):
+                left = column * (side + SPACE)
+                sheet.box("wash", left, top, side, side)
+                sheet.lines(
+                    "grid", [(left, top + side, left + side, top + side), (left, top, left, top + side)]
+                )
+                points = [(left + 4 + x * (side - 8), top + side - 4 - y * (side - 8))
+                          for x, y in zip(shares[column], shares[row], strict=True)
+                          if x is not None and y is not None]  # fmt: skip
+                # Points of one path do not darken each other: four paths show where they lie close.
+                for layer in range(4):
+                    sheet.points("cloud" if side > SMALL_FIELD else "dust", points[layer::4])
+            left = row * (side + SPACE) + 4
+            low, high = (number(end, ".3g") for end in ends[row])
+            lines = [*wrapped(clean(part.label), room - left, "small")[:3], f"{low} to {high}"]
+            for k, line in enumerate(lines):
+                y = top + height / 2 + 14 * (k - (len(lines) - 1) / 2)
+                sheet.text(left, y, line, "small" if k < len(lines) - 1 else "small soft")
+            sheet.height = top + height
+        sheet.height += SPACE
+        sheet.notes(notes)
+        return sheet
+
+    return drawing(
+        f"Marks of the same answers, pair by pair, by {listed(short(part.label) for part in parts)}", draw
+    )
 
 
 def _ends(part: ScoredResponses) -> tuple[float, float]:
@@ -374,8 +306,9 @@ def _ends(part: ScoredResponses) -> tuple[float, float]:
     return low, high
 
 
-def _along(value: float, ends: tuple[float, float]) -> float:
-    """Where a mark lies on a side, a little inside its ends; the middle of a range without width."""
+def _share(value: float | None, ends: tuple[float, float]) -> float | None:
+    """Where a score lies between the ends; the middle of a range without width."""
     low, high = ends
-    share = (value - low) / (high - low) if high > low else 0.5
-    return 4 + share * (SIDE - 8)
+    if value is None:
+        return None
+    return (value - low) / (high - low) if high > low else 0.5

@@ -6,38 +6,18 @@ chart has a mark per answer, but for the points of a small exam.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.report.charts.svg import (
-    BAND,
-    DOT,
-    INK,
-    LINE,
-    SOFT,
-    Figure,
-    Line,
-    boxes,
-    clean,
-    composed,
-    figure,
-    listed,
-    mixed,
-    places,
-    short,
-    strokes,
-    table,
-    words,
-)
+from vivavoce.report.charts.lanes import Lanes, Scale
+from vivavoce.report.charts.sheet import Line, Sheet, nice_ticks, text_width
+from vivavoce.report.charts.svg import Drawing, Figure, drawing, figure, listed, mixed, short
 from vivavoce.report.data import ScoredResponses, scored_responses
 from vivavoce.report.format import number
 from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import count
-
-if TYPE_CHECKING:
-    import altair as alt
 
 FEW_VALUES = 7
 """Scores with at most this many different values are drawn as shares of a bar."""
@@ -45,12 +25,9 @@ MOST_POINTS = 200
 """Up to this many answers, all candidates together, are drawn one by one."""
 MOST_CANDIDATES = 24
 BINS = 40
-WIDTH = 400.0
-WHITE = "#fefefe"
-"""For text on fills that keep their colour in dark mode: the page inverts plain white."""
-GREYS = {"unanswered": ("#d5d9de", "#000000"), "unreadable": ("#9aa2ac", "#000000"),
-         "failed": ("#5a626c", WHITE), "set_aside": ("#eef0f2", "#000000")}  # fmt: skip
-"""Fill and text colour, readable in light and dark mode."""
+GREYS = {"unanswered": ("#d5d9de", "#000"), "unreadable": ("#9aa2ac", "#000"),
+         "failed": ("#5a626c", "#fff"), "set_aside": ("#eef0f2", "#000")}  # fmt: skip
+"""Fill and text colour, the same in light and dark mode."""
 
 
 def distributions(
@@ -102,7 +79,7 @@ def _left_out(n: int) -> list[str]:
     return [f"{n} further candidates are left out"] if n else []
 
 
-def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> "alt.LayerChart | str":
+def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing | str:
     """Shares of all answers by value and by what is missing."""
     counts = _counted(part)
     tally: dict[tuple[str, float | str], int] = {
@@ -114,52 +91,39 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> "alt.La
     criterion = part.measure.criterion
     values = sorted({v for _, v in tally if isinstance(v, float)}, reverse=criterion.direction == "lower")
     fills = {value: _shade(_goodness(value, values, criterion)) for value in values} | GREYS
-    step, top = 28.0, 26.0
-    cells: list[dict[str, Any]] = []
-    figures: list[dict[str, Any]] = []
-    description = []
-    for row, name in enumerate(names):
-        y, total = top + row * step, sum(counts[name].values())
-        start, parts = 0.0, []
-        for what, (fill, on) in fills.items():
-            n = tally.get((name, what), 0)
-            if not n:
-                continue
-            end = start + n / total * WIDTH
-            cells.append({"x": start, "x2": end, "y": y + 3, "y2": y + step - 5, "fill": fill,
-                          "value": _name(what), "candidate": name, "n": n})  # fmt: skip
-            if end - start >= 26:
-                figures.append({"x": (start + end) / 2, "y": top + (row + 0.5) * step - 1, "on": on,
-                                "text": f"{100 * n / total:.0f} %"})  # fmt: skip
-            parts.append(f"{_name(what)} {n} ({100 * n / total:.0f} %)")
-            start = end
-        description.append(f"{short(name)}: {', '.join(parts)}")
-    bottom = top + len(names) * step
     used = [what for what in fills if any(tally.get((name, what)) for name in names)]
-    squares, key, width = _key({what: fills[what][0] for what in used})
+
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width)
+        sheet.legend({_name(what): fills[what][0] for what in used})
+        sheet.height += 6
+        texts = [_counts_text(counts[name], part.thing) for name in names]
+        lanes = Lanes(sheet, names, texts, tall=28, style="soft small")
+        for name, y in zip(names, lanes.at, strict=True):
+            scale, start = lanes.scale(0, sum(counts[name].values())), 0
+            for what in used:
+                n = tally.get((name, what), 0)
+                left, right = scale(start), scale(start + n)
+                if n:
+                    sheet.box("outlined", left, y - 10, right - left, 20, fill=fills[what][0])
+                text = f"{100 * n / scale.high:.0f} %"
+                if right - left > text_width(text, "small") + 4:
+                    sheet.text((left + right) / 2, y, text, "small middle", fill=fills[what][1])
+                start += n
+        sheet.height += 4
+        sheet.notes(notes, lanes.left)
+        return sheet
+
     notes = [f"share of all {part.thing}s; {_better(criterion)}", *_left_out(left_out)]
-    layers = [
-        boxes([*squares, *cells], stroke=SOFT, strokeWidth=0.5),
-        words(key, align="left"),
-        *([_on_cells(figures)] if figures else []),
-        *_names(names, top, step, [_counts_text(counts[name], part.thing) for name in names]),
-        words([{"x": 0.0, "y": bottom + 14 + 16 * k, "text": line} for k, line in enumerate(notes)],
-              align="left", color=SOFT),
-    ]  # fmt: skip
-    says = f"Shares of {part.thing}s by mark: {listed(description)}"
-    return composed(layers, width=max(WIDTH, width), height=bottom + 6 + 16 * len(notes), says=says)
+    description = listed(f"{short(name)}: {_shares(tally, name, used)}" for name in names)
+    return drawing(f"Shares of {part.thing}s by mark: {description}", draw)
 
 
-def _key(
-    fills: Mapping[float | str, str],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float]:
-    """The squares and words of the key above the bars, and how wide they are together."""
-    squares, texts, x = [], [], 0.0
-    for what, fill in fills.items():
-        squares.append({"x": x, "x2": x + 12, "y": 2, "y2": 14, "fill": fill})
-        texts.append({"x": x + 17, "y": 8.5, "text": _name(what)})
-        x += 17 + 7.0 * len(_name(what)) + 16
-    return squares, texts, x
+def _shares(tally: Mapping[tuple[str, float | str], int], name: str, used: Sequence[float | str]) -> str:
+    """`0 1 (25 %), 1 3 (75 %)`: how many of a candidate's answers have each value, and their share."""
+    own = {what: tally[name, what] for what in used if tally.get((name, what))}
+    total = sum(own.values())
+    return ", ".join(f"{_name(what)} {n} ({100 * n / total:.0f} %)" for what, n in own.items())
 
 
 def _name(what: float | str) -> str:
@@ -178,83 +142,62 @@ def _goodness(value: float, values: Sequence[float], criterion: Criterion) -> fl
 def _shade(share: float) -> tuple[str, str]:
     """A fill from worst, light, to best, dark, and the colour of text on it."""
     fill = mixed((0xE3, 0xF1, 0xF2), (0x0A, 0x5C, 0x62), share)
-    return fill, WHITE if share > 0.77 else "#000000"
+    return fill, "#fff" if share > 0.77 else "#000"
 
 
-def _on_cells(figures: Sequence[dict[str, Any]]) -> "alt.Chart":
-    import altair as alt
-
-    chart: alt.Chart = table(figures).mark_text(baseline="middle", fontSize=11).encode(
-        **places(), text="text:N", color=alt.Color("on:N", scale=None))  # fmt: skip
-    return chart
-
-
-def _names(names: Sequence[str], top: float, step: float, texts: Sequence[str]) -> list["alt.Chart"]:
-    """The candidates to the left of their rows, and a text on each to the right."""
-    middles = [top + (k + 0.5) * step - 1 for k in range(len(names))]
-    at_left = [{"x": -8.0, "y": y, "text": clean(name)} for y, name in zip(middles, names, strict=True)]
-    at_right = [{"x": WIDTH + 12, "y": y, "text": text} for y, text in zip(middles, texts, strict=True)]
-    return [
-        words(at_left, align="right", limit=260),
-        words(at_right, align="left", color=SOFT, fontSize=11, limit=340),
-    ]
-
-
-def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> "alt.LayerChart | str":
+def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing | str:
     """A histogram, or the points, over the median and the middle half of each candidate's answers."""
     answers = part.answers.filter(pl.col("value").is_not_null())
     ends = _axis(part.measure.criterion, float(answers["value"].min()), float(answers["value"].max()))  # type: ignore[arg-type]
-    low, high = ends[0], ends[-1]
-    counts = _counted(part)
+    counts = {name: _counts_text(by_status, part.thing) for name, by_status in _counted(part).items()}
     quantiles = _quantiles(answers)
-    step, top = 46.0, 6.0
-
-    def x(value: float) -> float:
-        return (value - low) / (high - low) * WIDTH
-
-    base = {name: top + k * step + 30 for k, name in enumerate(names)}
-    bottom = top + len(names) * step
-    guides: list[Line] = [(x(at), top, x(at), bottom) for at in ends]
-    thin: list[Line] = []
-    thick: list[Line] = []
-    middles, description, texts = [], [], []
-    for name in names:
-        q, y = quantiles.get(name), base[name] + 7
-        n_text = _counts_text(counts[name], part.thing)
-        if q is None:
-            texts.append(n_text)
-            description.append(f"{short(name)}: no marks, {n_text}")
-            continue
-        if q["n"] > 1:
-            thin.append((x(q["q5"]), y, x(q["q95"]), y))
-            thick.append((x(q["q25"]), y, x(q["q75"]), y))
-        middles.append({"x": x(q["q50"]), "y": y})
-        texts.append(f"median {_name(q['q50'])}; {n_text}")
-        description.append(
-            f"{short(name)}: median {_name(q['q50'])}, middle half {_name(q['q25'])} to "
-            f"{_name(q['q75'])}, {n_text}"
-        )
     single = answers.height <= MOST_POINTS
-    shapes = _points(answers, base, x) if single else _areas(answers, base, ends)
+    heights = {} if single else _heights(answers, ends)
     notes = [
         f"{'small points: ' if single else 'height: share of '}{part.thing}s; dot: median; "
         f"band: middle half; line: 5 % to 95 %; {_better(part.measure.criterion)}",
         *_left_out(left_out),
     ]
-    layers = [
-        strokes(guides, color=LINE, strokeWidth=1),
-        shapes,
-        strokes([(0, y, WIDTH, y) for y in base.values()], color=LINE, strokeWidth=1),
-        *([strokes(thin, color=INK, strokeWidth=1.2)] if thin else []),
-        *([strokes(thick, color=BAND, strokeWidth=6)] if thick else []),
-        table(middles).mark_point(**DOT, size=70).encode(**places()),
-        *_names(names, top, step, texts),
-        words([{"x": x(at), "y": bottom + 8, "text": _name(at)} for at in ends], fontSize=11),
-        words([{"x": 0.0, "y": bottom + 28 + 16 * k, "text": line} for k, line in enumerate(notes)],
-              align="left", color=SOFT),
-    ]  # fmt: skip
-    says = f"Marks of single {part.thing}s: {listed(description)}"
-    return composed(layers, width=WIDTH, height=bottom + 20 + 16 * len(notes), says=says)
+
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width)
+        texts = [
+            f"median {_name(quantiles[name]['q50'])}; {counts[name]}" if name in quantiles else counts[name]
+            for name in names
+        ]
+        lanes = Lanes(sheet, names, texts, tall=46, style="soft small")
+        scale = lanes.scale(ends[0], ends[-1])
+        base = {name: y + 7 for name, y in zip(names, lanes.at, strict=True)}
+        sheet.lines("grid", lanes.across([scale(at) for at in ends]))
+        if single:
+            sheet.points("points", _points(answers, base, scale))
+        for name, y in base.items():
+            sheet.curve("area", _outline(heights.get(name, {}), y, scale), closed=True)
+        sheet.lines("grid", [(lanes.left, y, lanes.right, y) for y in base.values()])
+        many = {name: q for name, q in quantiles.items() if q["n"] > 1}
+        sheet.lines("fine", _between(many, base, scale, "q5", "q95"))
+        sheet.lines("half", _between(many, base, scale, "q25", "q75"))
+        for name, q in quantiles.items():
+            sheet.dot("dot", scale(q["q50"]), base[name] + 7, 4.2)
+        lanes.axis(scale, ends)
+        sheet.notes(notes, lanes.left)
+        return sheet
+
+    description = listed(
+        f"{short(name)}: median {_name(q['q50'])}, middle half {_name(q['q25'])} to {_name(q['q75'])}, "
+        f"{counts[name]}"
+        if (q := quantiles.get(name))
+        else f"{short(name)}: no marks, {counts[name]}"
+        for name in names
+    )
+    return drawing(f"Marks of single {part.thing}s: {description}", draw)
+
+
+def _between(
+    quantiles: Mapping[str, Mapping[str, float]], base: Mapping[str, float], x: Scale, low: str, high: str
+) -> list[Line]:
+    """A line below each candidate's marks from one quantile to another."""
+    return [(x(q[low]), base[name] + 7, x(q[high]), base[name] + 7) for name, q in quantiles.items()]
 
 
 def _quantiles(answers: pl.DataFrame) -> dict[str, dict[str, Any]]:
@@ -269,11 +212,7 @@ def _quantiles(answers: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 def _axis(criterion: Criterion, least: float, most: float) -> list[float]:
     """Round ticks from below the least to above the most mark, inside the declared range."""
-    rough = (most - least) / 5
-    unit = 10.0 ** math.floor(math.log10(rough))
-    tick = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough)
-    first, last = math.floor(least / tick), math.ceil(most / tick)
-    ticks = [round(k * tick, 12) for k in range(first, last + 1)]
+    ticks = nice_ticks(least, most)
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
     inside = [t for t in ticks if low <= t <= high]
@@ -281,36 +220,38 @@ def _axis(criterion: Criterion, least: float, most: float) -> list[float]:
     return sorted({*inside, *((low,) if ticks[0] < low else ()), *((high,) if ticks[-1] > high else ())})
 
 
-def _areas(answers: pl.DataFrame, base: Mapping[str, float], ends: Sequence[float]) -> "alt.Chart":
-    """A histogram of each candidate as one shape; heights are shares, on one scale for all."""
-    import altair as alt
-
+def _heights(answers: pl.DataFrame, ends: Sequence[float]) -> dict[str, dict[int, float]]:
+    """How tall each bin of each candidate is, in pixels: shares, on one scale for all."""
     low, high = ends[0], ends[-1]
     place = ((pl.col("value") - low) / (high - low) * BINS).floor().cast(pl.Int32).clip(0, BINS - 1)
     tally = answers.group_by("candidate", place.alias("bin")).len()
     shares = tally.with_columns(share=pl.col("len") / pl.col("len").sum().over("candidate"))
     tallest = float(shares["share"].max())  # type: ignore[arg-type]
-    height = {(name, k): share / tallest * 28 for name, k, _, share in shares.iter_rows()}
-    rows = []
-    for name, y in base.items():
-        bins = [k for k in range(BINS) if (name, k) in height]
-        for k in range(bins[0], bins[-1] + 1) if bins else ():
-            ends_of_bin = {"y": y - height.get((name, k), 0.0), "y2": y, "name": name}
-            rows += [{"x": at / BINS * WIDTH, **ends_of_bin} for at in (k, k + 1)]
-    chart: alt.Chart = table(rows).mark_area(color=BAND, opacity=1, stroke=None).encode(
-        **places(), y2=alt.Y2("y2:Q"), detail="name:N")  # fmt: skip
-    return chart
+    heights: dict[str, dict[int, float]] = {}
+    for name, k, _, share in shares.iter_rows():
+        heights.setdefault(name, {})[k] = share / tallest * 28
+    return heights
 
 
-def _points(answers: pl.DataFrame, base: Mapping[str, float], x: Any) -> "alt.Chart":
+def _outline(heights: Mapping[int, float], base: float, x: Scale) -> list[tuple[float, float]]:
+    """The histogram of a candidate as one shape, on its base."""
+    if not heights:
+        return []
+    first, last = min(heights), max(heights)
+
+    def at(bin_edge: int) -> float:
+        return x(x.low + bin_edge / BINS * (x.high - x.low))
+
+    steps = [(at(k + side), base - heights.get(k, 0.0)) for k in range(first, last + 1) for side in (0, 1)]
+    return [(at(first), base), *steps, (at(last + 1), base)]
+
+
+def _points(answers: pl.DataFrame, base: Mapping[str, float], x: Scale) -> list[tuple[float, float]]:
     """An answer each; equal marks stand above each other as far as there is room."""
-    rows = []
+    points = []
     levels: dict[tuple[str, int], int] = {}
     for name, value in answers.sort("candidate", "value").select("candidate", "value").iter_rows():
         at = (name, round(x(value) / 6))
         level = levels[at] = levels.get(at, -1) + 1
-        rows.append({"x": x(value), "y": base[name] - 4 - min(level, 6) * 4})
-    chart: alt.Chart = table(rows).mark_point(
-        shape="circle", fill=BAND, size=18, opacity=1, strokeWidth=0
-    ).encode(**places())  # fmt: skip
-    return chart
+        points.append((x(value), base[name] - 4 - min(level, 6) * 4))
+    return points

@@ -1,39 +1,18 @@
-"""Charts of findings: pure functions from rows to Altair charts, or to a sentence where a chart says nothing.
+"""Charts of findings: pure functions from rows to drawings, or to a sentence where a chart says nothing.
 
 Each takes the rows of one board (one benchmark and, for ranks, one criterion). What is told apart is told
-apart by place, shape, lightness or words, never by hue alone. Altair is loaded when a chart is made.
+apart by place, shape, lightness or words, never by hue alone.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vivavoce.report.charts.svg import (
-    BAND,
-    DOT,
-    INK,
-    MARK,
-    SOFT,
-    Line,
-    clean,
-    composed,
-    listed,
-    no_chart,
-    places,
-    short,
-    strokes,
-    table,
-    unique,
-    words,
-)
+from vivavoce.report.charts.lanes import Lanes, Scale, tick_labels
+from vivavoce.report.charts.sheet import Line, Sheet, clean, nice_ticks, text_width
+from vivavoce.report.charts.svg import Drawing, drawing, listed, no_chart, short, unique
 from vivavoce.report.data import Rows
 from vivavoce.report.format import interval, number, ranks
 
-if TYPE_CHECKING:
-    import altair as alt
-
-
-WIDTH = 380
-TICK: Mapping[str, Any] = {"color": INK, "opacity": 1, "thickness": 1.5, "size": 18}
 PARTS = (
     ("s2_group", "case", "#14323a", "#fff"),
     ("s2_item", "question", "#0b6e76", "#fff"),
@@ -44,132 +23,141 @@ PARTS = (
 """The variance components in the order in which bars are stacked, from dark to light."""
 
 
-def forest(rows: Rows) -> "alt.LayerChart | str":
+def forest(rows: Rows) -> Drawing | str:
     """Estimates, agreement, categories or differences of pairs, a line each, with their intervals.
 
     Differences: the thin line is the interval for all comparisons of the call, the thick one for the pair
     alone; 0 is drawn through, a margin dashed on both sides. Dotted: what failed marks leave open.
     """
-    import altair as alt
-
     lines = _lines(rows)
     with_value = [line for line in lines if line["value"] is not None]
     if len(with_value) < 2:
         return "Fewer than two figures: nothing to set side by side."
-    pairs = "difference" in rows[0]
-    y = _names_axis([line["label"] for line in lines])
+    margins = [abs(line["margin"]) for line in with_value if line["margin"] is not None]
+    ends = [line[key] for line in with_value for key in ("value", *ENDS) if line[key] is not None]
+    if "difference" in rows[0]:
+        ends += [0.0, *margins, *(-margin for margin in margins)]
+    ticks = nice_ticks(min(ends), max(ends))
 
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", scale=alt.Scale(zero=pairs, nice=True),
-                     axis=alt.Axis(title=_axis_title(rows), tickCount=6, titleLimit=WIDTH + 240,
-                                   titleAnchor="start"))  # fmt: skip
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width)
+        lanes = Lanes(sheet, [line["label"] for line in lines], [line["text"] for line in lines], tall=26)
+        scale = lanes.scale(ticks[0], ticks[-1])
+        sheet.lines("grid", lanes.across([scale(tick) for tick in ticks]))
+        if "difference" in rows[0]:
+            sheet.lines("axis", lanes.across([scale(0.0)]))
+        placed = [(line, y) for line, y in zip(lines, lanes.at, strict=True) if line["value"] is not None]
+        for style, low, high, down in SPANS:
+            sheet.lines(style, _spans(placed, scale, low, high, down))
+        sheet.lines("thin", [
+            (scale(side * line["margin"]), y - 9, scale(side * line["margin"]), y + 9)
+            for line, y in placed if line["margin"] is not None for side in (-1, 1)
+        ])  # fmt: skip
+        for line, y in placed:
+            sheet.dot("dot", scale(line["value"]), y)
+        lanes.axis(scale, ticks)
+        sheet.notes(_axis_title(rows), x=lanes.left)
+        return sheet
 
-    def spans(low: str, high: str, **style: Any) -> list[alt.Chart]:
-        bounded = [line for line in with_value if line[low] is not None and line[high] is not None]
-        return (
-            [table(bounded).mark_rule(**style).encode(x=x(low), x2=alt.X2(f"{high}:Q"), y=y)]
-            if bounded
-            else []
-        )
-
-    layers, margins = [], []
-    if pairs:
-        layers.append(table([{"at": 0}]).mark_rule(color=SOFT, strokeWidth=1).encode(x=x("at")))
-        margins = [{"label": line["label"], "at": end} for line in with_value if line["margin"] is not None
-              for end in (-line["margin"], line["margin"])]  # fmt: skip
-    layers += [
-        *spans("out_low", "out_high", color=SOFT, strokeWidth=1.5, strokeDash=[2, 3], yOffset=6),
-        *spans("low", "high", color=INK, strokeWidth=1.5),
-        *spans("thick_low", "thick_high", color=BAND, strokeWidth=8),
-        *([table(margins).mark_tick(**TICK).encode(x=x("at"), y=y)] if margins else []),
-        table(with_value).mark_point(**DOT, size=90).encode(x=x("value"), y=y),
-        table(lines).mark_text(align="left", color=INK).encode(
-            x=alt.value(WIDTH + 12), y=y, text="text:N"),
-    ]  # fmt: skip
     says = listed(f"{short(line['label'])} {line['text']}" for line in lines)
-    return composed(layers, width=WIDTH, height=alt.Step(26), says=f"Estimates with intervals: {says}")
+    return drawing(f"Estimates with intervals: {says}", draw)
 
 
-def rank_ranges(rows: Rows) -> "alt.LayerChart | str":
+SPANS = (
+    ("open", "out_low", "out_high", 6.0),
+    ("thin", "low", "high", 0.0),
+    ("thick", "thick_low", "thick_high", 0.0),
+)
+"""The lines of a row of the forest: style, columns of its ends, and how far below the row it lies."""
+ENDS = tuple(column for _, *columns, _ in SPANS for column in columns)
+
+
+def _spans(
+    placed: Sequence[tuple[Mapping[str, Any], float]], scale: Scale, low: str, high: str, down: float
+) -> list[Line]:
+    """A horizontal line for each row that has both ends."""
+    return [
+        (scale(line[low]), y + down, scale(line[high]), y + down)
+        for line, y in placed
+        if line[low] is not None and line[high] is not None
+    ]
+
+
+def rank_ranges(rows: Rows) -> Drawing | str:
     """The ranks that paired tests leave open to each candidate, a bar of whole places; the dot is by mean."""
-    import altair as alt
-
     if sum(map(_has_interval, rows)) < 2:
         return no_chart(rows, "Fewer than two ranked candidates.")
-    names = unique(row["candidate"] for row in rows)
-    lines = [
-        {"label": name, "rank": row["rank"], "low": row["rank_low"] - 0.4, "high": row["rank_high"] + 0.4,
-         "text": ranks(rank_text(row))}
-        for name, row in zip(names, rows, strict=True)
-        if _has_interval(row)
-    ]  # fmt: skip
+    names, texts = unique(row["candidate"] for row in rows), [ranks(rank_text(row)) for row in rows]
     last = len(rows)
-    y = _names_axis(names)
-    scale = alt.Scale(domain=[0.5, last + 0.5], nice=False, zero=False)
-    axis = alt.Axis(title="rank, 1 is best", orient="top", values=list(range(1, last + 1)), format="d",
-                    titleAnchor="start", domain=False, ticks=False, labelOverlap=True)  # fmt: skip
-    layers = [
-        table(lines).mark_bar(height=14, cornerRadius=3, color=BAND, stroke=SOFT, strokeWidth=0.5).encode(
-            x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y),
-        table(lines).mark_point(**DOT, size=90).encode(
-            x=alt.X("rank:Q", scale=scale, axis=axis), y=y),
-        table(lines).mark_text(align="left").encode(x=alt.value(WIDTH + 12), y=y, text="text:N"),
-    ]  # fmt: skip
-    says = listed(f"{short(line['label'])} {line['text']}" for line in lines)
-    return composed(layers, width=WIDTH, height=alt.Step(24), says=f"Ranks left open: {says}")
+
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width, 36)
+        lanes = Lanes(sheet, names, [text if text != "–" else "" for text in texts], tall=24)
+        scale = lanes.scale(0.5, last + 0.5)
+        places = list(range(1, last + 1))
+        sheet.text(lanes.left, 8, "rank, 1 is best", "soft")
+        tick_labels(sheet, scale, places, 26, [str(place) for place in places])
+        sheet.lines("grid", lanes.across([scale(place) for place in places]))
+        for row, y in zip(rows, lanes.at, strict=True):
+            if _has_interval(row):
+                start, end = scale(row["rank_low"] - 0.4), scale(row["rank_high"] + 0.4)
+                sheet.box("span", start, y - 7, end - start, 14, rx=3)
+                sheet.dot("dot", scale(row["rank"]), y)
+        return sheet
+
+    says = listed(
+        f"{short(name)} {text}"
+        for name, text, row in zip(names, texts, rows, strict=True)
+        if _has_interval(row)
+    )
+    return drawing(f"Ranks left open: {says}", draw)
 
 
-def variance_bars(rows: Rows) -> "alt.LayerChart | str":
+def variance_bars(rows: Rows) -> Drawing | str:
     """How the variance of marks divides into question, candidate x question, repeat and pass, as shares.
 
     A bar per row of the consistency study; rows without components are left out.
     """
-    import altair as alt
-
     with_variance = [row for row in rows if sum(row[part] or 0.0 for part, *_ in PARTS) > 0]
     if len(with_variance) < 2:
         return no_chart(rows, "Fewer than two measures whose variance could be divided.")
     names = unique(_joined(with_variance, ("measure", "candidate")))
-    lines = [
-        line for name, row in zip(names, with_variance, strict=True) for line in _variance_lines(name, row)
-    ]
-    words_used = {line["part"] for line in lines}
-    used = [part for part in PARTS if part[1] in words_used]
-    y = _names_axis(names)
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    axis = alt.Axis(title="share of the variance", format="%", tickCount=5, titleAnchor="start", grid=False)
-    fill = alt.Color("part:N", scale=alt.Scale(domain=[p[1] for p in used], range=[p[2] for p in used]),
-                     legend=alt.Legend(orient="top", title=None, symbolType="square", symbolStrokeWidth=0.5,
-                                       direction="horizontal", columnPadding=18))  # fmt: skip
-    layers = [
-        table(lines).mark_bar(height=18, stroke=SOFT, strokeWidth=0.5).encode(
-            x=alt.X("start:Q", scale=scale, axis=axis), x2=alt.X2("end:Q"), y=y, color=fill),
-        table([line for line in lines if line["end"] - line["start"] >= 0.06]).mark_text().encode(
-            x=alt.X("middle:Q", scale=scale, axis=axis), y=y, text="text:N",
-            color=alt.Color("on:N", scale=None)),
-    ]  # fmt: skip
-    says = listed(f"{short(line['label'])}: {line['part']} {line['text']} %" for line in lines)
-    return composed(layers, width=WIDTH + 60, height=alt.Step(26), says=f"Shares of the variance: {says}")
+    bars = [_variance_lines(name, row) for name, row in zip(names, with_variance, strict=True)]
+    words_used = {line["part"] for lines in bars for line in lines}
+    ticks = [k / 5 for k in range(6)]
+
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width)
+        sheet.legend({word: fill for _, word, fill, _ in PARTS if word in words_used})
+        sheet.height += 6
+        lanes = Lanes(sheet, names, [""] * len(names), tall=26)
+        scale = lanes.scale(0.0, 1.0)
+        for lines, y in zip(bars, lanes.at, strict=True):
+            for line in lines:
+                start, end = scale(line["start"]), scale(line["end"])
+                sheet.box("outlined", start, y - 9, end - start, 18, fill=line["fill"])
+                if end - start > text_width(line["text"]) + 6:
+                    sheet.text((start + end) / 2, y, line["text"], "middle", fill=line["on"])
+        lanes.axis(scale, ticks, [f"{100 * tick:.0f} %" for tick in ticks])
+        sheet.notes(["share of the variance"], x=lanes.left)
+        return sheet
+
+    says = listed(
+        f"{short(line['label'])}: {line['part']} {line['text']} %" for lines in bars for line in lines
+    )
+    return drawing(f"Shares of the variance: {says}", draw)
 
 
 def _variance_lines(name: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The parts of one bar, one after the other, as shares of the whole variance."""
     total, start, lines = sum(row[part] or 0.0 for part, *_ in PARTS), 0.0, []
-    for part, word, _, on in PARTS:
+    for part, word, fill, on in PARTS:
         if row[part]:
             share = row[part] / total
-            lines.append({"label": name, "part": word, "start": start, "end": start + share, "on": on,
-                          "middle": start + share / 2, "text": f"{100 * share:.0f}"})  # fmt: skip
+            lines.append({"label": name, "part": word, "start": start, "end": start + share, "fill": fill,
+                          "on": on, "text": f"{100 * share:.0f}"})  # fmt: skip
             start += share
     return lines
-
-
-def _names_axis(names: Sequence[str]) -> "alt.Y":
-    """A line for each name, from the top."""
-    import altair as alt
-
-    axis = alt.Axis(title=None, labelLimit=280, labelPadding=8, domain=False, ticks=False, grid=False)
-    return alt.Y("label:N", scale=alt.Scale(domain=list(names)), axis=axis)
 
 
 def rank_text(row: Mapping[str, Any]) -> str:
@@ -256,7 +244,7 @@ def _difference_title(rows: Rows) -> list[str]:
     return [title, f"thick: 95% for the pair alone; thin: for the family of {first['family']}{margin}"]
 
 
-JOINED = ("Joined: not told apart by mean ranks,", "a weaker test than that of the means.")
+JOINED = "Joined: not told apart by mean ranks, a weaker test than that of the means."
 """What the bars of the diagram mean, beside rank intervals that may tell the same candidates apart."""
 
 
@@ -272,62 +260,82 @@ def cliques(mean_ranks: Sequence[float], distance: float) -> list[tuple[int, int
     return runs
 
 
-def critical_difference(rows: Rows) -> "alt.LayerChart | str":
+def critical_difference(rows: Rows) -> Drawing | str:
     """Candidates by mean rank; bars join those that Nemenyi's test does not tell apart.
 
     Mean ranks say how often a candidate is ahead, not by how much: the order may differ from that by mean.
     """
-
     lines = sorted((r for r in rows if r["mean_rank"] is not None), key=lambda r: r["mean_rank"])
     if len(lines) < 2 or lines[0]["critical_difference"] is None:
         return no_chart(rows, "Fewer than two ranked candidates.")
-    n, distance = len(lines), float(lines[0]["critical_difference"])
-    ranks = [float(r["mean_rank"]) for r in lines]
-    joined = cliques(ranks, distance)
-    width, step, axis = 340.0, 20.0, 36.0
-    below = axis + 14 + 9 * len(joined) + 10
-    half = (n + 1) // 2
-    height = below + step * max(half - 1, 0) + 10
+    distance = float(lines[0]["critical_difference"])
+    mean_ranks = [float(r["mean_rank"]) for r in lines]
+    names = [clean(r["candidate"]) for r in lines]
+    joined = cliques(mean_ranks, distance)
+
+    def draw(width: float) -> Sheet:
+        sheet = Sheet(width)
+        _mean_rank_diagram(sheet, names, mean_ranks, distance, joined)
+        sheet.notes([JOINED] if joined else [])
+        return sheet
+
+    by_candidate = listed(f"{short(name)} {k:.2f}" for name, k in zip(names, mean_ranks, strict=True))
+    return drawing(f"Mean ranks, critical difference {distance:.2f}: {by_candidate}", draw)
+
+
+LEAST_SCALE, STEP = 200.0, 20.0
+
+
+def _mean_rank_diagram(
+    sheet: Sheet,
+    names: Sequence[str],
+    mean_ranks: Sequence[float],
+    distance: float,
+    joined: Sequence[tuple[int, int]],
+) -> None:
+    """The scale of ranks with the critical distance over it, the bars, and a line to the name of each place.
+
+    Names stand at both sides. Where they would leave the scale too little room, as on a phone, each stands
+    at the end of its line.
+    """
+    n, half = len(names), (len(names) + 1) // 2
+    texts = [f"{name}  {k:.2f}" if place < half else f"{k:.2f}  {name}"
+             for place, (name, k) in enumerate(zip(names, mean_ranks, strict=True))]  # fmt: skip
+    widest = [max(map(text_width, side), default=0.0) + 14 for side in (texts[:half], texts[half:])]
+    at_sides = sheet.room - sum(widest) >= LEAST_SCALE
+    left, right = (widest[0], sheet.room - widest[1]) if at_sides else (8.0, sheet.room - 8)
 
     def x(rank: float) -> float:
-        return (rank - 1) / (n - 1) * width
+        return left + (rank - 1) / (n - 1) * (right - left)
 
+    axis = 40.0
+    span = min(x(1 + distance), sheet.room)
+    sheet.lines("thin", [(left, 8, span, 8), (left, 4, left, 12), (span, 4, span, 12)])
+    words = f"critical difference {distance:.2f}"
+    beside = span + 8 + text_width(words) <= sheet.room
+    sheet.text(span + 8 if beside else span - 8, 8, words, "" if beside else "end halo")
+    tick_labels(sheet, x, range(1, n + 1), axis - 11, [str(k) for k in range(1, n + 1)])
+    sheet.lines("fine", [(left, axis, right, axis), *((x(k), axis - 5, x(k), axis) for k in range(1, n + 1))])
+    below = axis + 24 + 9 * len(joined)
     leaders: list[Line] = []
-    at_left: list[dict[str, Any]] = []
-    at_right: list[dict[str, Any]] = []
-    for place, (row, rank) in enumerate(zip(lines, ranks, strict=True)):
-        name = clean(row["candidate"])
-        if place < half:
-            y, end = below + step * place, -8.0
-            at_left.append({"x": end - 4, "y": y, "text": f"{name}  {rank:.2f}"})
+    labels: list[tuple[float, float, str, str]] = []
+    for place, rank in enumerate(mean_ranks):
+        name, at = names[place], x(rank)
+        if at_sides:
+            y = below + STEP * (place if place < half else n - 1 - place)
+            end = left - 8 if place < half else right + 8
+            leaders += [(at, axis, at, y), (at, y, end, y)]
+            labels.append((end + (-4 if place < half else 4), y, texts[place], "end" if place < half else ""))
         else:
-            y, end = below + step * (n - 1 - place), width + 8
-            at_right.append({"x": end + 4, "y": y, "text": f"{rank:.2f}  {name}"})
-        leaders += [(x(rank), axis, x(rank), y), (x(rank), y, end, y)]
-    ticks = [(x(k), axis - 5, x(k), axis) for k in range(1, n + 1)]
-    numbered = [k for k in range(1, n + 1) if n <= 20 or k % 5 == 0 or k == 1]
-    span = x(1 + distance)
-    layers = [
-        strokes(leaders, color=SOFT, strokeWidth=1),
-        strokes([(0, axis, width, axis), *ticks], color=INK, strokeWidth=1),
-        strokes([(0, 4, span, 4), (0, 0, 0, 8), (span, 0, span, 8)], color=INK, strokeWidth=1.5),
-    ]
-    if joined:
-        bars = [
-            {"x": x(ranks[i]) - 3, "x2": x(ranks[j]) + 3, "y": axis + 12 + 9 * k, "first": i, "last": j}
-            for k, (i, j) in enumerate(joined)
-        ]
-        layers.append(table(bars).mark_rule(color=MARK, strokeWidth=5).encode(**places(), x2="x2:Q"))
-    layers += [
-        words([{"x": x(k), "y": axis - 13, "text": str(k)} for k in numbered]),
-        words([{"x": span + 8, "y": 5, "text": f"critical difference {distance:.2f}"}], align="left"),
-        words(at_left, align="right", limit=260),
-        words(at_right, align="left", limit=260),
-    ]
-    if joined:
-        layers.append(words([{"x": 0.0, "y": height + 8 + 16 * k, "text": line}
-                             for k, line in enumerate(JOINED)], align="left", color=SOFT))  # fmt: skip
-        height += 16 * len(JOINED)
-    by_candidate = listed(f"{short(r['candidate'])} {k:.2f}" for r, k in zip(lines, ranks, strict=True))
-    says = f"Mean ranks, critical difference {distance:.2f}: {by_candidate}"
-    return composed(layers, width=width, height=height, says=says)
+            y, words = below + STEP * (n - 1 - place), f"{name}  {rank:.2f}"
+            leaders.append((at, axis, at, y + 5))
+            fits = at + 6 + text_width(words) <= sheet.room or at < sheet.room / 2
+            labels.append((at + 6 if fits else at - 6, y, words, "halo" if fits else "end halo"))
+    sheet.lines("axis", leaders)
+    sheet.lines("joined", [
+        (x(mean_ranks[i]) - 3, axis + 12 + 9 * k, x(mean_ranks[j]) + 3, axis + 12 + 9 * k)
+        for k, (i, j) in enumerate(joined)
+    ])  # fmt: skip
+    for at, y, words, style in labels:
+        sheet.text(at, y, words, style, room=at if "end" in style else sheet.room - at)
+    sheet.height = max(y for _, y, *_ in labels) + 16

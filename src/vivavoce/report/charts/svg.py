@@ -1,22 +1,19 @@
 """What all charts share: colours that stay apart in grey, one typeface, and SVG for files and for pages.
 
-A chart is drawn in the light colours of `PALETTE` and stands alone on white. Put into a page (`__html__`) its
-colours become the page's CSS variables of the same names, so that it turns with the page in the dark and in
-print. Cells are filled with a colour at most as strong as `STRONGEST`, so that `INK` can be read on them.
+A drawing as a file bears its colours itself and stands alone on white. Put into a page (`__html__`) it bears
+classes instead, whose colours are the page's CSS variables (`CHART_CSS`): it turns with the page in the dark
+and in print, and it comes in two widths, of which a phone shows the narrow one. Cells are filled with a
+colour at most as strong as `STRONGEST`, so that `INK` can be read on them.
 """
 
 import html
-import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Self
 
-from vivavoce.core.text import one_line, printable
-
-if TYPE_CHECKING:
-    import altair as alt
-
+from vivavoce.core.text import one_line
+from vivavoce.report.charts.sheet import FONT, SIZE, SMALL, Sheet, clean
 
 PALETTE = {
     "--ink": ("#1b2430", "#e6ebf1"),  # texts and thin lines
@@ -30,50 +27,148 @@ PALETTE = {
     "--bad": ("#b3510a", "#f0a35e"),
 }
 """The CSS variables of a page that holds charts: each with its light and its dark colour."""
-INK, SOFT, LINE, PAPER, WASH, MARK, BAND, GOOD, BAD = (light for light, _ in PALETTE.values())
+INK, SOFT, LINE, PAPER, WASH, MARK, BAND, GOOD, BAD = PALETTE
 STRONGEST = 0.45
-DOT: Mapping[str, Any] = {"shape": "circle", "fill": MARK, "stroke": PAPER, "strokeWidth": 1.5, "opacity": 1}
-"""The paper around it keeps the dot apart from the band it lies on."""
-# Metrics of the first are those of the second and third: text takes the room that was measured for it.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+
+def _line(colour: str, width: float, **more: object) -> dict[str, object]:
+    return {"stroke": colour, "stroke-width": width, "fill": "none", **more}
+
+
+STYLES: Mapping[str, Mapping[str, object]] = {
+    # Texts
+    "soft": {"fill": SOFT},
+    "small": {"font-size": SMALL},
+    "bold": {"font-weight": "bold"},
+    "middle": {"text-anchor": "middle"},
+    "end": {"text-anchor": "end"},
+    # A text on a line is read by the paper around it.
+    "halo": {"stroke": PAPER, "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke"},
+    # Lines
+    "grid": _line(LINE, 1),
+    "axis": _line(SOFT, 1),
+    "thin": _line(INK, 1.5),
+    "fine": _line(INK, 1),
+    "thick": _line(BAND, 8),
+    "half": _line(BAND, 6),  # the middle half of the scores
+    "error": _line(BAND, 4),
+    "open": _line(SOFT, 1.5, **{"stroke-dasharray": "2 3"}),
+    "diagonal": _line(INK, 1, **{"stroke-dasharray": "4 4"}),
+    "promise": _line(BAD, 1.5, **{"stroke-dasharray": "6 4"}),
+    "joined": _line(MARK, 5),
+    "curve": _line(MARK, 2),
+    "points": _line(BAND, 4.8, **{"stroke-linecap": "round"}),
+    "cloud": _line(BAND, 4.2, **{"stroke-linecap": "round", "stroke-opacity": 0.6}),
+    "dust": _line(BAND, 2.6, **{"stroke-linecap": "round", "stroke-opacity": 0.6}),
+    "winner": _line(GOOD, 2),
+    "loser": _line(BAD, 2),
+    # Shapes. The paper around a dot keeps it apart from the band it lies on.
+    "dot": {"fill": MARK, "stroke": PAPER, "stroke-width": 1.5},
+    "chosen": {"fill": INK, "stroke": PAPER, "stroke-width": 1.5},
+    "outlined": {"stroke": SOFT, "stroke-width": 0.5},
+    "span": {"fill": BAND, "stroke": SOFT, "stroke-width": 0.5},
+    "area": {"fill": BAND},
+    "corner": {"fill": INK},
+    "haze": {"fill": BAND, "fill-opacity": 0.3},
+    "framed": {"stroke": LINE, "stroke-width": 0.5},
+    "blank": {"fill": LINE, "fill-opacity": 0.5},
+    "wash": {"fill": WASH},
+    "mark": {"fill": MARK},
+    "good": {"fill": GOOD},
+    "bad": {"fill": BAD},
+}
+"""What a class of a shape or text means: as attributes in a file, as a rule of CSS in a page."""
 LONGEST_NAME, LONGEST_TELLING = 60, 1_500
-Line = tuple[float, float, float, float]
-"""x, y and x2, y2, in pixels."""
-_TAG = re.compile(r"<[^<>]*>")
-_IDLE = re.compile(
-    r' (?:pointer-events|aria-roledescription|aria-hidden|role|class|xmlns:xlink)="[^"]*"| opacity="1"'
-    rf'| font-family="{FONT}"'
-)
-_NOTHING = re.compile(r'<path(?: d="(?:M0,0h0v0h0Z)?"| display="none")+/>|<path d="[^"]*"/>')
-_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
-_COLOUR = re.compile(r' (fill|stroke)="(#[0-9a-f]{6})"')
-_VARIABLE = {light: f"var({name},{light})" for name, (light, _) in PALETTE.items()}
-_UNSEEN = re.compile(r"[\x00-\x1f\ufffe\uffff]")
+_CLASS = re.compile(r' class="([a-z ]+)"')
+
+
+def _css() -> str:
+    rules = [
+        f".v-chart{{font:{SIZE}px {FONT};fill:var(--ink,{PALETTE[INK][0]})}}",
+        ".v-chart svg{display:block;max-width:100%;height:auto}.v-chart .v-narrow{display:none}",
+        # A sheet of A4 has room for the wide one.
+        "@media screen and (max-width:44rem){"
+        ".v-chart .v-wide{display:none}.v-chart .v-narrow{display:block}}",
+    ]
+    for name, style in STYLES.items():
+        values = (f"{key}:{_in_css(key, value)}" for key, value in style.items())
+        rules.append(f".v-{name}{{{';'.join(values)}}}")
+    return "\n".join(rules) + "\n"
+
+
+def _in_css(key: str, value: object) -> str:
+    if value in PALETTE:
+        return f"var({value},{PALETTE[str(value)][0]})"
+    return f"{value}px" if key == "font-size" else str(value)
+
+
+CHART_CSS = _css()
+"""The rules of CSS that a page with charts needs; without its variables the light colours hold."""
 
 
 class Drawing(str):
-    """A chart as SVG that stands alone; put into a page by a template, it takes the page's colours."""
+    """A chart as SVG that stands alone; in a page it takes the page's colours and width."""
 
-    __slots__ = ()
+    __slots__ = ("_narrow", "_says", "_title", "_wide")
+    _wide: Sheet
+    _narrow: Sheet | None
+    _says: str
+    _title: str
+
+    def __new__(cls, wide: Sheet, narrow: Sheet | None, says: str, title: str = "") -> Self:
+        """The drawing in its widths, with what it says to those who do not see it."""
+        label = html.escape(". ".join(filter(None, (clean(title), clean(says)))))
+        named = f"<title>{html.escape(clean(title))}</title>" if title else ""
+        x, y, width, height = wide.view
+        shapes = _CLASS.sub(_attributes, wide.shapes)
+        drawing = super().__new__(
+            cls,
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" width="{width}" '
+            f'height="{height}" viewBox="{x} {y} {width} {height}" font-family="{FONT}" font-size="{SIZE}" '
+            f'fill="{PALETTE[INK][0]}">{named}<rect x="{x}" y="{y}" width="{width}" height="{height}" '
+            f'fill="{PALETTE[PAPER][0]}"/>{shapes}</svg>',
+        )
+        drawing._wide, drawing._narrow, drawing._says, drawing._title = wide, narrow, says, title
+        return drawing
+
+    def titled(self, title: str) -> "Drawing":
+        """The same under a title, which is said first."""
+        return Drawing(self._wide, self._narrow, self._says, title)
 
     def __html__(self) -> str:
-        """The drawing for a page: colours as CSS variables, and no title that would hover over it."""
-        return _TAG.sub(_turning, re.sub(r"(<svg [^<>]*>)<title>[^<>]*</title>", r"\1", self, count=1))
+        """The drawing for a page that has `CHART_CSS`: an image with a text, in the width that fits."""
+        label = html.escape(". ".join(filter(None, (clean(self._title), clean(self._says)))))
+        if self._narrow is None:
+            drawn = _in_page(self._wide, "")
+        else:
+            drawn = _in_page(self._wide, ' class="v-wide"') + _in_page(self._narrow, ' class="v-narrow"')
+        return f'<div class="v-chart" role="img" aria-label="{label}">{drawn}</div>'
 
 
-def _turning(tag: re.Match[str]) -> str:
-    """A tag with its colours as a style, where the page has a variable for them."""
-    colours = [(what, _VARIABLE[colour]) for what, colour in _COLOUR.findall(tag[0]) if colour in _VARIABLE]
-    if not colours:
-        return tag[0]
-    bare = _COLOUR.sub(lambda colour: "" if colour[2] in _VARIABLE else colour[0], tag[0])
-    style = ";".join(f"{what}:{colour}" for what, colour in colours)
-    return re.sub(r"(/?>)$", rf' style="{style}"\1', bare)
+def _attributes(classes: re.Match[str]) -> str:
+    """The attributes of classes, in the light colours."""
+    merged: dict[str, object] = {}
+    for name in classes[1].split():
+        merged |= STYLES[name]
+    return "".join(
+        f' {key}="{PALETTE[str(value)][0] if value in PALETTE else value}"' for key, value in merged.items()
+    )
 
 
-def clean(text: object) -> str:
-    """Text that XML can hold: what has no place there is shown as a replacement mark."""
-    return _UNSEEN.sub("\ufffd", printable(str(text).encode("utf-8", "replace").decode("utf-8")))
+def _in_page(sheet: Sheet, which: str) -> str:
+    x, y, width, height = sheet.view
+    shapes = _CLASS.sub(lambda m: f' class="{" ".join("v-" + name for name in m[1].split())}"', sheet.shapes)
+    return f'<svg{which} width="{width}" height="{height}" viewBox="{x} {y} {width} {height}">{shapes}</svg>'
+
+
+WIDE, NARROW = 632.0, 322.0
+"""Room for a drawing on a desk and on a phone, in pixels."""
+
+
+def drawing(says: str, draw: Callable[[float], Sheet]) -> Drawing:
+    """What `draw` makes of the room on a desk and, unless the first is as narrow, on a phone."""
+    wide = draw(WIDE)
+    return Drawing(wide, draw(NARROW) if wide.width > NARROW else None, says)
 
 
 def short(name: object) -> str:
@@ -104,95 +199,11 @@ def unique(names: Iterable[object]) -> list[str]:
     return result
 
 
-def table(rows: Sequence[dict[str, Any]]) -> "alt.Chart":
-    """A chart without marks on these rows."""
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=list(rows)))
-
-
-def composed(layers: Sequence["alt.Chart"], *, width: float, height: Any, says: str) -> "alt.LayerChart":
-    """Layers as one chart in the report's style; `says` describes it for screen readers."""
-    import altair as alt
-
-    words: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    chart: alt.LayerChart = (
-        alt.layer(*layers)
-        .properties(width=width, height=height, description=clean(says), background=PAPER)
-        .configure(font=FONT, aria=False, padding=8)
-        .configure_view(stroke=None)
-        .configure_axis(
-            **words, labelColor=INK, titleColor=SOFT, gridColor=LINE, domainColor=SOFT, tickColor=SOFT
-        )
-        .configure_legend(**words, labelColor=INK, labelLimit=0, symbolStrokeColor=SOFT)
-        .configure_text(color=INK, fontSize=12)
-    )
-    return chart
-
-
-def places(x: str = "x", y: str = "y") -> dict[str, Any]:
-    """Places in pixels from the upper left corner, without scale or axis."""
-    import altair as alt
-
-    return {"x": alt.X(f"{x}:Q", scale=None, axis=None), "y": alt.Y(f"{y}:Q", scale=None, axis=None)}
-
-
-def strokes(lines: Sequence[Line], **style: Any) -> "alt.Chart":
-    """A straight line each."""
-    import altair as alt
-
-    rows = [{"x": x, "y": y, "x2": x2, "y2": y2} for x, y, x2, y2 in lines]
-    ends = {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
-    chart: alt.Chart = table(rows).mark_rule(**style).encode(**places(), **ends)
-    return chart
-
-
-def words(rows: Sequence[dict[str, Any]], **style: Any) -> "alt.Chart":
-    """A text at each place: rows with `x`, `y` and `text`."""
-    style = {"align": "center", "baseline": "middle"} | style
-    chart: alt.Chart = table(rows).mark_text(**style).encode(**places(), text="text:N")
-    return chart
-
-
-def boxes(rows: Sequence[dict[str, Any]], **style: Any) -> "alt.Chart":
-    """A rectangle each: rows with `x`, `x2`, `y`, `y2`, and `fill` and `strength` if these differ."""
-    import altair as alt
-
-    channels: dict[str, Any] = {}
-    if any("fill" in row for row in rows):
-        channels = {"fill": alt.Fill("fill:N", scale=None)}
-    if any("strength" in row for row in rows):
-        channels["fillOpacity"] = alt.FillOpacity("strength:Q", scale=None)
-    chart: alt.Chart = (
-        table(rows).mark_rect(**style).encode(**places(), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **channels)
-    )
-    return chart
-
-
 def mixed(light: tuple[int, int, int], dark: tuple[int, int, int], share: float) -> str:
     """The colour so far on the way from light, 0, to dark, 1; beyond the ends it is theirs."""
     share = min(1.0, max(0.0, share))
     rgb = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
     return "#" + "".join(f"{part:02x}" for part in rgb)
-
-
-def svg(chart: "alt.LayerChart", title: str = "") -> Drawing:
-    """The chart as SVG, the same each time; texts are escaped, nothing in it is fetched or run."""
-    import vl_convert
-
-    spec = json.dumps(chart.to_dict(validate=False), sort_keys=True, allow_nan=False)
-    raw = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
-    slim = _TAG.sub(lambda tag: _LONG_NUMBER.sub(_rounded, _IDLE.sub("", tag[0])), raw)
-    slim = _NOTHING.sub("", slim)
-    description = chart.description if isinstance(chart.description, str) else ""
-    says = ". ".join(filter(None, (clean(title), description)))
-    named = f"<title>{html.escape(clean(title))}</title>" if title else ""
-    root = f'<svg role="img" aria-label="{html.escape(says)}" font-family="{FONT}" '
-    return Drawing(re.sub(r"<svg ([^<>]*>)", lambda tag: f"{root}{tag[1]}{named}", slim, count=1))
-
-
-def _rounded(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 class Figure(NamedTuple):
@@ -204,12 +215,12 @@ class Figure(NamedTuple):
     sentence: str | None = None
 
 
-def figure(title: str, chart: "alt.LayerChart | str", *words: str) -> Figure:
-    """The chart drawn; `words` make its file name."""
+def figure(title: str, chart: Drawing | str, *words: str) -> Figure:
+    """The chart under its title; `words` make its file name."""
     name = "-".join(filter(None, map(_slug, words)))
-    if isinstance(chart, str):
-        return Figure(name, title, None, chart)
-    return Figure(name, title, svg(chart, title))
+    if isinstance(chart, Drawing):
+        return Figure(name, title, chart.titled(title))
+    return Figure(name, title, None, chart)
 
 
 def _slug(text: str) -> str:

@@ -1,41 +1,23 @@
 """Comparisons: the latest verdict on each pair of candidates, with charts, and the matrix of all pairs."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby, permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from itertools import groupby, permutations, product
+from typing import Any, NamedTuple
 
 from vivavoce.core.records import Measure
 from vivavoce.report import charts
-from vivavoce.report.charts.svg import (
-    BAD,
-    GOOD,
-    LINE,
-    SOFT,
-    STRONGEST,
-    WASH,
-    Figure,
-    boxes,
-    clean,
-    composed,
-    figure,
-    listed,
-    places,
-    short,
-    table,
-    words,
-)
+from vivavoce.report.charts.grid import Cell, Grid
+from vivavoce.report.charts.sheet import Sheet, text_width
+from vivavoce.report.charts.svg import STRONGEST, Drawing, Figure, drawing, figure, listed, short
 from vivavoce.report.data import Board, Rows, board_of, by_board
 from vivavoce.report.format import number
 from vivavoce.report.sections.findings import overtaken
 from vivavoce.studies.raters.validation_status import status_of, weakest_status
 from vivavoce.studies.score_table import JudgedCriterion
+from vivavoce.studies.text import count
 
-if TYPE_CHECKING:
-    import altair as alt
-
-
-MOST_WITH_WORDS = 8
-"""With more candidates a cell has room for a sign only."""
+MOST_CANDIDATES = 24
+"""More of them have no room on a page: the first by their verdicts are drawn."""
 
 
 class CellVerdict(NamedTuple):
@@ -100,101 +82,64 @@ def matrices(rows: Rows) -> list[Figure]:
     ]
 
 
-def _chart(rows: Rows) -> "alt.LayerChart | str":
+def _chart(rows: Rows) -> Drawing | str:
     pairs = {(row["a"], row["b"]): row for row in rows}
-    names = _order(rows)
-    if len(names) < 3:
+    everyone = _order(rows)
+    if len(everyone) < 3:
         return "Fewer than three candidates were compared: the verdicts say it all."
-    wide = len(names) <= MOST_WITH_WORDS
-    size, tall = (84.0, 44.0) if wide else (54.0, 36.0)
-    top = 24.0
+    names = everyone[:MOST_CANDIDATES]
     widest = max((abs(r["difference"]) for r in rows if r["difference"] is not None), default=0.0) or 1.0
-    marks = _Marks([], [], [], [], [])
-    for down, row_name in enumerate(names):
-        for across, column_name in enumerate(names):
-            spot = _Spot(across * size, top + down * tall, size, tall)
+    cells = {(a, b): _cell(pairs, a, b) for a, b in permutations(names, 2)}
+    wordy = max(text_width(verdict.words, "small") for _, verdict in cells.values()) + 8
+
+    def draw(room: float) -> Sheet:
+        sheet = Sheet(room)
+        wide = Grid(Sheet(room), names, widest=84).size >= wordy
+        grid = Grid(sheet, names, widest=84 if wide else 54, tall=44 if wide else 36)
+        for (down, row_name), (across, column_name) in product(enumerate(names), repeat=2):
+            spot = grid.cell(down, across)
             if row_name == column_name:
-                marks.cells.append(spot.inset(1) | {"fill": LINE, "strength": 0.5})
+                sheet.box("blank", *_inset(spot, 1))
             else:
-                marks.add(spot, *_cell(pairs, row_name, column_name), widest, wide=wide)
-    bottom = top + len(names) * tall
-    labels = [
-        {"x": -8.0, "y": top + (k + 0.5) * tall, "text": f"{clean(name)}  {k + 1}"}
-        for k, name in enumerate(names)
-    ]
-    heads = [{"x": (k + 0.5) * size, "y": top - 10, "text": str(k + 1)} for k in range(len(names))]
-    notes = _notes(rows, names, wide)
-    layers = [
-        *marks.layers(),
-        words(labels, align="right", limit=260),
-        words(heads, color=SOFT),
-        words([{"x": 0.0, "y": bottom + 16 + 16 * k, "text": line} for k, line in enumerate(notes)],
-              align="left", color=SOFT),
-    ]  # fmt: skip
+                _draw_cell(sheet, spot, *cells[row_name, column_name], widest, wide=wide)
+        sheet.height += 6
+        left = grid.left if grid.beside else 0.0
+        sheet.notes(_notes(rows, cells, len(everyone) - len(names), wide), left)
+        grid.list_names()
+        return sheet
+
     description = listed(
         f"{short(row['a'])} minus {short(row['b'])} {_signed(row['difference'], widest)}: {row['verdict']}"
         if row["difference"] is not None
         else f"{short(row['a'])} and {short(row['b'])}: {row['verdict']}"
         for row in rows
     )
-    height = bottom + 8 + 16 * len(notes)
-    return composed(
-        layers, width=len(names) * size, height=height, says=f"Differences of pairs: {description}"
-    )
+    return drawing(f"Differences of pairs: {description}", draw)
 
 
-class _Spot(NamedTuple):
-    """A cell's upper left corner and its size, in pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def inset(self, by: float) -> dict[str, Any]:
-        """The rectangle so far inside the cell."""
-        return {"x": self.x + by, "x2": self.x + self.width - by,
-                "y": self.y + by, "y2": self.y + self.height - by}  # fmt: skip
+def _inset(spot: Cell, by: float) -> tuple[float, float, float, float]:
+    """The rectangle so far inside the cell: its corner, width and height."""
+    return spot.x + by, spot.y + by, spot.width - 2 * by, spot.height - 2 * by
 
 
-class _Marks(NamedTuple):
-    """What the cells show: fills, frames of verdicts, differences, and words."""
-
-    cells: list[dict[str, Any]]
-    edges: list[dict[str, Any]]
-    figures: list[dict[str, Any]]
-    verdicts: list[dict[str, Any]]
-    absent: list[dict[str, Any]]
-
-    def add(
-        self, spot: _Spot, difference: float | None, verdict: CellVerdict, widest: float, *, wide: bool
-    ) -> None:
+def _draw_cell(
+    sheet: Sheet, spot: Cell, difference: float | None, verdict: CellVerdict, widest: float, *, wide: bool
+) -> None:
+    """The fill of a cell and, where someone is better, its frame; the difference over the verdict."""
+    if verdict.side:
         share = 0.12 + (STRONGEST - 0.12) * abs(difference or 0.0) / widest
-        fill = {1: GOOD, -1: BAD}.get(verdict.side)
-        self.cells.append(spot.inset(1) | {"fill": fill or WASH, "strength": share if fill else 1.0})
-        if fill:
-            self.edges.append(spot.inset(2) | {"edge": fill})
-        middle, centre = spot.x + spot.width / 2, spot.y + spot.height / 2
-        below = 0
-        if difference is not None:
-            below = 8
-            self.figures.append({"x": middle, "y": centre - 8, "text": _signed(difference, widest)})
-        text = verdict.words if wide else verdict.sign or "–"
-        (self.absent if verdict is ABSENT else self.verdicts).append(
-            {"x": middle, "y": centre + below, "text": text}
-        )
-
-    def layers(self) -> list["alt.Chart"]:
-        layers = [boxes(self.cells)]
-        if self.edges:
-            layers.append(_edges(self.edges))
-        if self.figures:
-            layers.append(words(self.figures, fontSize=12, fontWeight="bold"))
-        if self.verdicts:
-            layers.append(words(self.verdicts, fontSize=11))
-        if self.absent:
-            layers.append(words(self.absent, fontSize=11, color=SOFT))
-        return layers
+        sheet.box("good" if verdict.side > 0 else "bad", *_inset(spot, 1), fill_opacity=share)
+        # Readable without the shade of the fill.
+        sheet.box("winner" if verdict.side > 0 else "loser", *_inset(spot, 2))
+    else:
+        sheet.box("wash", *_inset(spot, 1))
+    figure = "" if difference is None else _signed(difference, widest)
+    has_figure = figure and text_width(figure, "bold") <= spot.width - 4
+    if has_figure:
+        sheet.text(spot.middle, spot.centre - 8, figure, "bold middle")
+    text = verdict.words if wide else verdict.sign or "–"
+    style = "small middle soft" if verdict is ABSENT else "small middle"
+    sheet.text(spot.middle, spot.centre + (8 if has_figure else 0), text, style)
 
 
 def _order(rows: Rows) -> list[str]:
@@ -231,7 +176,9 @@ def _cell(
     return difference, EITHER[row["verdict_code"] or "incomparable"]
 
 
-def _notes(rows: Rows, names: Sequence[str], wide: bool) -> list[str]:
+def _notes(
+    rows: Rows, cells: Mapping[tuple[str, str], tuple[float | None, CellVerdict]], left_out: int, wide: bool
+) -> list[str]:
     """How to read the cells, and what is not the same for all of them."""
     logs = " on the log scale" if any(row.get("scale") == "log" for row in rows) else ""
     notes = [f"row − column{logs}; coloured only where a verdict says who is better"]
@@ -242,18 +189,12 @@ def _notes(rows: Rows, names: Sequence[str], wide: bool) -> list[str]:
     if margins:
         notes.append(f"margin: {', '.join(f'{m:g}' for m in sorted(margins))}")
     if not wide:
-        notes += _legend(rows, names)
+        used = {verdict for _, verdict in cells.values()}
+        entries = [f"{verdict.sign} {meaning}" for verdict, meaning in MEANING.items() if verdict in used]
+        notes.append("; ".join([*entries, *(["– not compared"] if ABSENT in used else [])]))
+    if left_out:
+        notes.append(f"{count(left_out, 'further candidate')} left out")
     return notes + _differing_calls(rows)
-
-
-def _legend(rows: Rows, names: Sequence[str]) -> list[str]:
-    """What the signs mean that stand in the cells, three to a line."""
-    pairs = {(row["a"], row["b"]): row for row in rows}
-    used = {_cell(pairs, first, second)[1] for first, second in permutations(names, 2)}
-    entries = [f"{verdict.sign} {meaning}" for verdict, meaning in MEANING.items() if verdict in used]
-    if ABSENT in used:
-        entries.append("– not compared")
-    return ["; ".join(entries[k : k + 3]) for k in range(0, len(entries), 3)]
 
 
 def _differing_calls(rows: Rows) -> list[str]:
@@ -267,18 +208,6 @@ def _differing_calls(rows: Rows) -> list[str]:
     if len({row.get("items") for row in rows}) > 1:
         notes.append("not all were made on the same items")
     return notes
-
-
-def _edges(edges: Sequence[dict[str, Any]]) -> "alt.Chart":
-    """The frame of a cell with a verdict: readable without the shade of its fill."""
-    import altair as alt
-
-    ends = {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
-    stroke = alt.Stroke("edge:N", scale=None)
-    chart: alt.Chart = (
-        table(edges).mark_rect(filled=False, strokeWidth=2).encode(**places(), **ends, stroke=stroke)
-    )
-    return chart
 
 
 def _signed(value: float, widest: float) -> str:

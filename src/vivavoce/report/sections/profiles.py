@@ -5,26 +5,15 @@ test of the `gaps` study does, and its sentence stands with every profile.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
-from vivavoce.report.charts.svg import (
-    INK,
-    MARK,
-    SOFT,
-    STRONGEST,
-    WASH,
-    boxes,
-    clean,
-    composed,
-    figure,
-    listed,
-    short,
-    words,
-)
+from vivavoce.report.charts.grid import HEAD, Cell
+from vivavoce.report.charts.sheet import LINE_HEIGHT, Sheet, clean, text_width, wrapped
+from vivavoce.report.charts.svg import STRONGEST, Drawing, drawing, figure, listed, short
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import number, p_value
 from vivavoce.studies.leaderboard.estimators import pooled_of
@@ -33,15 +22,12 @@ from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import resolve, weights_of, with_results
 from vivavoce.studies.text import and_so, count
 
-if TYPE_CHECKING:
-    import altair as alt
-
 By = Literal["category", "format"]
 LEAST_GROUPS, FEW_GROUPS = 3, 10
 """With fewer cases than the first a cell holds counts only, with fewer than the second it says so."""
 MOST_PARTS, MOST_CANDIDATES, MOST_INTERVALS = 12, 20, 120
-MOST_ACROSS = 7
-"""More categories than a page has room for stand in bands, one below the other."""
+WIDEST, LEAST = 120.0, 90.0
+"""How wide a cell is, in pixels. Categories beyond the room stand in bands, one below the other."""
 UNTESTED = "Differences between categories have not been tested: viva study RUN gaps"
 POOLED = (
     "Differences between categories are not tested: the figure is pooled over questions and no value of each."
@@ -206,7 +192,7 @@ def _untested(rows: Rows) -> str:
     return "; ".join(dict.fromkeys(row["reason"] for row in large if row["reason"])) or "too little"
 
 
-def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
+def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
     """Candidates by categories as a heat map: the estimate, its interval and the cases in each cell."""
     values = [row["estimate"] for row in rows if row["estimate"] is not None]
     if not values:
@@ -219,71 +205,73 @@ def _chart(rows: Rows, criterion: Criterion) -> "alt.LayerChart | str":
     everyone = sorted({row["candidate"] for row in rows})
     names = everyone[:MOST_CANDIDATES]
     full = len(parts) * len(names) <= MOST_INTERVALS
-    size, tall, top = 96.0, 46.0 if full else 28.0, 24.0
-    bands = -(-len(parts) // MOST_ACROSS)
-    wide = -(-len(parts) // bands)
-    deep = top + len(names) * tall + 8
-    spots = {part: (k % wide * size, k // wide * deep + top) for k, part in enumerate(parts)}
     by_cell = {(row["candidate"], row["part"]): row for row in rows}
-    cells = _Cells(size, tall, min(values), max(values), full=full)
-    for down, name in enumerate(names):
-        for part in parts:
-            cells.add(name, part, by_cell.get((name, part)), spots[part][0], spots[part][1] + down * tall)
-    bottom = bands * deep - 8
-    smaller, more = len(sizes) - len(parts), len(everyone) - len(names)
-    notes = [*_reading_notes(rows, criterion, full=full), *_omissions(smaller, more)]
-    layers = [
-        boxes(cells.fills),
-        words(cells.figures, fontWeight="bold", fontSize=12.5),
-        *([words(cells.small, fontSize=10.5, limit=size - 4, color=INK)] if cells.small else []),
-        words([{"x": x + size / 2, "y": y - 10, "text": clean(part)} for part, (x, y) in spots.items()],
-              color=SOFT, limit=size - 6),
-        words([{"x": -8.0, "y": band * deep + top + (k + 0.5) * tall, "text": clean(name)}
-               for band in range(bands) for k, name in enumerate(names)], align="right", limit=260),
-        words([{"x": 0.0, "y": bottom + 14 + 16 * k, "text": note} for k, note in enumerate(notes)],
-              align="left", color=SOFT),
-    ]  # fmt: skip
-    height = bottom + 6 + 16 * len(notes)
-    return composed(layers, width=wide * size, height=height, says=f"Estimates: {listed(cells.description)}")
+    low, high = min(values), max(values)
+    omissions = _omissions(len(sizes) - len(parts), len(everyone) - len(names))
+
+    def draw(room: float) -> Sheet:
+        sheet = Sheet(room)
+        gutter = max(text_width(clean(name)) for name in names) + 10
+        beside = gutter + 2 * LEAST <= room
+        left, over = (gutter, 0.0) if beside else (0.0, LINE_HEIGHT)
+        across = min(len(parts), int((room - left) / LEAST))
+        across = -(-len(parts) // -(-len(parts) // across))  # as many in each band
+        width, tall = min(WIDEST, (room - left) / across), 46.0 if full else 28.0
+        for first in range(0, len(parts), across):
+            band = parts[first : first + across]
+            heads = [wrapped(clean(part), width - 6)[:2] for part in band]
+            deep = max(map(len, heads))
+            for k, head in enumerate(heads):
+                for line, text in enumerate(head):
+                    y = sheet.height + HEAD / 2 + 14 * (line + deep - len(head))
+                    sheet.text(left + (k + 0.5) * width, y, text, "soft middle")
+            sheet.height += HEAD + 14 * (deep - 1)
+            for name in names:
+                y = sheet.height + (tall / 2 if beside else LINE_HEIGHT / 2)
+                sheet.text(left - 8 if beside else 0, y, name, "end" if beside else "", room=room)
+                for k, part in enumerate(band):
+                    spot = Cell(left + k * width, sheet.height + over, width, tall)
+                    _draw_cell(sheet, spot, by_cell.get((name, part)), low, high, full=full)
+                sheet.height += over + tall
+            sheet.height += 8
+        sheet.notes([*_reading_notes(rows, criterion, full=full), *omissions], left)
+        return sheet
+
+    cells = ((name, part) for name in names for part in parts if (name, part) in by_cell)
+    description = listed(f"{short(a)}, {short(b)}: {_cell_text(by_cell[a, b])}" for a, b in cells)
+    return drawing(f"Estimates: {description}", draw)
 
 
-class _Cells:
-    """The marks of the heat map's cells, and the sentence on each for readers who do not see them."""
+def _cell_text(row: Mapping[str, Any]) -> str:
+    """What a cell says to readers who do not see it."""
+    if row["estimate"] is None:
+        return f"{count(row['n_groups'], 'case')}, too few"
+    return f"{_number(row['estimate'])}{f' ({_ends(row)})' if _ends(row) else ''}"
 
-    def __init__(self, width: float, height: float, low: float, high: float, *, full: bool) -> None:
-        self.width, self.height, self.low, self.high, self.full = width, height, low, high, full
-        self.fills: list[dict[str, Any]] = []
-        self.figures: list[dict[str, Any]] = []
-        self.small: list[dict[str, Any]] = []
-        self.description: list[str] = []
 
-    def add(self, name: str, part: str, row: Mapping[str, Any] | None, x: float, y: float) -> None:
-        """The cell of a candidate and a category, whose upper left corner is at `x` and `y`."""
-        value = None if row is None else row["estimate"]
-        spot = {"x": x + 1, "x2": x + self.width - 1, "y": y + 1, "y2": y + self.height - 1}
-        if value is None:
-            self.fills.append(spot | {"fill": WASH, "strength": 1.0})
-        else:
-            strength = 0.05 + (STRONGEST - 0.05) * _place(value, self.low, self.high)
-            self.fills.append(spot | {"fill": MARK, "strength": strength})
-        middle, centre = x + self.width / 2, y + self.height / 2
-        if row is None:
-            self.small.append({"x": middle, "y": centre, "text": "no value"})
-            return
+def _ends(row: Mapping[str, Any]) -> str:
+    return "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
+
+
+def _draw_cell(
+    sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None, low: float, high: float, *, full: bool
+) -> None:
+    """The cell of a candidate and a category: the stronger its colour, the higher the estimate."""
+    value = None if row is None else row["estimate"]
+    corner = (cell.x + 1, cell.y + 1, cell.width - 2, cell.height - 2)
+    if row is None or value is None:
+        sheet.box("wash", *corner)
+        text = "no value" if row is None else f"n {row['n_items']} ({row['n_groups']})"
+        sheet.text(cell.middle, cell.centre, text, "small middle", room=cell.width - 4)
+        return
+    sheet.box("mark", *corner, fill_opacity=0.05 + (STRONGEST - 0.05) * _place(value, low, high))
+    few = "*" if _is_few(row) else ""
+    sheet.text(cell.middle, cell.centre - (13 if full else 0), f"{_number(value)}{few}", "bold middle")
+    if full:
         n = f"n {row['n_items']} ({row['n_groups']})"
-        label = f"{short(name)}, {short(part)}"
-        if value is None:
-            self.small.append({"x": middle, "y": centre, "text": n})
-            self.description.append(f"{label}: {count(row['n_groups'], 'case')}, too few")
-            return
-        ends = "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
-        self.description.append(f"{label}: {_number(value)}{ends and f' ({ends})'}")
-        few = "*" if _is_few(row) else ""
-        above = 13 if self.full else 0
-        self.figures.append({"x": middle, "y": centre - above, "text": f"{_number(value)}{few}"})
-        if self.full:
-            self.small += [{"x": middle, "y": centre + 2, "text": ends},
-                           {"x": middle, "y": centre + 14, "text": n}]  # fmt: skip
+        for down, text in ((2, _ends(row)), (15, n)):
+            if text:
+                sheet.text(cell.middle, cell.centre + down, text, "small middle", room=cell.width - 4)
 
 
 def _reading_notes(rows: Rows, criterion: Criterion, *, full: bool) -> list[str]:
