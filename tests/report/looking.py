@@ -149,7 +149,7 @@ _STRUCTURE = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const levels = all("h1, h2, h3, h4, h5, h6").map((h) => [Number(h.tagName[1]), h.textContent]);
   const ids = all("[id]").map((one) => one.id);
-  const charted = (s) => s.getAttribute("role") === "img" && s.getAttribute("aria-label");
+  const charted = (s) => s.closest("[role=img]")?.getAttribute("aria-label");
   const titled = (r) => r.ariaLabel || r.getAttribute("aria-labelledby");
   const named = (c) => c.labels?.length || c.textContent.trim() && c.tagName === "BUTTON" || c.ariaLabel;
   return {

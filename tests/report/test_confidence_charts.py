@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.report.charts import assert_harmless, data, texts, told
+from tests.report.charts import assert_harmless, boxes, corners, segments, sheets, spots, texts, told
 from tests.studies.test_calibration import RIGHT, SURE, boastful, scores, sharp
 
 from vivavoce.report.charts import reliability_diagram, risk_coverage_curve
-from vivavoce.report.charts.confidence import SIDE
-from vivavoce.report.charts.svg import figure, svg
+from vivavoce.report.charts.confidence import LEFT, SIDE, TOP
+from vivavoce.report.charts.svg import figure
 from vivavoce.report.section import section_of
 from vivavoce.studies.reliability.calibration import Calibration
 
@@ -21,49 +21,66 @@ def rows(candidate: str = "B", **options: Any) -> Rows:
     return [dict(r) | {"measure": "accuracy"} for r in found.rows]
 
 
+def x(share: float) -> float:
+    return LEFT + share * SIDE
+
+
+def y(share: float, top: float = 1.0) -> float:
+    return TOP + (1 - share / top) * SIDE
+
+
+def close(place: float) -> Any:
+    """Drawings have places to a tenth of a pixel."""
+    return pytest.approx(place, abs=0.06)
+
+
 def test_a_bin_is_a_dot_at_its_confidence_and_share_right_with_its_interval() -> None:
     """Half right at 50 %, all right at 95 %."""
     bins = [r for r in rows() if r["figure"] == "bin"]
     chart = reliability_diagram(rows())
-    (dots,) = data(chart, "point")
-    assert [(0.5 * SIDE, 0.5 * SIDE), (0.95 * SIDE, 0.0)] == [(pytest.approx(d["x"]), d["y"]) for d in dots]
-    spans = next(
-        part for part in data(chart, "rule") if len(part) == len(bins) and part[0]["x"] == dots[0]["x"]
-    )
-    for span, row in zip(spans, bins, strict=True):
-        assert ((1 - row["low"]) * SIDE, (1 - row["high"]) * SIDE) == pytest.approx((span["y"], span["y2"]))
+    assert [(close(x(0.5)), close(y(0.5))), (close(x(0.95)), close(y(1)))] == spots(chart, "dot")
+    for span, row in zip(segments(chart, "error"), bins, strict=True):
+        assert (close(y(row["low"])), close(y(row["high"]))) == (span[1], span[3])
 
 
 def test_the_diagonal_runs_from_corner_to_corner_and_the_strip_counts_answers() -> None:
     chart = reliability_diagram(rows())
-    assert [{"x": 0.0, "y": SIDE, "x2": SIDE, "y2": 0.0}] in data(chart, "rule")
-    (bars,) = data(chart, "rect")
-    assert bars[0]["y2"] - bars[0]["y"] == pytest.approx(bars[1]["y2"] - bars[1]["y"])
-    assert "answers by confidence, 200 in all" in texts(svg(chart))
+    assert [(LEFT, y(0), x(1), y(1))] == segments(chart, "diagonal")
+    one, other = boxes(chart)
+    assert one["y2"] - one["y"] == pytest.approx(other["y2"] - other["y"])
+    assert "answers by confidence, 200 in all" in texts(chart)
 
 
 def test_the_curve_marks_the_threshold_and_the_promise() -> None:
     chart = risk_coverage_curve(rows())
-    (line,) = data(chart, "line")
-    assert [0.5 * SIDE, SIDE] == pytest.approx([point["x"] for point in line])
-    (band,) = data(chart, "area")
-    assert all(point["y2"] < point["y"] for point in band)
-    *_, chosen = data(chart, "point")
-    assert [{"x": 0.5 * SIDE, "y": SIDE}] == chosen
-    words = texts(svg(chart))
+    (line,) = corners(chart, "curve")
+    assert [close(x(0.5)), close(x(1))] == [across for across, _ in line]
+    (band,) = corners(chart, "haze")
+    half = len(band) // 2
+    assert all(high < low for (_, high), (_, low) in zip(band[:half], reversed(band[half:]), strict=True))
+    (diamond,) = corners(chart, "chosen")
+    assert (close(x(0.5)), close(y(0))) == (diamond[1][0], diamond[0][1])
+    assert [(LEFT, close(y(0.1, top=0.4)), x(1), close(y(0.1, top=0.4)))] == segments(chart, "promise")
+    words = texts(chart)
     assert "dashed: the promise, errors below 10 %" in words
     assert "diamond: confidence of 0.95 or more answers 50 %" in words
 
 
+def test_both_are_narrow_enough_for_a_phone_and_drawn_once() -> None:
+    assert [1, 1] == [
+        len(sheets(draw(rows("x" * 200)))) for draw in (reliability_diagram, risk_coverage_curve)
+    ]
+
+
 def test_without_a_threshold_the_curve_says_so() -> None:
-    words = texts(svg(risk_coverage_curve(rows("A"))))
+    words = texts(risk_coverage_curve(rows("A")))
     assert "no threshold keeps it with confidence" in words
     assert not [word for word in words if word.startswith("diamond")]
 
 
 def test_those_who_do_not_see_are_told_every_point() -> None:
-    assert "at 50 % right in 50 %, 0.40" in told(svg(reliability_diagram(rows())))
-    says = told(svg(risk_coverage_curve(rows())))
+    assert "at 50 % right in 50 %, 0.40" in told(reliability_diagram(rows()))
+    says = told(risk_coverage_curve(rows()))
     assert "50 % answered, 0.000 wrong; 100 % answered, 0.250 wrong" in says
 
 

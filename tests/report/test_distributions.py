@@ -2,11 +2,10 @@
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from tests.report.charts import assert_harmless, data, texts, told
+from tests.report.charts import assert_harmless, boxes, corners, place, spots, texts, told, width
 from tests.studies.making import SILENT, UNREADABLE, Answers, marked, twins
 
 from vivavoce.core.records import Criterion, Measure
@@ -15,7 +14,6 @@ from vivavoce.report.charts.distributions import (
     GREYS,
     MOST_CANDIDATES,
     MOST_POINTS,
-    WIDTH,
     _axis,
     _bars,
     _histograms,
@@ -42,10 +40,18 @@ def measure(**declared: Any) -> Measure:
 
 
 def bars(scores: pl.DataFrame, **declared: Any) -> list[dict[str, Any]]:
-    """The segments of the bars, without the squares of the key."""
+    """The segments of the bars, each with its candidate, its value by the key, and its share of the bar."""
     (part,) = scored_responses(scores, {1: measure(**declared)})
-    (cells,) = data(_bars(part, sorted(set(scores["candidate"])), 0), "rect")
-    return [cell for cell in cells if cell.get("candidate")]
+    names = sorted(set(scores["candidate"]))
+    drawing = _bars(part, names, 0)
+    found = boxes(drawing)
+    key = {box["fill"]: word for box in found if box["x2"] - box["x"] == 12 for word in texts(drawing)
+           if place(drawing, word, first=True) == (box["x"] + 17, box["y"] + 10.3)}  # fmt: skip
+    own = [box for box in found if box["y2"] - box["y"] == 20]
+    rows = sorted({box["y"] for box in own})
+    left, right = min(box["x"] for box in own), max(box["x2"] for box in own)
+    return [{"candidate": names[rows.index(box["y"])], "value": key[box["fill"]], "fill": box["fill"],
+             "share": (box["x2"] - box["x"]) / (right - left)} for box in own]  # fmt: skip
 
 
 YES_NO = {"Ann": [1.0, 1.0, 1.0, 0.0], "Ben": [1.0, "unanswered", "unreadable", "failed"]}
@@ -53,7 +59,7 @@ YES_NO = {"Ann": [1.0, 1.0, 1.0, 0.0], "Ben": [1.0, "unanswered", "unreadable", 
 
 def test_shares_are_of_all_answers_and_fill_the_bar() -> None:
     cells = bars(table(YES_NO))
-    by = {(c["candidate"], c["value"]): (c["x2"] - c["x"]) / WIDTH for c in cells}
+    by = {(c["candidate"], c["value"]): c["share"] for c in cells}
     assert {
         ("Ann", "0"): 0.25,
         ("Ann", "1"): 0.75,
@@ -61,7 +67,7 @@ def test_shares_are_of_all_answers_and_fill_the_bar() -> None:
         ("Ben", "unanswered"): 0.25,
         ("Ben", "unreadable"): 0.25,
         ("Ben", "failed"): 0.25,
-    } == {key: pytest.approx(share) for key, share in by.items()}
+    } == {key: pytest.approx(share, abs=0.001) for key, share in by.items()}
 
 
 def test_what_is_missing_is_never_drawn_as_a_value() -> None:
@@ -91,7 +97,7 @@ def test_the_text_alternative_counts_every_category() -> None:
     (figure,) = distributions(table(YES_NO), {1: measure()})
     assert "Ann: 0 1 (25 %), 1 3 (75 %)" in told(figure.svg)
     assert "Ben: 1 1 (25 %), unanswered 1 (25 %), unreadable 1 (25 %), failed 1 (25 %)" in told(figure.svg)
-    assert "4 answers, 1 unanswered, 1 unreadable, 1 failed" in texts(figure.svg)
+    assert "4 answers, 1 unanswered, 1 unreadable, 1 failed" in " ".join(texts(figure.svg))
 
 
 def test_seven_values_are_bars_and_eight_are_not() -> None:
@@ -111,7 +117,7 @@ def test_quartiles_and_what_is_missing_are_told() -> None:
     (figure,) = distributions(table({"Ann": marks}), {1: measure()})
     missing = "103 answers, 1 unanswered, 1 failed"
     assert f"Ann: median 0.5, middle half 0.25 to 0.75, {missing}" in told(figure.svg)
-    assert f"median 0.5; {missing}" in texts(figure.svg)
+    assert f"median 0.5; {missing}" in " ".join(texts(figure.svg))
 
 
 def test_a_small_exam_shows_every_answer_and_a_large_one_a_shape() -> None:
@@ -119,21 +125,32 @@ def test_a_small_exam_shows_every_answer_and_a_large_one_a_shape() -> None:
         scored_responses(table({"Ann": spread(n), "Ben": spread(n)}), {1: measure()})[0] for n in (100, 101)
     )
     assert MOST_POINTS == 200
-    points, _ = data(_histograms(small, ["Ann", "Ben"], 0), "point")
-    assert 200 == len(points)
-    assert [] == data(_histograms(small, ["Ann", "Ben"], 0), "area")
-    chart = _histograms(large, ["Ann", "Ben"], 0)
-    (medians,) = data(chart, "point")
-    assert 2 == len(medians)
-    (areas,) = data(chart, "area")
-    assert len(areas) <= 2 * 2 * BINS
+    drawn = _histograms(small, ["Ann", "Ben"], 0)
+    assert 200 == len(spots(drawn, "points"))
+    assert [] == corners(drawn, "area")
+    assert 2 == len(spots(drawn, "dot"))
+    shapes = _histograms(large, ["Ann", "Ben"], 0)
+    assert [] == spots(shapes, "points")
+    assert 2 == len(spots(shapes, "dot"))
+    assert all(len(outline) <= 2 * BINS + 2 for outline in corners(shapes, "area"))
 
 
 def test_the_shape_of_each_candidate_has_the_same_area_whatever_its_number_of_answers() -> None:
     (part,) = scored_responses(table({"Ann": spread(1_000), "Ben": spread(300)}), {1: measure()})
-    (areas,) = data(_histograms(part, ["Ann", "Ben"], 0), "area")
-    heights = {name: sum(r["y2"] - r["y"] for r in areas if r["name"] == name) for name in ("Ann", "Ben")}
-    assert heights["Ann"] == pytest.approx(heights["Ben"])
+    ann, ben = (sum(outline[0][1] - y for _, y in outline)
+                for outline in corners(_histograms(part, ["Ann", "Ben"], 0), "area"))  # fmt: skip
+    assert ann == pytest.approx(ben, rel=0.01)
+
+
+def test_values_lie_on_the_axis_below_them() -> None:
+    """The median of 0, .01, … .99 in the middle between 0 and 1."""
+    (figure,) = distributions(table({"Ann": spread(100), "Ben": [0.0] * 9}), {1: measure()})
+    for narrow in (False, True):
+        ends = [place(figure.svg, text, narrow=narrow)[0] for text in ("0.0", "1.0")]
+        (ann, _), (ben, _) = sorted(spots(figure.svg, "dot", narrow=narrow), key=lambda spot: spot[1])
+        assert (pytest.approx(0.495, abs=0.001), 0) == tuple(
+            (x - ends[0]) / (ends[1] - ends[0]) for x in (ann, ben)
+        )
 
 
 def test_a_large_run_stays_a_small_drawing() -> None:
@@ -219,7 +236,7 @@ def test_hostile_names_stay_names(values: list[float | str]) -> None:
     assert "<script>alert(1)</script>" in texts(figure.svg)
     assert figure.svg is not None
     assert "\u202e" not in figure.svg
-    assert float(ElementTree.fromstring(figure.svg).attrib["width"]) < 1_100
+    assert width(figure.svg) <= 640
 
 
 def test_marks_of_a_run_are_drawn_as_they_were_given(tmp_path: Path) -> None:

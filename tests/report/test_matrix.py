@@ -2,13 +2,12 @@
 
 from itertools import combinations
 from typing import Any, get_args
-from xml.etree import ElementTree
 
 import pytest
-from tests.report.charts import assert_harmless, data, texts, told
+from tests.report.charts import assert_harmless, boxes, styled, texts, told, width
 
-from vivavoce.report.charts.svg import BAD, GOOD, STRONGEST, WASH
-from vivavoce.report.sections.comparisons import EITHER, _cell, _chart, matrices, matrix
+from vivavoce.report.charts.svg import STRONGEST
+from vivavoce.report.sections.comparisons import EITHER, MOST_CANDIDATES, _cell, matrices, matrix
 from vivavoce.stats.verdict import Code
 
 
@@ -32,29 +31,27 @@ THREE = [
 ]
 
 
-def layers(rows: list[dict[str, Any]], mark: str) -> list[list[dict[str, Any]]]:
-    return data(_chart(rows), mark)
+def cells(rows: list[dict[str, Any]], style: str) -> list[dict[str, Any]]:
+    """The cells of a matrix with this fill or frame."""
+    return [box for box in boxes(matrix(rows).svg) if box["style"] == style]
 
 
 def test_a_pair_stands_twice_with_its_sign_turned() -> None:
-    figures = [row["text"] for row in layers(THREE, "text")[0]]
+    figures = [text for text in texts(matrix(THREE).svg) if text[0] in "+−"]
     # By row: Ann and Cleo are better once, Ben is worse twice.
     assert ["−0.100", "+0.300", "+0.100", "+0.400", "−0.300", "−0.400"] == figures
 
 
 def test_only_a_verdict_gives_a_cell_its_colour() -> None:
-    cells, edges = layers(THREE, "rect")
-    fills = [cell["fill"] for cell in cells]
-    assert (2, 2) == (fills.count(GOOD), fills.count(BAD))
-    assert 2 == fills.count(WASH)  # Ann and Cleo, who were not told apart
-    assert 4 == len(edges)
-    assert max(cell["strength"] for cell in cells if cell["fill"] in (GOOD, BAD)) == STRONGEST
+    assert {"+0.300 better", "+0.400 better"} == {cell["text"] for cell in cells(THREE, "good")}
+    assert {"−0.300 worse", "−0.400 worse"} == {cell["text"] for cell in cells(THREE, "bad")}
+    assert {"−0.100 cannot tell", "+0.100 cannot tell"} == {cell["text"] for cell in cells(THREE, "wash")}
+    assert (2, 2) == (len(cells(THREE, "winner")), len(cells(THREE, "loser")))
 
 
 def test_a_wider_difference_has_a_stronger_colour() -> None:
-    cells, _ = layers(THREE, "rect")
-    weak, strong = sorted({cell["strength"] for cell in cells if cell["fill"] == GOOD})
-    assert weak == pytest.approx(0.12 + (STRONGEST - 0.12) * 0.75)
+    weak, strong = sorted(cell["strength"] for cell in cells(THREE, "good"))
+    assert weak == pytest.approx(0.12 + (STRONGEST - 0.12) * 0.75, abs=0.001)
     assert strong == STRONGEST
 
 
@@ -62,9 +59,7 @@ def test_where_lower_is_better_the_lower_one_is_blue() -> None:
     rows = [pair("Ann", "Ben", -0.3, "better", "a"), pair("Ann", "Cleo", 0.0), pair("Ben", "Cleo", 0.1)]
     said = texts(matrix(rows).svg)
     assert "row − column; coloured only where a verdict says who is better; lower is better" in said
-    cells, _ = layers(rows, "rect")
-    # Ann's row against Cleo and, in the last place, Ben.
-    assert [WASH, GOOD] == [cell["fill"] for cell in cells[1:3]]
+    assert ["−0.300 better"] == [cell["text"] for cell in cells(rows, "good")]
 
 
 @pytest.mark.parametrize(
@@ -159,9 +154,9 @@ def test_hostile_and_long_names_stay_names() -> None:
     svg = matrix(rows).svg
     assert svg is not None
     assert_harmless(svg)
-    assert "<script>alert(1)</script>  1" in texts(svg)
+    assert "1  <script>alert(1)</script>" in texts(svg)
     assert "\u202e" not in svg
-    assert float(ElementTree.fromstring(svg).attrib["width"]) < 1_000
+    assert width(svg) <= 640
 
 
 def test_no_difference_has_no_sign() -> None:
@@ -172,3 +167,21 @@ def test_no_difference_has_no_sign() -> None:
 def test_the_widest_difference_sets_the_decimals() -> None:
     rows = [pair("Ann", "Ben", 12.345), pair("Ann", "Cleo", 1.5), pair("Ben", "Cleo", 0.5)]
     assert {"+12.3", "+1.5", "+0.5"} <= set(texts(matrix(rows).svg))
+
+
+def test_a_phone_gets_signs_where_words_have_no_room_and_a_list_of_names() -> None:
+    names = ("Model A (made up)", "Model B (made up)", "Model C (made up)", "D", "E", "F")
+    svg = matrix([pair(a, b, 0.1) for a, b in combinations(names, 2)]).svg
+    for narrow, words in ((False, "cannot tell"), (True, "?")):
+        on_cells = {box["text"] for box in boxes(svg, narrow=narrow) if box["style"] == "wash"}
+        assert {f"+0.100 {words}", f"−0.100 {words}"} == on_cells
+    listed = [e.text for e in styled(svg, narrow=True)]
+    assert "1  Model A (made up)" in listed
+    assert "? this exam cannot tell" in listed
+
+
+def test_of_three_hundred_candidates_the_first_are_drawn_and_the_rest_counted() -> None:
+    names = [f"candidate {k}" for k in range(300)]
+    svg = matrix([pair("candidate 0", name, 0.1, "better", "a") for name in names[1:]]).svg
+    assert width(svg) <= 640
+    assert f"{300 - MOST_CANDIDATES} further candidates left out" in texts(svg)

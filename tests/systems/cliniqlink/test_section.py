@@ -1,11 +1,12 @@
 """The leaderboard over seven formats on the page, quartiles by measure, and measures against each other."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.report.charts import assert_harmless, data, told
+from tests.report.charts import assert_harmless, boxes, spots, told
 from tests.report.test_distributions import table
 from tests.studies import test_overall as exams
 from tests.studies.making import marked, twins
@@ -114,20 +115,22 @@ def two(n: int) -> pl.DataFrame:
 
 def test_a_point_is_an_answer_with_both_marks() -> None:
     own = scored_responses(two(5), {1: measure("one"), 2: measure("other")})
-    (points,) = data(_scatter_chart(own, 0), "point")
+    points = spots(_scatter_chart(own, 0), "cloud")
     assert 5 == len(points)
-    by_x = sorted(points, key=lambda p: p["x"])
-    assert sorted(p["y"] for p in points) == [p["y"] for p in by_x]  # downwards on the page: y is 1 - x
+    by_x = sorted(points, key=lambda p: p[0])
+    assert sorted(y for _, y in points) == [y for _, y in by_x]  # downwards on the page: y is 1 - x
 
 
 def test_every_pair_of_measures_has_its_place() -> None:
     names = {1: "one", 2: "other", 3: "third"}
     scores = pl.concat([table({"Ann": [0.1, 0.9]}, metric=k) for k in names])
-    (points,) = data(
-        _scatter_chart(scored_responses(scores, {k: measure(n) for k, n in names.items()}), 0), "point"
-    )
-    assert {(0, 1), (0, 2), (1, 2)} == {(p["across"], p["up"]) for p in points}
-    assert 3 * 2 == len(points)
+    chart = _scatter_chart(scored_responses(scores, {k: measure(n) for k, n in names.items()}), 0)
+    for narrow in (False, True):
+        fields = boxes(chart, narrow=narrow)
+        assert [1, 2] == sorted(Counter(f["y"] for f in fields).values())
+        points = spots(chart, "cloud", narrow=narrow)
+        for f in fields:
+            assert 2 == sum(f["x"] < x < f["x2"] and f["y"] < y < f["y2"] for x, y in points)
 
 
 def test_many_answers_and_measures_are_capped_and_it_says_so() -> None:

@@ -210,8 +210,8 @@ def measure_names(rows: Rows) -> list[str]:
 MOST_MEASURES, MOST_POINTS = 6, 300
 """The most measures of a format that are plotted against each other, and the most answers."""
 WIDEST, SMALL_FIELD, SPACE, FIRST_ROW, LABEL = 96.0, 60.0, 10.0, 44.0, 84.0
-"""The sides of a field, and of one with finer points; the space between two; the height of the first row, where
-no field is; the least room for the name of the last measure."""
+"""The sides of a field, and of one with finer points; the space between two; the height of the first row,
+which has no field; the least room for the name of the last measure."""
 
 
 def metric_scatter(parts: Sequence[ScoredResponses]) -> list[Figure]:

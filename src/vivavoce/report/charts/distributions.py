@@ -207,7 +207,7 @@ def _quantiles(answers: pl.DataFrame) -> dict[str, dict[str, Any]]:
         pl.len().alias("n"),
         *(values.quantile(q / 100, "linear").alias(f"q{q}") for q in (5, 25, 50, 75, 95)),
     )
-    return {row["candidate"]: row for row in rows.iter_rows(named=True)}
+    return {row["candidate"]: row for row in rows.sort("candidate").iter_rows(named=True)}
 
 
 def _axis(criterion: Criterion, least: float, most: float) -> list[float]:

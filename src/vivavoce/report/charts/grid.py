@@ -38,7 +38,8 @@ class Cell(NamedTuple):
 class Grid:
     """Rows and as many columns on a sheet, from its present height on; cells are at most `widest` wide.
 
-    `kept` says whether so much room as `keep` is left to the right of them.
+    `kept` says whether so much room as `keep` is left to the right of them. Names stand beside them if cells
+    can be as wide as `least`.
     """
 
     def __init__(
@@ -49,11 +50,12 @@ class Grid:
         widest: float,
         tall: float | None = None,
         keep: float = 0,
+        least: float = LEAST_CELL,
     ) -> None:
         self.sheet, self.names = sheet, [clean(name) for name in names]
         number = text_width(str(len(names))) + 10
         gutter = max(map(text_width, self.names)) + number + 8
-        self.beside = gutter <= min(MOST_BESIDE * sheet.room, sheet.room - LEAST_CELL * len(names))
+        self.beside = gutter <= min(MOST_BESIDE * sheet.room, sheet.room - least * len(names))
         self.left = gutter if self.beside else number
         size = (sheet.room - self.left - keep) / len(names)
         self.kept = size >= LEAST_WITH_KEPT

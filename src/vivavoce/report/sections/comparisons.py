@@ -90,12 +90,14 @@ def _chart(rows: Rows) -> Drawing | str:
     names = everyone[:MOST_CANDIDATES]
     widest = max((abs(r["difference"]) for r in rows if r["difference"] is not None), default=0.0) or 1.0
     cells = {(a, b): _cell(pairs, a, b) for a, b in permutations(names, 2)}
+    figures = (_signed(difference, widest) for difference, _ in cells.values() if difference is not None)
+    least = max((text_width(figure, "bold") for figure in figures), default=0.0) + 6
     wordy = max(text_width(verdict.words, "small") for _, verdict in cells.values()) + 8
 
     def draw(room: float) -> Sheet:
         sheet = Sheet(room)
-        wide = Grid(Sheet(room), names, widest=84).size >= wordy
-        grid = Grid(sheet, names, widest=84 if wide else 54, tall=44 if wide else 36)
+        wide = Grid(Sheet(room), names, widest=84, least=least).size >= wordy
+        grid = Grid(sheet, names, widest=84 if wide else 54, tall=44 if wide else 36, least=least)
         for (down, row_name), (across, column_name) in product(enumerate(names), repeat=2):
             spot = grid.cell(down, across)
             if row_name == column_name:
@@ -134,7 +136,7 @@ def _draw_cell(
     else:
         sheet.box("wash", *_inset(spot, 1))
     figure = "" if difference is None else _signed(difference, widest)
-    has_figure = figure and text_width(figure, "bold") <= spot.width - 4
+    has_figure = figure and text_width(figure, "bold") <= spot.width - 5
     if has_figure:
         sheet.text(spot.middle, spot.centre - 8, figure, "bold middle")
     text = verdict.words if wide else verdict.sign or "–"

@@ -216,10 +216,10 @@ def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
         left, over = (gutter, 0.0) if beside else (0.0, LINE_HEIGHT)
         across = min(len(parts), int((room - left) / LEAST))
         across = -(-len(parts) // -(-len(parts) // across))  # as many in each band
-        width, tall = min(WIDEST, (room - left) / across), 46.0 if full else 28.0
+        width, tall = min(WIDEST, (room - left) / across), 48.0 if full else 28.0
         for first in range(0, len(parts), across):
             band = parts[first : first + across]
-            heads = [wrapped(clean(part), width - 6)[:2] for part in band]
+            heads = [wrapped(clean(part), width - 6)[:3] for part in band]
             deep = max(map(len, heads))
             for k, head in enumerate(heads):
                 for line, text in enumerate(head):
@@ -266,10 +266,10 @@ def _draw_cell(
         return
     sheet.box("mark", *corner, fill_opacity=0.05 + (STRONGEST - 0.05) * _place(value, low, high))
     few = "*" if _is_few(row) else ""
-    sheet.text(cell.middle, cell.centre - (13 if full else 0), f"{_number(value)}{few}", "bold middle")
+    sheet.text(cell.middle, cell.centre - (14 if full else 0), f"{_number(value)}{few}", "bold middle")
     if full:
         n = f"n {row['n_items']} ({row['n_groups']})"
-        for down, text in ((2, _ends(row)), (15, n)):
+        for down, text in ((1, _ends(row)), (15, n)):
             if text:
                 sheet.text(cell.middle, cell.centre + down, text, "small middle", room=cell.width - 4)
 
