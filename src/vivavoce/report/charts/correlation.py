@@ -31,7 +31,7 @@ class Tree(NamedTuple):
     """Measures by average linkage on 1 - Spearman's rho of candidates' means.
 
     `leaves` are places in the order of the rows; each merger is (left height, right height, height of the
-    merger, place of left, place of right, support) with places counted in the order of `leaves`. Support is
+    merger, place of start, place of right, support) with places counted in the order of `leaves`. Support is
     null unless the rows' tree is the one that was drawn again.
     """
 
@@ -64,11 +64,10 @@ def correlation_map(rows: Rows) -> Drawing | str:
         if grown and grid.kept:
             _dendrogram(sheet, grid, grown, keep - BESIDE_TREE)
         sheet.height += 6
-        sheet.notes(["Spearman's ρ of candidates' means"], 0 if not grid.beside else grid.left)
+        sheet.notes(["Spearman's ρ of candidates' means"], grid.indent)
         if any(row["by_construction"] for row in pairs):
-            x = 0 if not grid.beside else grid.left
-            _corner(sheet, x + 9, sheet.height + 3)
-            sheet.notes(["corner: alike by construction, criteria of one call"], x + 16)
+            _corner(sheet, grid.indent + 9, sheet.height + 3)
+            sheet.notes(["corner: alike by construction, criteria of one call"], grid.indent + 16)
         grid.list_names()
         return sheet
 
@@ -271,23 +270,13 @@ def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing |
             top = FIRST_ROW + (row - 1) * (side + SPACE) if row else 0.0
             height = side if row else FIRST_ROW - SPACE
             for column in range(row):
-                left = column * (side + SPACE)
-                sheet.box("wash", left, top, side, side)
-                sheet.lines(
-                    "grid", [(left, top + side, left + side, top + side), (left, top, left, top + side)]
-                )
-                points = [(left + 4 + x * (side - 8), top + side - 4 - y * (side - 8))
-                          for x, y in zip(shares[column], shares[row], strict=True)
-                          if x is not None and y is not None]  # fmt: skip
-                # Points of one path do not darken each other: four paths show where they lie close.
-                for layer in range(4):
-                    sheet.points("cloud" if side > SMALL_FIELD else "dust", points[layer::4])
-            left = row * (side + SPACE) + 4
+                _draw_field(sheet, column * (side + SPACE), top, side, shares[column], shares[row])
+            start = row * (side + SPACE) + 4
             low, high = (number(end, ".3g") for end in ends[row])
-            lines = [*wrapped(clean(part.label), room - left, "small")[:3], f"{low} to {high}"]
+            lines = [*wrapped(clean(part.label), room - start, "small")[:3], f"{low} to {high}"]
             for k, line in enumerate(lines):
                 y = top + height / 2 + 14 * (k - (len(lines) - 1) / 2)
-                sheet.text(left, y, line, "small" if k < len(lines) - 1 else "small soft")
+                sheet.text(start, y, line, "small" if k < len(lines) - 1 else "small soft")
             sheet.height = top + height
         sheet.height += SPACE
         sheet.notes(notes)
@@ -296,6 +285,22 @@ def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing |
     return drawing(
         f"Marks of the same answers, pair by pair, by {listed(short(part.label) for part in parts)}", draw
     )
+
+
+def _draw_field(
+    sheet: Sheet, x: float, y: float, side: float, across: Sequence[float | None], up: Sequence[float | None]
+) -> None:
+    """The field of two measures, with a point for each answer that both scored."""
+    sheet.box("wash", x, y, side, side)
+    sheet.lines("grid", [(x, y + side, x + side, y + side), (x, y, x, y + side)])
+    points = [
+        (x + 4 + a * (side - 8), y + side - 4 - b * (side - 8))
+        for a, b in zip(across, up, strict=True)
+        if a is not None and b is not None
+    ]
+    # Points of one path do not darken each other: four paths show where they lie close.
+    for layer in range(4):
+        sheet.points("cloud" if side > SMALL_FIELD else "dust", points[layer::4])
 
 
 def _ends(part: ScoredResponses) -> tuple[float, float]:

@@ -100,16 +100,8 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
         texts = [_counts_text(counts[name], part.thing) for name in names]
         lanes = Lanes(sheet, names, texts, tall=28, style="soft small")
         for name, y in zip(names, lanes.at, strict=True):
-            scale, start = lanes.scale(0, sum(counts[name].values())), 0
-            for what in used:
-                n = tally.get((name, what), 0)
-                left, right = scale(start), scale(start + n)
-                if n:
-                    sheet.box("outlined", left, y - 10, right - left, 20, fill=fills[what][0])
-                text = f"{100 * n / scale.high:.0f} %"
-                if right - left > text_width(text, "small") + 4:
-                    sheet.text((left + right) / 2, y, text, "small middle", fill=fills[what][1])
-                start += n
+            parts = [(tally.get((name, what), 0), *fills[what]) for what in used]
+            _draw_bar(sheet, lanes.scale(0, sum(n for n, *_ in parts)), y, parts)
         sheet.height += 4
         sheet.notes(notes, lanes.left)
         return sheet
@@ -119,11 +111,24 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
     return drawing(f"Shares of {part.thing}s by mark: {description}", draw)
 
 
+def _draw_bar(sheet: Sheet, scale: Scale, y: float, parts: Sequence[tuple[int, str, str]]) -> None:
+    """The parts of a bar one after the other, numbers with their fill and the colour of a text on it."""
+    start = 0
+    for n, fill, on in parts:
+        x, x2 = scale(start), scale(start + n)
+        text = f"{100 * n / scale.high:.0f} %"
+        if n:
+            sheet.box("outlined", x, y - 10, x2 - x, 20, fill=fill)
+        if x2 - x > text_width(text, "small") + 4:
+            sheet.text((x + x2) / 2, y, text, "small middle", fill=on)
+        start += n
+
+
 def _shares(tally: Mapping[tuple[str, float | str], int], name: str, used: Sequence[float | str]) -> str:
     """`0 1 (25 %), 1 3 (75 %)`: how many of a candidate's answers have each value, and their share."""
-    own = {what: tally[name, what] for what in used if tally.get((name, what))}
-    total = sum(own.values())
-    return ", ".join(f"{_name(what)} {n} ({100 * n / total:.0f} %)" for what, n in own.items())
+    tallied = {what: tally[name, what] for what in used if tally.get((name, what))}
+    total = sum(tallied.values())
+    return ", ".join(f"{_name(what)} {n} ({100 * n / total:.0f} %)" for what, n in tallied.items())
 
 
 def _name(what: float | str) -> str:

@@ -5,7 +5,7 @@ apart by place, shape, lightness or words, never by hue alone.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivavoce.report.charts.lanes import Lanes, Scale, tick_labels
 from vivavoce.report.charts.sheet import Line, Sheet, clean, nice_ticks, text_width
@@ -13,6 +13,8 @@ from vivavoce.report.charts.svg import Drawing, drawing, listed, no_chart, short
 from vivavoce.report.data import Rows
 from vivavoce.report.format import interval, number, ranks
 
+Placed = Sequence[tuple[Mapping[str, Any], float]]
+"""Lines of a forest with the middles of their rows."""
 PARTS = (
     ("s2_group", "case", "#14323a", "#fff"),
     ("s2_item", "question", "#0b6e76", "#fff"),
@@ -33,26 +35,19 @@ def forest(rows: Rows) -> Drawing | str:
     with_value = [line for line in lines if line["value"] is not None]
     if len(with_value) < 2:
         return "Fewer than two figures: nothing to set side by side."
-    margins = [abs(line["margin"]) for line in with_value if line["margin"] is not None]
-    ends = [line[key] for line in with_value for key in ("value", *ENDS) if line[key] is not None]
-    if "difference" in rows[0]:
-        ends += [0.0, *margins, *(-margin for margin in margins)]
-    ticks = nice_ticks(min(ends), max(ends))
+    pairs = "difference" in rows[0]
+    ticks = nice_ticks(*_extremes(with_value, pairs=pairs))
 
     def draw(width: float) -> Sheet:
         sheet = Sheet(width)
         lanes = Lanes(sheet, [line["label"] for line in lines], [line["text"] for line in lines], tall=26)
         scale = lanes.scale(ticks[0], ticks[-1])
         sheet.lines("grid", lanes.across([scale(tick) for tick in ticks]))
-        if "difference" in rows[0]:
-            sheet.lines("axis", lanes.across([scale(0.0)]))
+        sheet.lines("axis", lanes.across([scale(0.0)] if pairs else []))
         placed = [(line, y) for line, y in zip(lines, lanes.at, strict=True) if line["value"] is not None]
         for style, low, high, down in SPANS:
             sheet.lines(style, _spans(placed, scale, low, high, down))
-        sheet.lines("thin", [
-            (scale(side * line["margin"]), y - 9, scale(side * line["margin"]), y + 9)
-            for line, y in placed if line["margin"] is not None for side in (-1, 1)
-        ])  # fmt: skip
+        sheet.lines("thin", _margins(placed, scale))
         for line, y in placed:
             sheet.dot("dot", scale(line["value"]), y)
         lanes.axis(scale, ticks)
@@ -72,15 +67,28 @@ SPANS = (
 ENDS = tuple(column for _, *columns, _ in SPANS for column in columns)
 
 
-def _spans(
-    placed: Sequence[tuple[Mapping[str, Any], float]], scale: Scale, low: str, high: str, down: float
-) -> list[Line]:
+def _extremes(lines: Rows, *, pairs: bool) -> tuple[float, float]:
+    """The least and greatest place of the lines; of differences with 0 and the margins."""
+    places = [line[key] for line in lines for key in ("value", *ENDS) if line[key] is not None]
+    if pairs:
+        places += [0.0, *(side * (line["margin"] or 0.0) for line in lines for side in (-1, 1))]
+    return min(places), max(places)
+
+
+def _spans(placed: Placed, scale: Scale, low: str, high: str, down: float) -> list[Line]:
     """A horizontal line for each row that has both ends."""
     return [
         (scale(line[low]), y + down, scale(line[high]), y + down)
         for line, y in placed
         if line[low] is not None and line[high] is not None
     ]
+
+
+def _margins(placed: Placed, scale: Scale) -> list[Line]:
+    """A tick on both sides of 0 for each row that has a margin."""
+    with_margin = [(line["margin"], y) for line, y in placed if line["margin"] is not None]
+    places = [(scale(side * margin), y) for margin, y in with_margin for side in (-1, 1)]
+    return [(x, y - 9, x, y + 9) for x, y in places]
 
 
 def rank_ranges(rows: Rows) -> Drawing | str:
@@ -133,11 +141,7 @@ def variance_bars(rows: Rows) -> Drawing | str:
         lanes = Lanes(sheet, names, [""] * len(names), tall=26)
         scale = lanes.scale(0.0, 1.0)
         for lines, y in zip(bars, lanes.at, strict=True):
-            for line in lines:
-                start, end = scale(line["start"]), scale(line["end"])
-                sheet.box("outlined", start, y - 9, end - start, 18, fill=line["fill"])
-                if end - start > text_width(line["text"]) + 6:
-                    sheet.text((start + end) / 2, y, line["text"], "middle", fill=line["on"])
+            _draw_bar(sheet, scale, lines, y)
         lanes.axis(scale, ticks, [f"{100 * tick:.0f} %" for tick in ticks])
         sheet.notes(["share of the variance"], x=lanes.left)
         return sheet
@@ -146,6 +150,15 @@ def variance_bars(rows: Rows) -> Drawing | str:
         f"{short(line['label'])}: {line['part']} {line['text']} %" for lines in bars for line in lines
     )
     return drawing(f"Shares of the variance: {says}", draw)
+
+
+def _draw_bar(sheet: Sheet, scale: Scale, lines: Rows, y: float) -> None:
+    """The parts of a bar, with their shares where there is room."""
+    for line in lines:
+        start, end = scale(line["start"]), scale(line["end"])
+        sheet.box("outlined", start, y - 9, end - start, 18, fill=line["fill"])
+        if end - start > text_width(line["text"]) + 6:
+            sheet.text((start + end) / 2, y, line["text"], "middle", fill=line["on"])
 
 
 def _variance_lines(name: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -283,7 +296,8 @@ def critical_difference(rows: Rows) -> Drawing | str:
     return drawing(f"Mean ranks, critical difference {distance:.2f}: {by_candidate}", draw)
 
 
-LEAST_SCALE, STEP = 200.0, 20.0
+LEAST_SCALE, STEP, AXIS = 200.0, 20.0, 40.0
+"""The least width of the scale between names; the distance of their lines; and where the scale lies."""
 
 
 def _mean_rank_diagram(
@@ -299,43 +313,71 @@ def _mean_rank_diagram(
     at the end of its line.
     """
     n, half = len(names), (len(names) + 1) // 2
-    texts = [f"{name}  {k:.2f}" if place < half else f"{k:.2f}  {name}"
-             for place, (name, k) in enumerate(zip(names, mean_ranks, strict=True))]  # fmt: skip
-    widest = [max(map(text_width, side), default=0.0) + 14 for side in (texts[:half], texts[half:])]
-    at_sides = sheet.room - sum(widest) >= LEAST_SCALE
-    left, right = (widest[0], sheet.room - widest[1]) if at_sides else (8.0, sheet.room - 8)
-
-    def x(rank: float) -> float:
-        return left + (rank - 1) / (n - 1) * (right - left)
-
-    axis = 40.0
-    span = min(x(1 + distance), sheet.room)
-    sheet.lines("thin", [(left, 8, span, 8), (left, 4, left, 12), (span, 4, span, 12)])
-    words = f"critical difference {distance:.2f}"
-    beside = span + 8 + text_width(words) <= sheet.room
-    sheet.text(span + 8 if beside else span - 8, 8, words, "" if beside else "end halo")
-    tick_labels(sheet, x, range(1, n + 1), axis - 11, [str(k) for k in range(1, n + 1)])
-    sheet.lines("fine", [(left, axis, right, axis), *((x(k), axis - 5, x(k), axis) for k in range(1, n + 1))])
-    below = axis + 24 + 9 * len(joined)
-    leaders: list[Line] = []
-    labels: list[tuple[float, float, str, str]] = []
-    for place, rank in enumerate(mean_ranks):
-        name, at = names[place], x(rank)
-        if at_sides:
-            y = below + STEP * (place if place < half else n - 1 - place)
-            end = left - 8 if place < half else right + 8
-            leaders += [(at, axis, at, y), (at, y, end, y)]
-            labels.append((end + (-4 if place < half else 4), y, texts[place], "end" if place < half else ""))
-        else:
-            y, words = below + STEP * (n - 1 - place), f"{name}  {rank:.2f}"
-            leaders.append((at, axis, at, y + 5))
-            fits = at + 6 + text_width(words) <= sheet.room or at < sheet.room / 2
-            labels.append((at + 6 if fits else at - 6, y, words, "halo" if fits else "end halo"))
-    sheet.lines("axis", leaders)
+    texts = [f"{name}  {k:.2f}" for name, k in zip(names, mean_ranks, strict=True)]
+    gutters = [max(map(text_width, side), default=0.0) + 14 for side in (texts[:half], texts[half:])]
+    at_sides = sheet.room - sum(gutters) >= LEAST_SCALE
+    start, stop = (gutters[0], sheet.room - gutters[1]) if at_sides else (8.0, sheet.room - 8)
+    x = Scale(1, n, start, stop)
+    _draw_distance(sheet, x, distance)
+    places = range(1, n + 1)
+    tick_labels(sheet, x, places, AXIS - 11, [str(k) for k in places])
+    sheet.lines("fine", [(start, AXIS, stop, AXIS), *((x(k), AXIS - 5, x(k), AXIS) for k in places)])
+    below = AXIS + 24 + 9 * len(joined)
+    labels = (_labels_at_sides if at_sides else _labels_below)(sheet, names, mean_ranks, x, below)
     sheet.lines("joined", [
-        (x(mean_ranks[i]) - 3, axis + 12 + 9 * k, x(mean_ranks[j]) + 3, axis + 12 + 9 * k)
+        (x(mean_ranks[i]) - 3, AXIS + 12 + 9 * k, x(mean_ranks[j]) + 3, AXIS + 12 + 9 * k)
         for k, (i, j) in enumerate(joined)
     ])  # fmt: skip
-    for at, y, words, style in labels:
-        sheet.text(at, y, words, style, room=at if "end" in style else sheet.room - at)
-    sheet.height = max(y for _, y, *_ in labels) + 16
+    for label in labels:
+        sheet.text(label.x, label.y, label.text, label.style, room=label.room)
+    sheet.height = max(label.y for label in labels) + 16
+
+
+class _Label(NamedTuple):
+    """A text beside the line to its place."""
+
+    x: float
+    y: float
+    text: str
+    style: str
+    room: float
+
+
+def _draw_distance(sheet: Sheet, x: Scale, distance: float) -> None:
+    """The critical distance as a line over the scale."""
+    end, words = min(x(1 + distance), sheet.room), f"critical difference {distance:.2f}"
+    sheet.lines("thin", [(x.start, 8, end, 8), (x.start, 4, x.start, 12), (end, 4, end, 12)])
+    fits = end + 8 + text_width(words) <= sheet.room
+    sheet.text(end + 8 if fits else end - 8, 8, words, "" if fits else "end halo")
+
+
+def _labels_at_sides(
+    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, below: float
+) -> list[_Label]:
+    """Lines that go down and to a side, the better half to the left; the texts at their ends."""
+    n, half, labels = len(names), (len(names) + 1) // 2, []
+    for place, (name, rank) in enumerate(zip(names, mean_ranks, strict=True)):
+        better = place < half
+        y = below + STEP * (place if better else n - 1 - place)
+        end = x.start - 8 if better else x.stop + 8
+        sheet.lines("axis", [(x(rank), AXIS, x(rank), y), (x(rank), y, end, y)])
+        if better:
+            labels.append(_Label(end - 4, y, f"{name}  {rank:.2f}", "end", end))
+        else:
+            labels.append(_Label(end + 4, y, f"{rank:.2f}  {name}", "", sheet.room - end))
+    return labels
+
+
+def _labels_below(
+    sheet: Sheet, names: Sequence[str], mean_ranks: Sequence[float], x: Scale, below: float
+) -> list[_Label]:
+    """Lines that go straight down, each to its text: to the right of its end where that has room."""
+    labels = []
+    for place, (name, rank) in enumerate(zip(names, mean_ranks, strict=True)):
+        y, text, at = below + STEP * (len(names) - 1 - place), f"{name}  {rank:.2f}", x(rank)
+        sheet.lines("axis", [(at, AXIS, at, y + 5)])
+        if at < sheet.room / 2 or at + 6 + text_width(text) <= sheet.room:
+            labels.append(_Label(at + 6, y, text, "halo", sheet.room - at - 6))
+        else:
+            labels.append(_Label(at - 6, y, text, "end halo", at - 6))
+    return labels

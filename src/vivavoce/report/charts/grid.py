@@ -60,16 +60,16 @@ class Grid:
         size = (sheet.room - self.left - keep) / len(names)
         self.kept = size >= LEAST_WITH_KEPT
         self.size = min(widest, size if self.kept else (sheet.room - self.left) / len(names))
+        self.indent = self.left if self.beside else 0.0
         self.tall, self.top = tall or self.size, sheet.height + HEAD
         places = range(len(names))
         numbers = [str(k + 1) for k in places]
         tick_labels(sheet, lambda k: self.cell(0, k).middle, places, self.top - 10, numbers, "soft middle")
-        if self.tall < text_width("0") * 2:
-            numbers = [n if k % 5 == 0 else "" for k, n in enumerate(numbers)]
-        for k, (name, label) in enumerate(zip(self.names, numbers, strict=True)):
-            sheet.text(self.left - 8, self.cell(k, 0).centre, label, "end")
-            if self.beside:
-                sheet.text(self.left - 8 - number, self.cell(k, 0).centre, name, "end")
+        every = 1 if self.tall >= 2 * text_width("0") else 5
+        for k in places[::every]:
+            sheet.text(self.left - 8, self.cell(k, 0).centre, numbers[k], "end")
+        for k in places if self.beside else ():
+            sheet.text(self.left - 8 - number, self.cell(k, 0).centre, self.names[k], "end")
         self.bottom = sheet.height = self.top + len(names) * self.tall
         self.right = self.left + len(names) * self.size
 

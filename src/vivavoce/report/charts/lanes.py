@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vivavoce.report.charts.sheet import LINE_HEIGHT, Line, Sheet, clean, text_width, tick_texts, wrapped
+from vivavoce.report.charts.sheet import LINE_HEIGHT, Line, Sheet, clean, tick_texts, widest, wrapped
 
 LEAST_FIELD, MOST_TEXT = 200.0, 180.0
 """The least room for a field beside names, and the most for a line of text beside it."""
@@ -23,12 +23,12 @@ class Scale:
 
     low: float
     high: float
-    left: float
-    right: float
+    start: float
+    stop: float
 
     def __call__(self, value: float) -> float:
         """The place of a value, in pixels."""
-        return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
+        return self.start + (value - self.low) / (self.high - self.low) * (self.stop - self.start)
 
 
 class Lanes:
@@ -37,35 +37,46 @@ class Lanes:
     def __init__(
         self, sheet: Sheet, names: Sequence[object], texts: Sequence[str], *, tall: float, style: str = ""
     ) -> None:
-        self.sheet, self.tall = sheet, tall
+        self.sheet, self.tall, self.style = sheet, tall, style
         cleaned = [clean(name) for name in names]
-        name_width = max(map(text_width, cleaned), default=0.0)
-        beside = [wrapped(text, MOST_TEXT, style) for text in texts]
-        text_room = max((text_width(line, style) for text in beside for line in text), default=0.0)
-        self.left, self.right = name_width + 8, sheet.room - (text_room + GAP if text_room else 8)
-        self.top = sheet.height
-        if self.right - self.left >= LEAST_FIELD:
-            self.at = [self.top + (k + 0.5) * tall for k in range(len(names))]
-            for y, name, lines in zip(self.at, cleaned, beside, strict=True):
-                sheet.text(self.left - 8, y, name, "end")
-                for k, line in enumerate(lines):
-                    sheet.text(self.right + GAP, y + 13 * (k - (len(lines) - 1) / 2), line, style)
-            sheet.height += tall * len(names)
-            return
-        text_room = max((text_width(text, style) for text in texts), default=0.0)
+        columns = [wrapped(text, MOST_TEXT, style) for text in texts]
+        text_room = widest((line for lines in columns for line in lines), style)
+        self.left, self.right = widest(cleaned) + 8, sheet.room - (text_room + GAP if text_room else 8)
+        self.above = self.right - self.left < LEAST_FIELD
+        if self.above:
+            self.at = self._over_fields(cleaned, texts)
+        else:
+            self.at = self._at_sides(cleaned, columns)
+
+    def _at_sides(self, names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[float]:
+        """Names and the lines of texts at the sides of the fields."""
+        sheet, top = self.sheet, self.sheet.height
+        at = [top + (k + 0.5) * self.tall for k in range(len(names))]
+        for y, name, lines in zip(at, names, columns, strict=True):
+            sheet.text(self.left - 8, y, name, "end")
+            for k, line in enumerate(lines):
+                sheet.text(self.right + GAP, y + 13 * (k - (len(lines) - 1) / 2), line, self.style)
+        sheet.height += self.tall * len(names)
+        return at
+
+    def _over_fields(self, names: Sequence[str], texts: Sequence[str]) -> list[float]:
+        """Names above the fields, and texts at the end of the same line or on one of their own."""
+        sheet, text_room = self.sheet, widest(texts, self.style)
         self.left, self.right = 14.0, sheet.room - 14
         rest = sheet.room - text_room - GAP
-        both = rest >= min(name_width, ENOUGH)
-        head = LINE_HEIGHT * (1 if both or not text_room else 2)
-        self.at = [self.top + k * (head + tall + 2) + head + tall / 2 for k in range(len(names))]
-        for y, name, text in zip(self.at, cleaned, texts, strict=True):
-            over = y - tall / 2 - head + LINE_HEIGHT / 2
-            sheet.text(0, over, name, room=rest if both else sheet.room)
-            if text and both:
-                sheet.text(sheet.room, over, text, f"{style} end".strip())
-            elif text:
-                sheet.text(0, over + LINE_HEIGHT, text, style, room=sheet.room)
-        sheet.height += (head + tall + 2) * len(names)
+        one_line = not text_room or rest >= min(widest(names), ENOUGH)
+        head = LINE_HEIGHT if one_line else 2 * LINE_HEIGHT
+        at = []
+        for name, text in zip(names, texts, strict=True):
+            over = sheet.height + LINE_HEIGHT / 2
+            sheet.text(0, over, name, room=rest if one_line else sheet.room)
+            if one_line:
+                sheet.text(sheet.room, over, text, f"{self.style} end".strip())
+            else:
+                sheet.text(0, over + LINE_HEIGHT, text, self.style, room=sheet.room)
+            at.append(sheet.height + head + self.tall / 2)
+            sheet.height += head + self.tall + 2
+        return at
 
     def scale(self, low: float, high: float) -> Scale:
         """A scale along the fields."""
@@ -74,9 +85,9 @@ class Lanes:
     def across(self, places: Sequence[float]) -> list[Line]:
         """Lines through the field of every row, but not through names and texts that stand above it."""
         half = self.tall / 2
-        if len(self.at) > 1 and self.at[1] - self.at[0] <= self.tall:
-            return [(x, self.at[0] - half, x, self.at[-1] + half) for x in places]
-        return [(x, y - half, x, y + half) for x in places for y in self.at]
+        if self.above:
+            return [(x, y - half, x, y + half) for x in places for y in self.at]
+        return [(x, self.at[0] - half, x, self.at[-1] + half) for x in places]
 
     def axis(self, scale: Scale, ticks: Sequence[float], texts: Sequence[str] = ()) -> None:
         """The line of the axis below the rows, its ticks and, as far as there is room, their texts."""
@@ -96,8 +107,7 @@ def tick_labels(
 ) -> None:
     """The texts of the ticks at a height: of every first, second, … as far as they stay apart."""
     labels = list(texts or tick_texts(ticks))
-    widest = max(map(text_width, labels), default=0.0) + 8
     gap = (x(ticks[-1]) - x(ticks[0])) / max(1, len(ticks) - 1) or 1.0
-    every = max(1, math.ceil(widest / gap))
+    every = max(1, math.ceil((widest(labels) + 8) / gap))
     for tick, label in list(zip(ticks, labels, strict=True))[::every]:
         sheet.text(x(tick), y, label, style)

@@ -43,6 +43,11 @@ def text_width(text: str, style: str = "") -> float:
     return units * (SMALL if "small" in style else SIZE) / 1000 * (1.07 if "bold" in style else 1.0)
 
 
+def widest(texts: Iterable[str], style: str = "") -> float:
+    """The width of the widest text, 0 if there is none."""
+    return max((text_width(text, style) for text in texts), default=0.0)
+
+
 def _unit(sign: str) -> int:
     if unicodedata.combining(sign):
         return 0
@@ -133,7 +138,7 @@ class Sheet:
         self, style: str, x: float, y: float, width: float, height: float, **more: str | float | None
     ) -> None:
         """A rectangle; `more` are attributes: `fill`, `fill_opacity`, `rx` (round corners, in pixels)."""
-        given = "".join(
+        attributes = "".join(
             f' {key.replace("_", "-")}="{value if isinstance(value, str) else f"{value:.3g}"}"'
             for key, value in more.items()
             if value is not None
@@ -142,7 +147,7 @@ class Sheet:
         self.width = max(self.width, x + width)
         self._parts.append(
             f'<rect{named} x="{_place(x)}" y="{_place(y)}" width="{_place(width)}" height="{_place(height)}"'
-            f"{given}/>"
+            f"{attributes}/>"
         )
 
     def dot(self, style: str, x: float, y: float, radius: float = 4.8) -> None:
@@ -164,6 +169,8 @@ class Sheet:
     ) -> None:
         """A text whose middle line is at `y`; it is cut where it would take more than `room`."""
         words = clean(text)
+        if not words:
+            return
         if room < math.inf:
             words = fitting(words, room, style)
         share = 0.0 if "end" in style else 0.5 if "middle" in style else 1.0

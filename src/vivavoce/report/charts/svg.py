@@ -139,10 +139,10 @@ class Drawing(str):
         """The drawing for a page that has `CHART_CSS`: an image with a text, in the width that fits."""
         label = html.escape(". ".join(filter(None, (clean(self._title), clean(self._says)))))
         if self._narrow is None:
-            drawn = _in_page(self._wide, "")
+            svgs = _in_page(self._wide, "")
         else:
-            drawn = _in_page(self._wide, ' class="v-wide"') + _in_page(self._narrow, ' class="v-narrow"')
-        return f'<div class="v-chart" role="img" aria-label="{label}">{drawn}</div>'
+            svgs = _in_page(self._wide, ' class="v-wide"') + _in_page(self._narrow, ' class="v-narrow"')
+        return f'<div class="v-chart" role="img" aria-label="{label}">{svgs}</div>'
 
 
 def _attributes(classes: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """Comparisons: the latest verdict on each pair of candidates, with charts, and the matrix of all pairs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
@@ -105,8 +105,7 @@ def _chart(rows: Rows) -> Drawing | str:
             else:
                 _draw_cell(sheet, spot, *cells[row_name, column_name], widest, wide=wide)
         sheet.height += 6
-        left = grid.left if grid.beside else 0.0
-        sheet.notes(_notes(rows, cells, len(everyone) - len(names), wide), left)
+        sheet.notes(_notes(rows, cells, len(everyone) - len(names), wide), grid.indent)
         grid.list_names()
         return sheet
 
@@ -191,12 +190,18 @@ def _notes(
     if margins:
         notes.append(f"margin: {', '.join(f'{m:g}' for m in sorted(margins))}")
     if not wide:
-        used = {verdict for _, verdict in cells.values()}
-        entries = [f"{verdict.sign} {meaning}" for verdict, meaning in MEANING.items() if verdict in used]
-        notes.append("; ".join([*entries, *(["– not compared"] if ABSENT in used else [])]))
+        notes.append(_legend({verdict for _, verdict in cells.values()}))
     if left_out:
         notes.append(f"{count(left_out, 'further candidate')} left out")
     return notes + _differing_calls(rows)
+
+
+def _legend(verdicts: Collection[CellVerdict]) -> str:
+    """What the signs mean that stand in the cells."""
+    meanings = MEANING | {ABSENT: "not compared"}
+    return "; ".join(
+        f"{verdict.sign or '–'} {meaning}" for verdict, meaning in meanings.items() if verdict in verdicts
+    )
 
 
 def _differing_calls(rows: Rows) -> list[str]:

@@ -4,7 +4,7 @@ A single category's interval answers nothing about differences between categorie
 test of the `gaps` study does, and its sentence stands with every profile.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.report.charts.grid import HEAD, Cell
-from vivavoce.report.charts.sheet import LINE_HEIGHT, Sheet, clean, text_width, wrapped
+from vivavoce.report.charts.sheet import Sheet, clean, widest, wrapped
 from vivavoce.report.charts.svg import STRONGEST, Drawing, drawing, figure, listed, short
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import number, p_value
@@ -211,35 +211,42 @@ def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
 
     def draw(room: float) -> Sheet:
         sheet = Sheet(room)
-        gutter = max(text_width(clean(name)) for name in names) + 10
-        beside = gutter + 2 * LEAST <= room
-        left, over = (gutter, 0.0) if beside else (0.0, LINE_HEIGHT)
-        across = min(len(parts), int((room - left) / LEAST))
+        gutter = widest(clean(name) for name in names) + 10
+        above = gutter + 2 * LEAST > room
+        x = 0.0 if above else gutter
+        across = min(len(parts), int((room - x) / LEAST))
         across = -(-len(parts) // -(-len(parts) // across))  # as many in each band
-        width, tall = min(WIDEST, (room - left) / across), 48.0 if full else 28.0
+        width, tall = min(WIDEST, (room - x) / across), 48.0 if full else 28.0
         for first in range(0, len(parts), across):
             band = parts[first : first + across]
-            heads = [wrapped(clean(part), width - 6)[:3] for part in band]
-            deep = max(map(len, heads))
-            for k, head in enumerate(heads):
-                for line, text in enumerate(head):
-                    y = sheet.height + HEAD / 2 + 14 * (line + deep - len(head))
-                    sheet.text(left + (k + 0.5) * width, y, text, "soft middle")
-            sheet.height += HEAD + 14 * (deep - 1)
+            _draw_heads(sheet, x, width, band)
             for name in names:
-                y = sheet.height + (tall / 2 if beside else LINE_HEIGHT / 2)
-                sheet.text(left - 8 if beside else 0, y, name, "end" if beside else "", room=room)
+                if above:
+                    sheet.notes([name], style="")
+                else:
+                    sheet.text(x - 8, sheet.height + tall / 2, name, "end")
                 for k, part in enumerate(band):
-                    spot = Cell(left + k * width, sheet.height + over, width, tall)
+                    spot = Cell(x + k * width, sheet.height, width, tall)
                     _draw_cell(sheet, spot, by_cell.get((name, part)), low, high, full=full)
-                sheet.height += over + tall
+                sheet.height += tall
             sheet.height += 8
-        sheet.notes([*_reading_notes(rows, criterion, full=full), *omissions], left)
+        sheet.notes([*_reading_notes(rows, criterion, full=full), *omissions], x)
         return sheet
 
     cells = ((name, part) for name in names for part in parts if (name, part) in by_cell)
     description = listed(f"{short(a)}, {short(b)}: {_cell_text(by_cell[a, b])}" for a, b in cells)
     return drawing(f"Estimates: {description}", draw)
+
+
+def _draw_heads(sheet: Sheet, x: float, width: float, parts: Sequence[str]) -> None:
+    """The names of categories over their columns, on up to three lines that end at the cells."""
+    heads = [wrapped(clean(part), width - 6)[:3] for part in parts]
+    deepest = max(map(len, heads))
+    for k, head in enumerate(heads):
+        for line, text in enumerate(head):
+            y = sheet.height + HEAD / 2 + 14 * (line + deepest - len(head))
+            sheet.text(x + (k + 0.5) * width, y, text, "soft middle")
+    sheet.height += HEAD + 14 * (deepest - 1)
 
 
 def _cell_text(row: Mapping[str, Any]) -> str:
