@@ -305,7 +305,7 @@ def test_options_and_values_that_are_wrong(viva: Viva, words: Sequence[str], sen
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("import", "r.viva"), "import needs FILE, as in `viva import exam.viva answers.jsonl"),
+        (("import", "r.viva"), "import needs FILE, as in `viva import exam.viva answers.csv`"),
         (("show",), "show needs SPEC, as in `viva show rouge:n=L`."),
         (("list",), "list needs KIND, as in `viva list metrics`."),
         (("copy", "r.viva"), "copy needs TO, as in `viva copy exam.viva backup.viva`."),
@@ -463,7 +463,11 @@ def test_a_metric_that_was_only_recorded_cannot_be_run(viva: Viva, run: Run, tmp
     [
         ("none.jsonl", None, "no file at none.jsonl"),
         ("empty.jsonl", "", "empty.jsonl is empty: it holds no rows."),
-        ("answers.txt", "x", "cannot tell what answers.txt holds: name it .jsonl, .csv, .tsv or .parquet."),
+        (
+            "answers.txt",
+            "x",
+            "cannot tell what answers.txt holds: name it .jsonl, .json, .csv, .tsv, .xlsx or .parquet.",
+        ),
         ("a.csv", "number,model,text\nq00,A,x\n", "--map item=COLUMN names it"),
         (
             "a.csv",

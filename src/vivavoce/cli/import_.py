@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from vivavoce.cli.options import (
+    Delimiter,
     Direction,
+    Encoding,
     IfUnanswered,
     Json,
     Map,
+    ModelsInColumns,
     Plugin,
     Quiet,
     Range,
     Role,
     RunPath,
     Set,
+    Sheet,
     Where,
     benchmark_spec,
     open_run,
@@ -39,19 +43,25 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Answers or scores: .jsonl, .csv, .tsv, .parquet, or another tool's results.", metavar="FILE"
+            help="Answers or scores: .jsonl, .json, .csv, .tsv, .xlsx, .parquet, or another tool's results.",
+            metavar="FILE",
         ),
     ],
     benchmark: Annotated[
         str | None,
         typer.Option(
             callback=benchmark_spec,
-            help="The benchmark that was answered: jsonl:path=FILE, hivmedqa:data=DIR …",
+            help="The benchmark that was answered, such as jsonl:path=FILE; default: the questions of the "
+            "table, else the run's only benchmark.",
             metavar="BENCHMARK",
         ),
     ] = None,
     map: Map = [],
     set: Set = [],
+    models_in_columns: ModelsInColumns = [],
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     role: Role = [],
     new_version: Annotated[
         bool, typer.Option("--new-version", help="Accept items that have changed.")
@@ -91,6 +101,11 @@ def import_(
     was drawn for labelling, above 0 and at most 1, the same for all rows of a case. Files of other tools that
     are recognised: {readers}.
 
+    Columns are found by name; a table may hold the questions too. What was found is printed, as are the
+    delimiter and the encoding of a CSV. A dotted name leads into a column: `--map text=output.text`.
+
+    Example: `viva import exam.viva answers.csv`
+
     Example: `viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl --map candidate=model`
 
     Example: `viva import exam.viva marks.csv --scores --measure judge:rubric=medgpt,model=gpt-4o
@@ -107,10 +122,12 @@ def import_(
     }
     opened = open_run(run, plugin)
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
+    file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if scores:
-        if role or new_version:
+        if role or new_version or models_in_columns:
             raise InputError(
-                "--role and --new-version say something of answers: they do not go with --scores."
+                "--role, --new-version and --models-in-columns say something of answers: they do not go with "
+                "--scores."
             )
         if measure is None:
             raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
@@ -127,6 +144,7 @@ def import_(
             benchmark=benchmark,
             map=columns,
             set=constants,
+            **file_options,
         )
         if json:
             print_json("import", run, [imported_scores._asdict()])
@@ -134,8 +152,8 @@ def import_(
             _print_scores(run, imported_scores)
         return
     _refuse_options(options_of_scores)
-    if benchmark is None:
-        raise InputError("--benchmark names the exam that is answered, such as jsonl(path=exam.jsonl).")
+    from vivavoce.pipeline.exchange.wide_tables import columns_of_models
+
     imported = opened.import_answers(
         file,
         benchmark=benchmark,
@@ -143,6 +161,8 @@ def import_(
         set=constants,
         role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
         new_version=new_version,
+        models_in_columns=columns_of_models(models_in_columns),
+        **file_options,
     )
     if json:
         print_json("import", run, [imported._asdict()])
@@ -197,11 +217,19 @@ def _print_scores(run: Path, imported: "ImportedScores") -> None:
 
 
 def _print_matched(imported: "Imported | ImportedScores") -> None:
-    """The columns that were found under other names, if there are any."""
+    """The columns that were found under other names, and how the file was read, where that is to be said."""
+    from vivavoce.core.tables import Dialect
     from vivavoce.pipeline.exchange.column_names import matched_words
 
     if imported.matched:
         print(printable(f"Columns: {matched_words(imported.matched)}."))
+    dialect = Dialect(imported.delimiter, imported.encoding, imported.sheet)
+    if dialect not in (Dialect(), Dialect(encoding="utf-8")):
+        print(
+            printable(
+                f"Read with {dialect.in_words}{f' (a guess: {imported.guess})' * bool(imported.guess)}."
+            )
+        )
 
 
 def _print_outside(imported: "Imported | ImportedScores") -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from vivavoce.core import registry
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.specs import Setting
+from vivavoce.core.tables import Dialect
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
@@ -21,7 +22,8 @@ from vivavoce.pipeline.exchange.answers import Imported, import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
 from vivavoce.pipeline.exchange.score_layout import Layout
 from vivavoce.pipeline.exchange.scores import ImportedScores, import_scores
-from vivavoce.pipeline.exchange.sources import Data
+from vivavoce.pipeline.exchange.sources import Data, Reading
+from vivavoce.pipeline.exchange.wide_tables import Columns
 from vivavoce.pipeline.findings import (
     compare_candidates,
     compare_measures,
@@ -71,7 +73,8 @@ class Run(RunTables):
     def import_answers(
         self, data: Data, *, benchmark: str | None = None, name: str | None = None,
         map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
-        role: Mapping[str, Role] | None = None, new_version: bool = False,
+        role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: Columns = (),
+        delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
     ) -> Imported:  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -83,10 +86,15 @@ class Run(RunTables):
         benchmark is meant. `new_version` accepts items that changed. A null text, in a pandas frame also
         NaN, is a failed response. A registered log reader, such as that of ClinIQLink's folders, reads what
         it accepts.
+
+        `models_in_columns` names the columns of a wide table that hold the answers of a model each, or gives
+        them by candidate. `delimiter`, `encoding` and `sheet` say how a file is written; without them they
+        are found, and stand in the result.
         """
         return import_answers(
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version,
+            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns),
         )  # fmt: skip
 
     def import_scores(
@@ -104,6 +112,9 @@ class Run(RunTables):
         direction: Mapping[str, str] | None = None,
         if_unanswered: Mapping[str, str] | None = None,
         benchmark: str | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        sheet: str | None = None,
     ) -> ImportedScores:
         """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
 
@@ -129,8 +140,9 @@ class Run(RunTables):
             blank,
         )
         return import_scores(
-            self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark
-        )
+            self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
+            dialect=Dialect(delimiter, encoding, sheet),
+        )  # fmt: skip
 
     def collect(
         self, benchmark: str, *, models: Sequence[str], logprobs: Sequence[str] = (),

@@ -11,11 +11,18 @@ from vivavoce.benchmarks.table import table_items
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response, ResponseStatus, Role
-from vivavoce.core.tables import ITEMS, Line
+from vivavoce.core.tables import ITEMS, Line, cell_names
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.pipeline.exchange.column_names import by_field, columns_of, holds_questions, match_answers
 from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
-from vivavoce.pipeline.exchange.sources import Data, Source, default_name, read_source
+from vivavoce.pipeline.exchange.sources import (
+    AS_IT_IS,
+    Data,
+    Reading,
+    Source,
+    default_name,
+    read_source,
+)
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, only_benchmark
 from vivavoce.store.generated import made_items
 from vivavoce.store.runfile import RunFile
@@ -40,6 +47,8 @@ class Imported(NamedTuple):
     left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
     `matched` gives the columns that were found under other names than ours, by field; `formats` how many
     questions were taken for each format, where the table stated none; `left_out` the columns not used.
+    `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
+    why one of them was guessed.
     """
 
     responses: int
@@ -60,6 +69,10 @@ class Imported(NamedTuple):
     matched: Mapping[str, str] = {}
     formats: Mapping[str, int] = {}
     left_out: tuple[str, ...] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    guess: str = ""
 
 
 class Answers(NamedTuple):
@@ -81,6 +94,7 @@ class Answers(NamedTuple):
     def left_out(self) -> tuple[str, ...]:
         """The columns that are no field of ours."""
         used = {*self.matched.values(), *COLUMNS, *ITEMS, "id"}
+        used |= {name.partition(".")[0] for name in self.matched.values()}
         return tuple(c for c in columns_of(self.source.lines) if c not in used) if self.source.free else ()
 
 
@@ -92,6 +106,7 @@ def read_answers(
     name: str | None,
     columns: Mapping[str, str],
     constants: Mapping[str, Any],
+    reading: Reading = AS_IT_IS,
 ) -> Answers:
     """The answers of a table, and the benchmark that they are to: the one named, else that of the table.
 
@@ -99,7 +114,7 @@ def read_answers(
     """
     columns = by_field(columns)
     loaded = load_benchmark(run, benchmark) if benchmark else None
-    source = read_source(data, loaded)
+    source = read_source(data, loaded, reading, {*columns, *constants})
     present = columns_of(source.lines) if source.free else []
     with source.named():
         with_questions = loaded is None and holds_questions(present, columns)
@@ -158,6 +173,7 @@ def import_answers(
     constants: Mapping[str, Any],
     roles: Mapping[str, Role],
     new_version: bool = False,
+    reading: Reading = AS_IT_IS,
 ) -> Imported:
     """Store the recorded answers of a file or of data in memory in one transaction: all of them, or none.
 
@@ -171,7 +187,7 @@ def import_answers(
         if role not in get_args(Role):
             raise InputError(f"--role {candidate}={role}: a role is candidate, floor or ceiling.")
     answers = read_answers(
-        run, data, benchmark=benchmark, name=name, columns=columns, constants=constants
+        run, data, benchmark=benchmark, name=name, columns=columns, constants=constants, reading=reading
     )  # fmt: skip
     source, loaded, responses = answers.source, answers.benchmark, answers.responses
     candidates = dict.fromkeys(r.candidate for r in responses)
@@ -210,6 +226,7 @@ def import_answers(
                 "matched": dict(answers.matched),
                 "formats": dict(answers.formats),
                 "left_out": list(answers.left_out),
+                **source.read_as,
             },
             changed=stored.new + stored.replaced,
         )
@@ -228,6 +245,10 @@ def import_answers(
         matched={ours: theirs for ours, theirs in answers.matched.items() if ours != theirs},
         formats=dict(answers.formats),
         left_out=answers.left_out,
+        delimiter=source.dialect.delimiter,
+        encoding=source.dialect.encoding,
+        sheet=source.dialect.sheet,
+        guess=source.guess,
     )
 
 
@@ -295,6 +316,7 @@ def _response(line: Line, item: Item) -> Response:
     if text is not None and not isinstance(text, str):
         raise InputError(
             f"{where}: the answer is {type(text).__name__}, not text: {one_line(str(text), 40)}."
+            f"{_field_of(text)}"
         )
     status: Any = row.get("status")
     if status in (None, ""):
@@ -320,6 +342,12 @@ def _response(line: Line, item: Item) -> Response:
         error=text_of(line, "error") or (text if status == "failed" else None),
         meta=_confidence(line),
     )
+
+
+def _field_of(value: Any) -> str:
+    """How a field of a nested answer is named, in a sentence; empty where there is none."""
+    first = next((name for name in cell_names({"COLUMN": value}) if name != "COLUMN"), None)
+    return f" A dotted name leads to its text, as in --map text={first}." if first else ""
 
 
 def _confidence(line: Line) -> dict[str, float | str]:

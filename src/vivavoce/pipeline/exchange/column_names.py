@@ -93,7 +93,8 @@ def match_columns(
     Raises `InputError` where two columns may be one field, and for `text` and `answer` also where one of them
     bears our name: it may be the prompt, the key or the response.
     """
-    unused = [column for column in columns if column not in {*map.values(), *reserved}]
+    into = {name.partition(".")[0] for name in map.values() if name not in columns}  # 'output.text' uses output
+    unused = [column for column in columns if column not in {*map.values(), *into, *reserved}]
     free = {column: folded(column) for column in unused}
     matched = dict(map)
     for field in fields:

@@ -1,9 +1,11 @@
 """How a table of recorded scores is laid out: which of its columns is what, and which rows are meant."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.tables import Line, cell
 from vivavoce.pipeline.exchange.column_names import OF_SCORES, by_field, columns_of, match_columns
 from vivavoce.pipeline.exchange.sources import Source
 
@@ -47,6 +49,14 @@ class Layout(NamedTuple):
         fields = [f for f in OF_SCORES if f in columns or not (self.criteria and f in ("criterion", "value"))]
         with source.named():
             return match_columns(columns, fields, map=self.map, set=self.constants, reserved=reserved)
+
+    def with_fields(self, line: Line) -> Line:
+        """The row with fields of its columns that are named by dotted names, beside the columns."""
+        fields = {}
+        for name in (*self.criteria, *self.where, self.status or ""):
+            with suppress(KeyError):
+                fields[name] = cell(line.row, name)
+        return Line(line.where, {**line.row, **fields})
 
     def check(self) -> None:
         """Raise `InputError` for a field that marks do not have."""

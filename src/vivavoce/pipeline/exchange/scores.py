@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, get_args
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Criterion, Direction, IfUnanswered, Item, ItemKey, Measure, Value
 from vivavoce.core.specs import RECORDED, Spec, matches, parse
-from vivavoce.core.tables import Line
+from vivavoce.core.tables import AS_FOUND, Dialect, Line
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.requests import scores_logprobs
 from vivavoce.pipeline.exchange.label_probabilities import RowProbability, put_imported_draw, row_probability
 from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
 from vivavoce.pipeline.exchange.score_layout import Blank, Layout
-from vivavoce.pipeline.exchange.sources import Data, Source, read_source
+from vivavoce.pipeline.exchange.sources import Data, Reading, Source, read_source
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.store.read import StoredResponse, items_by_id, stored_responses
 from vivavoce.store.runfile import RunFile
@@ -175,7 +175,7 @@ def _selected_rows(source: Source, layout: Layout, spec: Spec) -> Iterator[Line]
     by_variant = "variant" in where and "variant" not in layout.columns.values()
     of_measure = by_variant and spec.settings.get("variant") == where["variant"]
     empty = True
-    for line in source.lines:
+    for line in map(layout.with_fields, source.lines):
         for column in where:
             if column not in line.row:
                 near = suggest(column, list(line.row))
@@ -282,7 +282,7 @@ class ImportedScores(NamedTuple):
 
     `skipped` rows are about items outside the benchmark, which `skipped_items` names. `blank_scored` names
     blank answers that had been given marks. `probes` rows mark what a model told of its
-    probabilities: those are no marks of an answer in words, and are left out.
+    probabilities: those are no marks of an answer in words, and are left out. The rest is as in `Imported`.
     """
 
     scores: int
@@ -295,6 +295,10 @@ class ImportedScores(NamedTuple):
     probes: int = 0
     skipped_items: tuple[str, ...] = ()
     matched: Mapping[str, str] = {}
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    guess: str = ""
 
 
 def import_scores(
@@ -305,6 +309,7 @@ def import_scores(
     layout: Layout,
     declared: Mapping[str, Mapping[str, Any]] | None = None,
     benchmark: str | None = None,
+    dialect: Dialect = AS_FOUND,
 ) -> ImportedScores:
     """Store the recorded scores of a file or of data in memory for answers of the run; all, or none.
 
@@ -324,7 +329,7 @@ def import_scores(
     layout.check()
     if layout.blank not in get_args(Blank):
         raise InputError(f"blank is {' or '.join(get_args(Blank))}, not {layout.blank!r}.")
-    source = read_source(data, None)
+    source = read_source(data, None, Reading(dialect))
     scores = read_marks(source, layout, _scorable(run, benchmark), spec)
     measures = _measures(spec, scores, declared or {})
     _check(source.name, scores, measures)
@@ -352,6 +357,7 @@ def import_scores(
                 "blank": layout.blank,
                 "probes": scores.probes,
                 "matched": layout.match(source),
+                **source.read_as,
             },
             changed=db.total_changes - before,
         )
@@ -367,6 +373,8 @@ def import_scores(
         criteria=scores.criteria,
         blank_scored=scores.blank_scored,
         probes=scores.probes,
+        **source.dialect._asdict(),
+        guess=source.guess,
     )
 
 

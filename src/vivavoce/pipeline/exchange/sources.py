@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -12,15 +12,28 @@ from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
 from vivavoce.core.frames import data_lines
 from vivavoce.core.registry import file_hash
-from vivavoce.core.tables import Line, is_file, read_lines
+from vivavoce.core.tables import AS_FOUND, Dialect, Line, is_file, open_table
 from vivavoce.pipeline.exchange.log_readers import TableReader, reader_of
+from vivavoce.pipeline.exchange.wide_tables import Columns, long_lines
 
 Data = Any
 """A path, or rows in memory: a Polars or pandas frame, a list of dicts, a dict of columns, a data set."""
 
 
+class Reading(NamedTuple):
+    """What the user says of how data are to be read: how a file is written, which columns are models."""
+
+    dialect: Dialect = AS_FOUND
+    models: Columns = ()
+
+
+AS_IT_IS = Reading()
+
+
 class Source(NamedTuple):
     """Rows to import, the name of what they are from, and the first 8 hex digits of its hash.
+
+    `dialect` is how a file was read, `guess` why that was guessed ('' where it was not).
 
     `free` is whether its columns may have any names, and are to be matched; the log of another tool comes
     under ours. `in_memory` is whether they are from no file: a number may then stand for its text.
@@ -31,6 +44,14 @@ class Source(NamedTuple):
     hash: str
     free: bool = True
     in_memory: bool = False
+    dialect: Dialect = AS_FOUND
+    guess: str = ""
+
+    @property
+    def read_as(self) -> dict[str, str]:
+        """How it was read, as far as there is something to say, for the run's provenance."""
+        facts = {**self.dialect._asdict(), "guess": self.guess}
+        return {name: value for name, value in facts.items() if value}
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -41,27 +62,49 @@ class Source(NamedTuple):
             raise InputError(f"{self.name}: {error}") from None
 
 
-def read_source(data: Data, benchmark: Loaded | None) -> Source:
-    """The rows of a path or of data in memory.
+def read_source(
+    data: Data, benchmark: Loaded | None, reading: Reading = AS_IT_IS, named: Collection[str] = ()
+) -> Source:
+    """The rows of a path or of data in memory; a row per answer, also where each model has a column.
 
-    The log of another tool is read as such where the `benchmark` is known. Raises `InputError` for what
-    cannot be read.
+    The log of another tool is read as such where the `benchmark` is known. `named` are the fields that the
+    user maps or sets. Raises `InputError` for what cannot be read, or not in this way.
     """
-    if not isinstance(data, str | PathLike):
-        lines = data_lines(data)
-        text = json.dumps([line.row for line in lines], ensure_ascii=False, default=str)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return Source("the data", lines, digest, in_memory=True)
-    file = Path(data)
+    source = _file(Path(data), benchmark, reading.dialect) if _is_path(data) else _memory(data)
+    of_file = any(reading.dialect)
+    if (of_file and source.in_memory) or ((of_file or reading.models) and not source.free):
+        raise InputError(
+            f"{source.name}: delimiter, encoding and sheet are for tables in files, columns of models for "
+            "tables."
+        )
+    if not reading.models:
+        return source
+    with source.named():
+        return source._replace(lines=list(long_lines(source.lines, reading.models, named)))
+
+
+def _is_path(data: Data) -> bool:
+    return isinstance(data, str | PathLike)
+
+
+def _memory(data: Data) -> Source:
+    lines = data_lines(data)
+    text = json.dumps([line.row for line in lines], ensure_ascii=False, default=str)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return Source("the data", lines, digest, in_memory=True)
+
+
+def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
     if not is_file(file) and not file.is_dir():
         raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
-    if benchmark is None:
-        return Source(str(file), list(read_lines(file)), file_hash(file))
-    reader = reader_of(file, benchmark)
-    lines = list(reader.lines(file, benchmark))
-    return Source(str(file), lines, reader.file_hash(file, benchmark), free=isinstance(reader, TableReader))
+    reader = TableReader() if benchmark is None else reader_of(file, benchmark)
+    if benchmark is not None and not isinstance(reader, TableReader):
+        lines = list(reader.lines(file, benchmark))
+        return Source(str(file), lines, reader.file_hash(file, benchmark), free=False)
+    table = open_table(file, dialect)
+    return Source(str(file), list(table.lines), file_hash(file), dialect=table.dialect, guess=table.guess)
 
 
 def default_name(data: Data) -> str:
     """The name of a benchmark whose questions came from these data: the file's stem, else `exam`."""
-    return Path(data).stem if isinstance(data, str | PathLike) else "exam"
+    return Path(data).stem if _is_path(data) else "exam"
