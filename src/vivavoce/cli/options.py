@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def benchmark_spec(spec: str | None) -> str | None:
     """A benchmark spec as it was typed. Raises `InputError` for a file where its spec is needed."""
     typed = (spec or "").strip()
-    file = re.fullmatch(r"[^=()]+\.(jsonl|ndjson|csv|tsv)", typed)
+    file = re.fullmatch(r"[^=()]+\.(jsonl|ndjson|json|csv|tsv|xlsx|xlsm)", typed)
     without_key = re.fullmatch(r"(jsonl|csv)\(([^=()]+)\)", typed)
     if not file and not without_key:
         return spec
     from vivavoce.core.specs import Spec
 
     path = (without_key[2] if without_key else typed).strip().strip("\"'")
-    name = without_key[1] if without_key else "csv" if typed.endswith(("csv", "tsv")) else "jsonl"
+    name = without_key[1] if without_key else "csv" if typed.endswith(("sv", "xlsx", "xlsm")) else "jsonl"
     raise InputError(f'{typed} is no benchmark: write "{Spec(name, {"path": path})}".')
 
 
@@ -84,6 +84,29 @@ AllowPhi = Annotated[
 Map = Annotated[
     list[str],
     typer.Option(help="The file's column of a field; repeatable.", metavar="FIELD=COLUMN"),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="What divides the columns: comma, semicolon, tab, pipe or a character; default: found.",
+        metavar="WORD",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding, such as utf-8, utf-16 or cp1252; default: found, and named.", metavar="NAME"
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option(help="The sheet of a workbook; default: the first.", metavar="NAME")
+]
+ModelsInColumns = Annotated[
+    list[str],
+    typer.Option(
+        help="Columns that each hold the answers of one model, or CANDIDATE=COLUMN; repeatable.",
+        metavar="COLUMNS",
+    ),
 ]
 Set = Annotated[
     list[str], typer.Option(help="One value of a field for all rows; repeatable.", metavar="FIELD=VALUE")

@@ -11,6 +11,8 @@ from vivavoce.core.tables import Line, rename
 from vivavoce.core.text import one_line, refuse_line_ends
 
 _NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))\s*")
+"""A number that can only be meant so: three digits behind the comma may be thousands."""
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -103,11 +105,14 @@ def number_of(
 ) -> Any:
     """A whole or decimal number, also when written as text; the default when absent.
 
-    Raises `InputError` for what is no number, is not finite, has no room in 64 bits, or is below `least`.
+    `0,75` is 0.75. Raises `InputError` for what is no number, is not finite, has no room in 64 bits, or is
+    below `least`, and for `1,234`, which some write for 1234 and others for 1.234.
     """
     value = row.get(name)
     if value in (None, ""):
         return default
+    if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+        value = value.replace(",", ".")
     try:
         exact = isinstance(value, int) or (isinstance(value, str) and _WHOLE.fullmatch(value))
         number = int(value) if exact else float(value)
@@ -120,4 +125,7 @@ def number_of(
         return kind(number)  # 1.0 is a whole number too: tables write it so when some rows have none
     except (TypeError, ValueError, OverflowError):
         what = ("a whole number" if kind is int else "a number") + ("" if least is None else f" from {least}")
-        raise InputError(f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}.") from None
+        either = "; its comma may divide thousands or decimals" if "," in str(value) else ""
+        raise InputError(
+            f"{where}: {name} must be {what}, not {one_line(repr(value), 40)}{either}."
+        ) from None

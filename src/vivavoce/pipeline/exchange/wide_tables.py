@@ -1,0 +1,67 @@
+"""Wide tables: a row per question, and a column with the answers of each model."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.tables import Line, cell, cell_names
+
+Columns = Sequence[str] | Mapping[str, str]
+"""Columns that are named like their candidate, or candidates with the column of each."""
+
+
+def columns_of_models(words: Sequence[str]) -> dict[str, str]:
+    """Words of the command line, each `COLUMN`, `CANDIDATE=COLUMN` or several of these between commas.
+
+    Raises `InputError` for a candidate that is named twice.
+    """
+    columns: dict[str, str] = {}
+    for part in (part.strip() for word in words for part in word.split(",")):
+        candidate, equals, column = part.rpartition("=")
+        candidate = candidate if equals else column
+        if not candidate or not column or candidate in columns:
+            raise InputError(
+                f"--models-in-columns {part!r}: write a column, or candidate=column, each candidate once."
+            )
+        columns[candidate] = column
+    return columns
+
+
+def long_lines(lines: Sequence[Line], models: Columns, named: Collection[str] = ()) -> Iterator[Line]:
+    """A row for each row and model, with `candidate` and `text` in the place of the models' columns.
+
+    A blank cell is a blank answer and a null one a failed response, as in any table. `named` are the fields
+    whose columns the user names. Raises `InputError` where these include what the columns say, where the
+    table has such a column besides, and for a column that a row does not have.
+    """
+    columns = dict(models) if isinstance(models, Mapping) else {str(name): str(name) for name in models}
+    if beside := _OURS & set(named):
+        raise InputError(
+            f"{min(beside)} is mapped or set, and the columns of models say it too: leave one of both out."
+        )
+    taken = set(columns.values())
+    if len(taken) < len(columns):
+        raise InputError("the columns of models: one column is named for two candidates.")
+    for line in lines:
+        rest = {name: value for name, value in line.row.items() if name not in taken}
+        if beside := _OURS & rest.keys():
+            raise InputError(
+                f"{line.where}: a column {min(beside)!r} stands beside those of models: is each row one "
+                "answer? Else give it another name."
+            )
+        for candidate, column in columns.items():
+            answer = {"candidate": candidate, "text": _answer(line, column)}
+            yield Line(f"{line.where}, column {column}", {**rest, **answer})
+
+
+_OURS = {"candidate", "text"}
+
+
+def _answer(line: Line, column: str) -> Any:
+    try:
+        return cell(line.row, column)
+    except KeyError:
+        raise InputError(
+            f"{line.where}: no column {column!r} with the answers of a model."
+            f"{suggest(column, cell_names(line.row))}"
+        ) from None
