@@ -35,8 +35,8 @@ def texts(run: Run) -> list[tuple[Any, ...]]:
 
 def provenance(run: Run) -> dict[str, Any]:
     with run.file.reading() as db:
-        (detail,) = db.execute("SELECT detail FROM provenance ORDER BY rowid DESC LIMIT 1").fetchone()
-    return json.loads(detail)
+        (body,) = db.execute("SELECT body FROM provenance ORDER BY provenance_id DESC LIMIT 1").fetchone()
+    return json.loads(body)
 
 
 def test_a_semicolon_table_in_windows_letters_brings_questions_and_answers(run: Run, tmp_path: Path) -> None:
@@ -191,5 +191,7 @@ def test_nested_scores_are_named_by_dotted_names(run: Run, tmp_path: Path) -> No
 def test_a_number_that_can_be_read_in_two_ways_is_refused(run: Run, tmp_path: Path, cell: str) -> None:
     run.import_answers(written(tmp_path, "exam.csv", LONG))
     path = written(tmp_path, "scores.csv", f"id;model;value\n1;A;{cell}\n")
-    with pytest.raises(InputError, match=r"value must be a number, not .*; its comma may divide thousands or"):
+    with pytest.raises(
+        InputError, match=r"value must be a number, not .*; its comma may divide thousands or"
+    ):
         run.import_scores(path, measure="judge(model=m)")

@@ -93,9 +93,8 @@ def match_columns(
     Raises `InputError` where two columns may be one field, and for `text` and `answer` also where one of them
     bears our name: it may be the prompt, the key or the response.
     """
-    into = {name.partition(".")[0] for name in map.values() if name not in columns}  # 'output.text' uses output
-    unused = [column for column in columns if column not in {*map.values(), *into, *reserved}]
-    free = {column: folded(column) for column in unused}
+    taken = {*_used(columns, map.values()), *reserved}
+    free = {column: folded(column) for column in columns if column not in taken}
     matched = dict(map)
     for field in fields:
         if field in map or field in set:
@@ -110,6 +109,11 @@ def match_columns(
             matched[field] = column
             del free[column]
     return matched
+
+
+def _used(columns: Collection[str], named: Iterable[str]) -> list[str]:
+    """The columns that are named, and those that a dotted name leads into: `output.text` uses `output`."""
+    return [name if name in columns else name.partition(".")[0] for name in named]
 
 
 def _likely(field: str, free: Mapping[str, str]) -> list[str]:

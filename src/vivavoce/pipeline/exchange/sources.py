@@ -33,7 +33,8 @@ AS_IT_IS = Reading()
 class Source(NamedTuple):
     """Rows to import, the name of what they are from, and the first 8 hex digits of its hash.
 
-    `dialect` is how a file was read, `guess` why that was guessed ('' where it was not).
+    `dialect` is how a file was read, `guess` why that was guessed ('' where it was not), `models` the columns
+    of a wide table, of which each row gave several.
 
     `free` is whether its columns may have any names, and are to be matched; the log of another tool comes
     under ours. `in_memory` is whether they are from no file: a number may then stand for its text.
@@ -46,11 +47,12 @@ class Source(NamedTuple):
     in_memory: bool = False
     dialect: Dialect = AS_FOUND
     guess: str = ""
+    models: Columns = ()
 
     @property
-    def read_as(self) -> dict[str, str]:
+    def read_as(self) -> dict[str, Any]:
         """How it was read, as far as there is something to say, for the run's provenance."""
-        facts = {**self.dialect._asdict(), "guess": self.guess}
+        facts = {**self.dialect._asdict(), "guess": self.guess, "models_in_columns": self.models}
         return {name: value for name, value in facts.items() if value}
 
     @contextmanager
@@ -80,7 +82,8 @@ def read_source(
     if not reading.models:
         return source
     with source.named():
-        return source._replace(lines=list(long_lines(source.lines, reading.models, named)))
+        lines = list(long_lines(source.lines, reading.models, named))
+    return source._replace(lines=lines, models=reading.models)
 
 
 def _is_path(data: Data) -> bool:

@@ -35,18 +35,18 @@ def long_lines(lines: Sequence[Line], models: Columns, named: Collection[str] = 
     table has such a column besides, and for a column that a row does not have.
     """
     columns = dict(models) if isinstance(models, Mapping) else {str(name): str(name) for name in models}
-    if beside := _OURS & set(named):
+    if double := _OURS & set(named):
         raise InputError(
-            f"{min(beside)} is mapped or set, and the columns of models say it too: leave one of both out."
+            f"{min(double)} is mapped or set, and the columns of models say it too: leave one of both out."
         )
     taken = set(columns.values())
     if len(taken) < len(columns):
         raise InputError("the columns of models: one column is named for two candidates.")
     for line in lines:
         rest = {name: value for name, value in line.row.items() if name not in taken}
-        if beside := _OURS & rest.keys():
+        if double := _OURS & rest.keys():
             raise InputError(
-                f"{line.where}: a column {min(beside)!r} stands beside those of models: is each row one "
+                f"{line.where}: a column {min(double)!r} stands beside those of models: is each row one "
                 "answer? Else give it another name."
             )
         for candidate, column in columns.items():
