@@ -1,15 +1,60 @@
-"""A hook of mkdocs: what the code knows is written into the pages, so that they cannot say anything else.
+"""Hooks of mkdocs: what the code knows is written into the pages, so that they cannot say anything else.
 
-`<!-- card: SPEC -->` becomes the facts of a metric.
+`<!-- card: SPEC -->` becomes the facts of a metric, `<!-- figure: NAME -->` a figure of the demo's report.
 """
 
 import re
+import tempfile
+from html import unescape
+from pathlib import Path
 from typing import Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+CARD = re.compile(r"<!-- card: (.+?) -->")
+FIGURE = re.compile(r"<!-- figure: (.+?) -->")
+drawings: dict[str, str] = {}
+"""The figures that pages show, by name, as SVG."""
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """The site's files, and beside them the figures that its pages show. Raises for a figure that is none."""
+    pages = (Path(config.docs_dir) / file.src_uri for file in files.documentation_pages())
+    names = {name for page in pages for name in FIGURE.findall(page.read_text(encoding="utf-8"))}
+    drawings.clear()
+    drawings.update(demo_figures(names) if names else {})
+    for name, svg in drawings.items():
+        files.append(File.generated(config, f"figures/{name}.svg", content=svg))
+    return files
+
+
+def demo_figures(names: set[str]) -> dict[str, str]:
+    """These figures of the demo's report."""
+    from typer.testing import CliRunner
+
+    from vivavoce.cli import app
+    from vivavoce.pipeline.run import open_run
+
+    with tempfile.TemporaryDirectory() as folder:
+        CliRunner().invoke(app, ["demo", "--quiet", "--to", folder], catch_exceptions=False)
+        plots = Path(folder) / "plots"
+        open_run(Path(folder) / "demo.viva").report_rows(plots=plots)
+        if absent := sorted(name for name in names if not (plots / f"{name}.svg").exists()):
+            known = ", ".join(sorted(file.stem for file in plots.iterdir()))
+            raise PluginError(f"the demo's report has no figure {', '.join(absent)}. It has {known}.")
+        return {name: (plots / f"{name}.svg").read_text(encoding="utf-8") for name in sorted(names)}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with the facts of its metrics filled in."""
-    return re.sub(r"<!-- card: (.+?) -->", lambda match: card(match[1]), markdown)
+    """The page with the facts of its metrics and its figures filled in."""
+    return FIGURE.sub(lambda match: figure(match[1]), CARD.sub(lambda match: card(match[1]), markdown))
+
+
+def figure(name: str) -> str:
+    """A figure as an image whose text is its title."""
+    title = re.search(r"<title>(.*?)</title>", drawings[name])
+    return f"![{unescape(title[1]) if title else name}](figures/{name}.svg)"
 
 
 def card(spec: str) -> str:
