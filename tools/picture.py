@@ -3,7 +3,7 @@
     python tools/picture.py            draw it, with Chromium
     python tools/picture.py --check    say whether the first screen has changed since; exit 1 if it has
 
-The picture bears a hash of what it shows (header, answer and style, without dates), so that a test can hold it
+The picture bears a hash of what it shows (header, answer and style, without dates), so a test can hold it
 fresh without drawing it again.
 """
 

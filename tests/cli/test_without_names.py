@@ -52,6 +52,18 @@ def test_the_items_that_are_scored_choose_the_metrics(viva: Viva, tmp_path: Path
     assert ["accuracy"] == metrics_of(viva("score", run.file.path, "--items", run_spec(run), "--json"))
 
 
+def test_metrics_that_fit_leave_items_to_each_other_and_only_what_none_scores_is_said(
+    demo: Run, tmp_path: Path
+) -> None:
+    assert not [note for note in demo.score().notes if "does not mark" in note or "None of them" in note]
+    assert [note for note in demo.score("accuracy").notes if "does not mark 54 of the items" in note]
+    open_question = {"item": "q2", "format": "longform", "references": []}
+    closed = {"item": "q1", "format": "mcq", "options": ["a", "b"], "answer": "a", "references": []}
+    run = made(tmp_path, {"A": {"q1": "a", "q2": "Rest."}}, items=[closed, open_question])
+    (note,) = (note for note in run.score().notes if note.startswith("No metric was named"))
+    assert note.endswith("None of them scores 1 of the items (1 longform).")
+
+
 def run_spec(run: Run) -> str:
     return f"jsonl(name=exam, path='{run.file.path.parent / 'exam.jsonl'}')"
 

@@ -1,6 +1,7 @@
 """`viva score`: the metrics that a user names score a run, and their estimates come back with notes."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vivavoce.core import net, registry, specs
@@ -47,7 +48,9 @@ def score_run(
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
     finding = estimate_scores(run, table, selected, bad_ends)
-    notes = (*_notes(run, scorers, summaries), *finding.notes, *unnamed)
+    # Metrics chosen by format leave items to each other: only what none of them scores is worth a word.
+    sentences = () if unnamed else map(_not_scored, summaries)
+    notes = (*filter(None, sentences), *_notes(run, scorers, summaries), *finding.notes, *unnamed)
     return replace(finding, study="score", notes=notes)
 
 
@@ -71,8 +74,13 @@ def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str]
         every = read.items_by_id(db).values()
     items = [i for i in every if selected is None or (i.benchmark, i.item, i.variant) in selected]
     if names := fitting_metrics(items):
+        metrics = [registry.build("metric", name) for name in names]
+        rest = Counter(i.format for i in items if not any(metric.applies_to(i) for metric in metrics))
         fit = f"No metric was named: scored by {', '.join(names)}, which fit the formats"
-        return names, (f"{fit}; `viva list metrics` shows all.",)
+        note = f"{fit}; `viva list metrics` shows all."
+        if rest:
+            note += f" None of them scores {rest.total()} of the items ({_by_format(rest)})."
+        return names, (note,)
     raise catalogue.no_metric_named(dict.fromkeys(item.format for item in items))
 
 
@@ -92,7 +100,6 @@ def _members(metric: Metric) -> tuple[Metric, ...]:
 
 
 def _notes(run: RunFile, scorers: Sequence[Metric], summaries: Sequence[ScoreSummary]) -> Iterator[str]:
-    yield from filter(None, map(_not_scored, summaries))
     for summary in summaries:
         for command in summary.commands:
             yield f"{summary.metric} has not been asked of all: `{command}`."
@@ -105,10 +112,14 @@ def _not_scored(summary: ScoreSummary) -> str:
     n = sum(summary.not_marked.values())
     if not n:
         return ""
-    formats = ", ".join(f"{count} {name}" for name, count in sorted(summary.not_marked.items()))
+    formats = _by_format(summary.not_marked)
     lacks = " of its formats that lack what it shows or needs" if summary.lacking else ""
     suffix = f", {summary.lacking}{lacks}" if 0 < summary.lacking < n else lacks
     return f"{summary.metric} does not mark {n} of the items ({formats}){suffix}."
+
+
+def _by_format(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
 def _truncated(run: RunFile, metrics: Sequence[Metric]) -> Iterator[str]:
