@@ -144,3 +144,18 @@ def test_the_report_is_told_the_primary_criterion_its_estimates_and_the_pairs(tm
     (pair,) = seen[-1].primary_pairs
     assert ("A", "B", "better") == (pair["a"], pair["b"], pair["verdict_code"])
     assert pair["made_at"]
+
+
+def test_a_metric_and_its_criterion_are_named_with_a_colon(tmp_path):
+    run = open_run(tmp_path / "run.viva")
+    items = [f"i{k}" for k in range(12)]
+    rows = [{"candidate": c, "item": i, "text": f"the key of {i}"} for c in "AB" for i in items]
+    run.import_answers(write_lines(tmp_path / "a.jsonl", rows), benchmark=exam(tmp_path, items))
+    marks = [{"candidate": c, "item": i, "clarity": 0.5, "harm": 0.1} for c in "AB" for i in items]
+    run.import_scores(
+        write_lines(tmp_path / "m.jsonl", marks), measure="nurse", criteria=["clarity", "harm"],
+        range={"*": (0, 1)},
+    )  # fmt: skip
+    assert ["clarity", "clarity"] == [row["criterion"] for row in run.estimates("nurse:clarity").rows]
+    assert 1 == run.compare("A", "B", metric="nurse:harm").rows[0]["family"]
+    assert 2 == run.compare("A", "B", metric="nurse").rows[0]["family"]

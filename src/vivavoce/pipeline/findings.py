@@ -26,14 +26,14 @@ from vivavoce.pipeline.load import (
     load_logprobs,
     load_scores,
     load_texts,
-    scores_by,
     select_items,
     select_signatures,
     store_finding,
     with_cards,
     with_generated,
 )
-from vivavoce.pipeline.primary import primary_pairs, primary_rows, stored_primary
+from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
 from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
@@ -48,6 +48,8 @@ from vivavoce.studies.comparison.diff import diff
 from vivavoce.studies.comparison.pairs import pairs_of
 from vivavoce.studies.labels import labels_digest
 from vivavoce.studies.leaderboard.estimates import estimates
+from vivavoce.studies.leaderboard.overall_design import OVERALL
+from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
@@ -102,21 +104,7 @@ def compare_candidates(
     check_analyses(sequential, analyses)
     names, reference = _compared_names(run, candidates, against)
     selected = select_items(run, items)
-    metric, unnamed = (metric, ()) if metric else _primary_metric(run, selected)
-    table = scores_by(run, metric, selected, names)
-    if not table.scores.height:
-        place = "" if items is None else f" on the items of {items}"
-        raise SelectionError(
-            f"none of these candidates has marks by {metric}{place}: `viva score {run.path}` first."
-        )
-    table = comparable_scores(run, table, names)
-    if not table.scores.height:
-        raise SelectionError(table.notes[0])
-    if all(map(is_confidence, table.measures.values())):
-        raise SelectionError(
-            f"{metric} says how sure candidates are, and surer is not better: `viva study {run.path} "
-            "calibration` holds it against right and wrong."
-        )
+    metric, table = _scores_to_compare(run, metric, names, items=items, selected=selected)
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
     of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
     of_labels = labels_digest(of_people)
@@ -144,7 +132,7 @@ def compare_candidates(
         statuses=_statuses(run),
         plans=plans,
     )
-    notes = (*finding.notes, *left_out_labels(of_people), *table.notes, *unnamed)
+    notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
     finding = replace(finding, notes=notes)
     settings = {
         "candidates": names,
@@ -165,16 +153,45 @@ def compare_candidates(
     return store_finding(run, "compare", settings, finding)
 
 
-def _primary_metric(run: RunFile, items: set[ItemKey] | None) -> tuple[str, tuple[str, ...]]:
-    """The metric of the run's primary criterion, and a note that says which it is and why.
+def _scores_to_compare(
+    run: RunFile,
+    metric: str | None,
+    names: Sequence[str],
+    *,
+    items: str | None,
+    selected: set[ItemKey] | None,
+) -> tuple[str, ScoreTable]:
+    """The metric that these candidates are compared by, without a name the primary one, and its scores."""
+    primary = None if metric else _primary(run, selected)
+    metric = metric or (primary.metric if primary else "")
+    table = scores_by(run, metric, selected, names)
+    if primary:
+        why = f"No --metric: compared by {primary.label}, {primary.why}."
+        table = of_primary(table, primary)._replace(notes=(*table.notes, why))
+    if not table.scores.height:
+        place = "" if items is None else f" on the items of {items}"
+        raise SelectionError(
+            f"none of these candidates has marks by {metric}{place}: `viva score {run.path}` first."
+        )
+    table = comparable_scores(run, table, names)
+    if not table.scores.height:
+        raise SelectionError(table.notes[0])
+    if all(map(is_confidence, table.measures.values())):
+        raise SelectionError(
+            f"{metric} says how sure candidates are, and surer is not better: `viva study {run.path} "
+            "calibration` holds it against right and wrong."
+        )
+    return metric, table
+
+
+def _primary(run: RunFile, items: set[ItemKey] | None) -> Primary:
+    """The primary criterion of the run.
 
     Raises `SelectionError` with the metrics there are, where nothing says how good a response is.
     """
     table = load_scores(run, None, items)
-    with run.reading() as db:
-        primary = stored_primary(db, table)
-    if primary:
-        return primary.metric, (f"No --metric: compared by {primary.metric}, {primary.why}.",)
+    if primary := primary_scores(run, table, items).primary:
+        return primary
     metrics = list(dict.fromkeys(measure.metric for measure in table.measures.values()))
     if not metrics:
         raise SelectionError(f"nothing has been scored in this run yet: `viva score {run.path}` does that.")
@@ -261,8 +278,13 @@ def write_report(
     table, texts = load_scores(run, None, selected), load_texts(run, selected)
     with run.reading() as db:
         check_texts(db)
-        primary, compared = stored_primary(db, table), tuple(checked_findings(comparisons(db), "compare"))
+        primary, overall = primary_scores(run, table, selected)
+        compared = tuple(checked_findings(comparisons(db), "compare"))
         rows = estimate_scores(run, table, selected).rows
+        if primary and primary.metric == OVERALL:
+            rows = (*estimate_scores(run, overall, selected).rows, *rows)
+            table = table._replace(measures={**overall.measures, **table.measures})
+        of_it = primary_rows(primary, rows)
         data = ReportData(
             name=run.path.name,
             items=texts.items,
@@ -281,8 +303,8 @@ def write_report(
             redact=redact,
             cases=run_cases(db),
             primary=primary,
-            primary_rows=primary_rows(primary, rows),
-            primary_pairs=primary_pairs(primary, compared, selection=items),
+            primary_rows=of_it,
+            primary_pairs=primary_pairs(primary, compared, of_it, selection=items),
         )
     return write(data, path, plots=plots)
 

@@ -6,7 +6,8 @@ import polars as pl
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
-from vivavoce.pipeline.load import load_texts, scores_by, select_items, select_signatures
+from vivavoce.pipeline.load import load_texts, select_items, select_signatures
+from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.comparison.critical import CriticalCount, critical_counts

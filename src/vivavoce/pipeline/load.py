@@ -13,7 +13,6 @@ from vivavoce.core.errors import SelectionError, StoreError, VivaError
 from vivavoce.core.records import Finding, Item, ItemKey, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import names_with
-from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of, scores_logprobs
 from vivavoce.metrics import Metric
 from vivavoce.models.cards import ModelCard, card_of, cards
@@ -24,7 +23,6 @@ from vivavoce.store.label_draws import LabelDraw, read_label_draws
 from vivavoce.store.redacted import unscored_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_finding
-from vivavoce.studies.raters.juries import consensus
 from vivavoce.studies.raters.rubrics import models_named
 from vivavoce.studies.score_table import ScoreTable
 
@@ -247,67 +245,6 @@ def _probes(measures: Mapping[int, Measure]) -> dict[int, str]:
             if requests:
                 names[key] = requests.name
     return names
-
-
-def scores_by(
-    run: RunFile,
-    metric: str | None,
-    items: set[ItemKey] | None,
-    candidates: Sequence[str] | None = None,
-) -> ScoreTable:
-    """The scores by what a user names: a metric, a signature, a jury of judges; null for all."""
-    spec = _jury_spec(metric)
-    if spec is None:
-        return _current_version(run, select_signatures(run, metric), items, candidates)
-    jury: Jury = registry.build("metric", spec)
-    judges = [_judge_signature(run, judge) for judge in jury.of]
-    table = load_scores(run, judges, items, candidates)
-    return consensus(table, metric=str(jury), judges=judges, rule=jury.rule, quorum=jury.quorum)
-
-
-def _jury_spec(metric: str | None) -> specs.Spec | None:
-    """The spec of a jury, if that is what was named; null for any other metric, and for a signature."""
-    if metric is None or not metric.lstrip().startswith("jury"):
-        return None
-    spec = specs.parse(metric)
-    return spec if spec.name == "jury" else None
-
-
-def _current_version(
-    run: RunFile,
-    signatures: Sequence[str] | None,
-    items: set[ItemKey] | None,
-    candidates: Sequence[str] | None,
-) -> ScoreTable:
-    """The scores by these; of several versions of a metric the current one, if it scored every candidate."""
-    every = load_scores(run, signatures, items, candidates)
-    if signatures is None or len(signatures) < 2:
-        return every
-    try:
-        current = registry.signature(registry.build("metric", specs.signed(signatures[0]).spec))
-    except VivaError:
-        return every
-    if current not in signatures:
-        return every
-    newest = load_scores(run, [current], items, candidates)
-    complete = {*newest.scores["candidate"].unique()} == {*every.scores["candidate"].unique()}
-    return newest if complete else every
-
-
-def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
-    """The signature of a judge's scores in the run: by the current rubric, or else the only ones."""
-    signatures = select_signatures(run, str(judge)) or []
-    current = None
-    if judge.name in registry.members("metric"):  # else its scores were imported
-        current = registry.signature(registry.build("metric", judge))
-    if current in signatures:
-        return str(current)
-    if len(signatures) > 1:
-        raise SelectionError(
-            f"{judge} marked this run under several rubrics or versions, none of which is today's: "
-            f"`viva score {run.path}` with it first."
-        )
-    return signatures[0]
 
 
 def with_cards(table: ScoreTable, file: Path | None) -> ScoreTable:

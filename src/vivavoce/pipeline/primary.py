@@ -1,11 +1,19 @@
 """The primary criterion of a run: what a user named, kept in the run, else what a card or the scores say."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import polars as pl
+
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import ItemKey, Measure
+from vivavoce.pipeline.load import load_scores
+from vivavoce.pipeline.named_scores import DECLARED, overalls
 from vivavoce.store import read
-from vivavoce.studies.leaderboard.primary import Choice, Primary, primary_of
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_event
+from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
+from vivavoce.studies.leaderboard.primary import Choice, Primary, measures_named, primary_of
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import HEADLINES
 
@@ -14,12 +22,88 @@ NAMED = "primary criterion"
 """The kind of event of a user who names the primary criterion; the latest counts."""
 
 
-def stored_primary(db: sqlite3.Connection, table: ScoreTable) -> Primary | None:
-    """The primary criterion of these scores of a run."""
-    events = read.events(db, NAMED)
-    choice = Choice(str(events[-1]["reference"]), str(events[-1]["why"])) if events else None
-    declared = {b.benchmark: b.card.primary for b in read.benchmarks(db) if b.card.primary}
-    return primary_of(table, choice=choice, declared=declared)
+class PrimaryScores(NamedTuple):
+    """The primary criterion of a run, and the scores of its overalls, empty where it has none."""
+
+    primary: Primary | None
+    overall: ScoreTable
+
+
+def primary_scores(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> PrimaryScores:
+    """The primary criterion of these scores of a run on these items, and the overalls of its benchmarks.
+
+    Where an overall was named and cannot be had, the criterion that takes its place says why.
+    """
+    choice = _choice(run)
+    with run.reading() as db:
+        declared = {b.benchmark: b.card.primary for b in read.benchmarks(db) if b.card.primary}
+    declared = {name: OVERALL if is_overall(text) else text for name, text in declared.items()}
+    overall, reasons = overalls(run, table, OVERALL, items)
+    primary = primary_of(table.joined(overall), choice=choice, declared=declared)
+    if primary is None or primary.metric == OVERALL:
+        return PrimaryScores(primary, overall)
+    reference = choice.reference if choice else declared.get(primary.benchmark)
+    if reference == OVERALL and primary.benchmark in reasons:
+        primary = primary._replace(why=f"{primary.why}; {reasons[primary.benchmark].rstrip('.')}")
+    return PrimaryScores(primary, overall)
+
+
+def _choice(run: RunFile) -> Choice | None:
+    """What a user named as primary; where groups of an overall were declared and no more, the overall."""
+    with run.reading() as db:
+        names, designs = read.events(db, NAMED), read.events(db, DECLARED)
+    if names:
+        return Choice(str(names[-1]["reference"]), str(names[-1]["why"]))
+    return Choice(OVERALL, str(designs[-1]["why"])) if designs else None
+
+
+def name_primary(run: RunFile, reference: str, why: str) -> None:
+    """Keep in the run what a user names as primary, such as `accuracy`, `judge:harm` or `overall`.
+
+    Raises `SelectionError` where it names nothing that was scored here, or more than one metric.
+    """
+    if not is_overall(reference):
+        _check_named(reference, load_scores(run).measures if run.exists else {})
+    elif reference.strip() != OVERALL:
+        declare_overall(run, parse_design(reference), why)
+        reference = OVERALL
+    _put(run, NAMED, {"reference": reference, "why": why})
+
+
+def _check_named(reference: str, measures: Mapping[int, Measure]) -> None:
+    """Raise `SelectionError` for a reference that names no metric of these, or several."""
+    metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
+    if measures and len(metrics) != 1:
+        problem = "fits several metrics" if metrics else "fits nothing"
+        names = ", ".join(metrics or dict.fromkeys(m.metric for m in measures.values()))
+        raise SelectionError(f"the primary criterion {reference!r} {problem} scored here: {names}.")
+
+
+def declare_overall(run: RunFile, design: OverallDesign, why: str) -> None:
+    """Keep in the run the groups, metrics and weights of its overall."""
+    _put(run, DECLARED, {"design": str(design), "why": why})
+
+
+def _put(run: RunFile, kind: str, body: Mapping[str, Any]) -> None:
+    """Append an event, unless the latest of its kind says the same."""
+    if run.exists:
+        with run.reading() as db:
+            events = read.events(db, kind)
+        if events and {key: events[-1][key] for key in body} == dict(body):
+            return
+    with run.writing() as db:
+        put_event(db, kind, body)
+
+
+def of_primary(table: ScoreTable, primary: Primary) -> ScoreTable:
+    """The scores of the primary criterion alone, on its benchmark."""
+    measures = {
+        key: m
+        for key, m in table.measures.items()
+        if (m.metric, m.criterion.criterion, m.rater) == (primary.metric, primary.criterion, primary.rater)
+    }
+    rows = pl.col("measure_id").is_in(list(measures)) & (pl.col("benchmark") == primary.benchmark)
+    return table._replace(scores=table.scores.filter(rows), measures=measures)
 
 
 def primary_rows(primary: Primary | None, estimates: Rows) -> Rows:
@@ -28,13 +112,19 @@ def primary_rows(primary: Primary | None, estimates: Rows) -> Rows:
     return [row for row in rows if row["signature"] == rows[-1]["signature"]]
 
 
-def primary_pairs(primary: Primary | None, comparisons: Rows, *, selection: str | None) -> Rows:
-    """The latest row of each pair compared on the primary criterion, on these items; none is made here."""
+def primary_pairs(
+    primary: Primary | None, comparisons: Rows, estimates: Rows, *, selection: str | None
+) -> Rows:
+    """The latest row of each pair compared on the primary criterion, on these items; none is made here.
+
+    Of an overall those alone that were of the same groups, metrics and weights as these `estimates`.
+    """
+    signatures = {row["signature"] for row in estimates}
     pairs: dict[frozenset[str], Mapping[str, Any]] = {}
     for finding in comparisons:
         if finding["settings"].get("items") == selection:
             for row in finding["rows"]:
-                if _on(primary, row):
+                if _on(primary, row) and (row["metric"] != OVERALL or row["signature"] in signatures):
                     pair = frozenset((row["a"], row["b"]))
                     pairs.pop(pair, None)
                     pairs[pair] = {**row, "made_at": finding["made_at"]}

@@ -35,7 +35,8 @@ from vivavoce.pipeline.findings import (
 from vivavoce.pipeline.gate import gate_run
 from vivavoce.pipeline.interim import interim
 from vivavoce.pipeline.label_panel import Labelling, make_panel
-from vivavoce.pipeline.load import scores_by, select_items
+from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run

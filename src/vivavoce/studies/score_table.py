@@ -149,13 +149,28 @@ def weighing_of(rows: pl.DataFrame) -> Weighing:
     return {"weights": weights_of(rows), "cells": cells}
 
 
+def section_name(benchmark: str, group: str) -> str:
+    """What a section is called among those of all benchmarks."""
+    return f"{benchmark}\t{group}"
+
+
+def section_names(rows: pl.DataFrame) -> list[str]:
+    """The sections of all benchmarks, also of those without a row here: the column is an enumeration."""
+    names: Any = rows[SECTION].dtype
+    return list(names.categories)
+
+
 def absent_sections(rows: pl.DataFrame) -> list[str]:
-    """The sections of an overall that no row is in: their shares would go to the others."""
-    if SECTION not in rows.columns:
+    """The groups of an overall that no row of its benchmark is in: their shares would go to the others."""
+    if SECTION not in rows.columns or not rows.height:
         return []
+    place = section_name(rows["benchmark"][0], "")
     present = set(rows[SECTION].cast(pl.String))
-    names: Any = rows[SECTION].dtype  # an enumeration, so that it tells of sections without a row too
-    return [name for name in names.categories if name not in present]
+    return [
+        name.removeprefix(place)
+        for name in section_names(rows)
+        if name.startswith(place) and name not in present
+    ]
 
 
 def no_overall(absent: Iterable[str]) -> str:

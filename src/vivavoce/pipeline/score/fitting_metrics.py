@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from vivavoce import formats
 from vivavoce.core import registry
 from vivavoce.core.records import Item
 from vivavoce.metrics import Metric
@@ -21,6 +22,21 @@ def fitting_metrics(items: Iterable[Item]) -> tuple[str, ...]:
         for entry in registry.entries("metric")
         if entry.cls.by_default is True and _fits(registry.build("metric", entry.name), items)
     )
+
+
+def default_metrics(shapes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """By format the metrics that score it in an overall unless another is stated, the best known first.
+
+    They are those that declare themselves `by_default`, the one of most formats first, so that open questions
+    of several formats are scored by one: `accuracy` (mcq, true_false), `list_f1` (list), `token_f1` (every
+    open format) before `exact` and `step_accuracy`.
+    """
+    entries = [entry for entry in registry.entries("metric") if entry.cls.by_default is True]
+    entries.sort(key=lambda entry: (-len(entry.cls.formats), entry.name))
+    return {
+        shape: tuple(entry.name for entry in entries if formats.accepts(entry.cls.formats, shape))
+        for shape in shapes
+    }
 
 
 def _fits(metric: Metric, items: tuple[Item, ...]) -> bool:

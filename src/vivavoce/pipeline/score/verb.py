@@ -14,7 +14,8 @@ from vivavoce.models.candidates import shown_name
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
-from vivavoce.pipeline.load import load_scores, scores_by, select_items, with_generated
+from vivavoce.pipeline.load import load_scores, select_items, with_generated
+from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.store import read

@@ -6,7 +6,7 @@ never chosen unless a user names it.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -14,11 +14,10 @@ import polars as pl
 from vivavoce.core import specs
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Measure
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import CONFIDENCE, ScoreTable
 
-OVERALL = "overall"
-"""The reference, the metric and the criterion of a mean over groups of formats or categories."""
 NO_QUALITY = (CONFIDENCE, "compliance")
 """Metrics that say nothing of how good a response is."""
 _BRACKETED = re.compile(r"(?P<metric>.+)\[(?P<criterion>[^\[\]]+)\]", re.DOTALL)
@@ -65,16 +64,20 @@ def measures_named(reference: str, measures: Mapping[int, Measure]) -> dict[int,
     """The measures that a reference names, those of several metrics if it fits several; empty for none."""
     named = parse_reference(reference, {m.criterion.criterion for m in measures.values()})
     chosen = {key: m for key, m in measures.items() if named.criterion in (None, m.criterion.criterion)}
-    by_signature = {key: m for key, m in chosen.items() if m.signature == named.metric}
-    if by_signature:
+    if by_signature := {key: m for key, m in chosen.items() if m.signature == named.metric}:
         return by_signature
-    wholes = {m.metric: specs.signed(m.signature).spec for m in chosen.values()}
+    names = _metrics_named(named.metric, list(chosen.values()))
+    return {key: m for key, m in chosen.items() if m.metric in names}
+
+
+def _metrics_named(text: str, measures: Sequence[Measure]) -> list[str]:
+    """The metrics that a text fits, whole or in part; none for one that is no spec."""
+    wholes = {m.metric: specs.signed(m.signature).spec for m in measures}
     # Of judge@a1b2c3 that a card declares, the version may have changed since: the metric counts.
     try:
-        names = specs.select(named.metric.partition("@")[0], list(wholes), wholes)
+        return specs.select(text.partition("@")[0], list(wholes), wholes)
     except SpecError:
-        return {}
-    return {key: m for key, m in chosen.items() if m.metric in names}
+        return []
 
 
 def primary_of(
@@ -97,14 +100,27 @@ def primary_of(
 
 
 def _undeclared(scores: ScoreTable, counts: Mapping[tuple[int, str], int]) -> Primary | None:
-    """The criterion of quality that scores most items, where nobody said which one matters."""
-    quality = {key: m for key, m in scores.measures.items() if _is_quality(m)}
-    scored = {pair: n for pair, n in counts.items() if pair[0] in quality}
-    best = _most(scored, quality)
+    """The criterion of quality that scores most items, where nobody said which one matters.
+
+    Where none scores all that an overall does, and formats have metrics of their own, it is the overall.
+    """
+    quality = [key for key, m in scores.measures.items() if is_quality(m) and m.metric != OVERALL]
+    best = _most(counts, quality)
     if best is None:
         return None
-    single = len({key_of(quality[key]) for key, _ in scored}) == 1
+    mixed = _overall(scores, counts, best[1])
+    if mixed and counts[mixed] > counts[best]:
+        return _primary(scores, *mixed, "covers all formats, each scored by its metric")
+    single = len({key for key, _ in counts if key in quality}) == 1
     return _primary(scores, *best, "the only criterion" if single else "scores most answers")
+
+
+def _overall(
+    scores: ScoreTable, counts: Mapping[tuple[int, str], int], benchmark: str
+) -> tuple[int, str] | None:
+    """The overall of a benchmark; null where it has none."""
+    overalls = [key for key, m in scores.measures.items() if m.metric == OVERALL]
+    return _most({pair: n for pair, n in counts.items() if pair[1] == benchmark}, overalls)
 
 
 def _items_scored(scores: ScoreTable) -> dict[tuple[int, str], int]:
@@ -126,7 +142,7 @@ def _most(counts: Mapping[tuple[int, str], int], measures: Collection[int]) -> t
     return max(pairs, key=lambda pair: counts[pair]) if pairs else None
 
 
-def _is_quality(measure: Measure) -> bool:
+def is_quality(measure: Measure) -> bool:
     """Whether the values of a measure say how good a response is: silence is the worst of it."""
     c = measure.criterion
     name = specs.signed(measure.signature).spec.name

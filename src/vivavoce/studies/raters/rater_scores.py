@@ -12,6 +12,7 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import signed
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable
 from vivavoce.studies.study import measure_columns
@@ -82,8 +83,9 @@ def is_rated(measure: Measure) -> bool:
 
 
 def is_judge(measure: Measure) -> bool:
-    """True if the metric is a judge model or a jury of them."""
-    return signed(measure.signature).spec.name in ("judge", "jury")
+    """True if the metric is a judge model or a jury of them, or an overall with scores of such."""
+    name = signed(measure.signature).spec.name
+    return name in ("judge", "jury") or (name == OVERALL and measure.rater != "")
 
 
 def is_people(measure: Measure) -> bool:

@@ -1,0 +1,172 @@
+"""The scores that a user names: by a metric, a jury of judges, or an overall over groups."""
+
+import sqlite3
+from collections.abc import Sequence
+
+import polars as pl
+
+from vivavoce.core import registry, specs
+from vivavoce.core.errors import SelectionError, VivaError
+from vivavoce.core.records import ItemKey
+from vivavoce.judging.judge import Jury
+from vivavoce.pipeline.load import load_items, load_scores, select_signatures
+from vivavoce.pipeline.score.fitting_metrics import default_metrics
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign, is_overall, parse_design
+from vivavoce.studies.leaderboard.overall_scores import overall_scores
+from vivavoce.studies.leaderboard.primary import parse_reference
+from vivavoce.studies.raters.juries import consensus
+from vivavoce.studies.score_table import SECTION, ScoreTable, section_names
+
+DECLARED = "overall declared"
+"""The kind of event of a user who declares the groups of an overall; the latest counts."""
+
+
+def scores_by(
+    run: RunFile,
+    metric: str | None,
+    items: set[ItemKey] | None,
+    candidates: Sequence[str] | None = None,
+) -> ScoreTable:
+    """The scores by what a user names: a metric, a signature, a jury of judges, an overall; null for all."""
+    if metric is not None and is_overall(metric):
+        return overall_table(run, metric, items, candidates)
+    spec = _jury_spec(metric)
+    if spec is None:
+        metric, criterion = _metric_and_criterion(run, metric)
+        table = _current_version(run, select_signatures(run, metric), items, candidates)
+        return table if criterion is None else _on_criterion(table, criterion)
+    jury: Jury = registry.build("metric", spec)
+    judges = [_judge_signature(run, judge) for judge in jury.of]
+    table = load_scores(run, judges, items, candidates)
+    return consensus(table, metric=str(jury), judges=judges, rule=jury.rule, quorum=jury.quorum)
+
+
+def _metric_and_criterion(run: RunFile, metric: str | None) -> tuple[str | None, str | None]:
+    """What a user names: a metric, and the criterion after its colon if there is such a one."""
+    if metric is None or ":" not in metric:
+        return metric, None
+    with run.reading() as db:
+        return parse_reference(metric, {keyed.measure.criterion.criterion for keyed in read.measures(db)})
+
+
+def _on_criterion(table: ScoreTable, criterion: str) -> ScoreTable:
+    """The scores on one criterion. Raises `SelectionError` where there are none."""
+    measures = {key: m for key, m in table.measures.items() if m.criterion.criterion == criterion}
+    if not measures:
+        names = ", ".join(dict.fromkeys(m.criterion.criterion for m in table.measures.values()))
+        raise SelectionError(f"no criterion {criterion!r} there; it scored {names}.")
+    scores = table.scores.filter(pl.col("measure_id").is_in(list(measures)))
+    return table._replace(scores=scores, measures=measures)
+
+
+def _jury_spec(metric: str | None) -> specs.Spec | None:
+    """The spec of a jury, if that is what was named; null for any other metric, and for a signature."""
+    if metric is None or not metric.lstrip().startswith("jury"):
+        return None
+    spec = specs.parse(metric)
+    return spec if spec.name == "jury" else None
+
+
+def _current_version(
+    run: RunFile,
+    signatures: Sequence[str] | None,
+    items: set[ItemKey] | None,
+    candidates: Sequence[str] | None,
+) -> ScoreTable:
+    """The scores by these; of several versions of a metric the current one, if it scored every candidate."""
+    every = load_scores(run, signatures, items, candidates)
+    if signatures is None or len(signatures) < 2:
+        return every
+    try:
+        current = registry.signature(registry.build("metric", specs.signed(signatures[0]).spec))
+    except VivaError:
+        return every
+    if current not in signatures:
+        return every
+    newest = load_scores(run, [current], items, candidates)
+    complete = {*newest.scores["candidate"].unique()} == {*every.scores["candidate"].unique()}
+    return newest if complete else every
+
+
+def _judge_signature(run: RunFile, judge: specs.Spec) -> str:
+    """The signature of a judge's scores in the run: by the current rubric, or else the only ones."""
+    signatures = select_signatures(run, str(judge)) or []
+    current = None
+    if judge.name in registry.members("metric"):  # else its scores were imported
+        current = registry.signature(registry.build("metric", judge))
+    if current in signatures:
+        return str(current)
+    if len(signatures) > 1:
+        raise SelectionError(
+            f"{judge} marked this run under several rubrics or versions, none of which is today's: "
+            f"`viva score {run.path}` with it first."
+        )
+    return signatures[0]
+
+
+def overall_table(
+    run: RunFile, reference: str, items: set[ItemKey] | None, candidates: Sequence[str] | None = None
+) -> ScoreTable:
+    """The scores of an overall on every benchmark that has one.
+
+    Raises `SelectionError` where none has, with the first reason.
+    """
+    table, reasons = overalls(run, load_scores(run, None, items), reference, items)
+    if not table.measures:
+        nothing = f"nothing has been scored in {run.path} yet: `viva score` does that."
+        raise SelectionError(next(iter(reasons.values()), nothing))
+    if candidates is not None:
+        table = table._replace(scores=table.scores.filter(pl.col("candidate").is_in(list(candidates))))
+    return table
+
+
+def overalls(
+    run: RunFile, scores: ScoreTable, reference: str, items: set[ItemKey] | None
+) -> tuple[ScoreTable, dict[str, str]]:
+    """The scores of an overall on every benchmark that has one, and by benchmark why another has none.
+
+    A bare `overall` is the one that the user declared, else that of the benchmark's card, else the default.
+    """
+    item_rows = load_items(run, items)
+    with run.reading() as db:
+        designs = _designs(db, reference)
+    tables, reasons = [], {}
+    for benchmark in scores.scores["benchmark"].unique().sort():
+        part = item_rows.filter(pl.col("benchmark") == benchmark)
+        design = designs.get(benchmark, designs[""])
+        try:
+            defaults = default_metrics(part["format"].unique())
+            tables.append(overall_scores(scores, part, design, defaults, benchmark=benchmark))
+        except SelectionError as error:
+            reasons[benchmark] = str(error)
+    return _together(scores, tables), reasons
+
+
+def _designs(db: sqlite3.Connection, reference: str) -> dict[str, OverallDesign]:
+    """By benchmark the design of its overall, and under "" that of all others."""
+    if reference.strip() != OVERALL:
+        return {"": parse_design(reference)}
+    if declared := read.events(db, DECLARED):
+        return {"": parse_design(str(declared[-1]["design"]))}
+    cards = {b.benchmark: b.card.primary or "" for b in read.benchmarks(db)}
+    of_cards = {name: parse_design(text) for name, text in cards.items() if is_overall(text)}
+    return {"": OverallDesign(), **of_cards}
+
+
+def _together(scores: ScoreTable, tables: Sequence[ScoreTable]) -> ScoreTable:
+    """The overalls of all benchmarks as one table; empty without any."""
+    if not tables:
+        return scores._replace(scores=scores.scores.clear(), measures={}, only={}, probes={})
+    names = pl.Enum([name for table in tables for name in section_names(table.scores)])
+    together = tables[0]._replace(
+        scores=pl.concat([t.scores.with_columns(pl.col(SECTION).cast(names)) for t in tables])
+    )
+    for table in tables[1:]:
+        together = together._replace(
+            measures={**together.measures, **table.measures},
+            only={**together.only, **table.only},
+            notes=(*together.notes, *table.notes),
+        )
+    return together

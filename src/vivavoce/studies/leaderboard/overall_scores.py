@@ -1,0 +1,239 @@
+"""The scores of an overall: score rows of several metrics as those of one measure, each item in its section.
+
+Every item keeps the score of the metric that scores its format. What the sections weigh stands beside them,
+so that means, errors by case, bounds and comparisons are those of any other criterion.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign
+from vivavoce.studies.leaderboard.primary import is_quality, measures_named
+from vivavoce.studies.raters.rater_scores import is_judge
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name
+from vivavoce.studies.text import count
+
+FEW_CASES = 10
+"""A group of fewer cases than this is named: it may decide how well an overall is known."""
+
+HOW = {"macro": "each group counts the same", "micro": "every question counts the same"}
+
+
+class Section(NamedTuple):
+    """A format's part of a group: its items, and the measure that scores them."""
+
+    group: str
+    format: str
+    items: pl.DataFrame
+    key: int
+
+
+def overall_scores(
+    scores: ScoreTable,
+    items: pl.DataFrame,
+    design: OverallDesign,
+    defaults: Mapping[str, Sequence[str]],
+    *,
+    benchmark: str,
+) -> ScoreTable:
+    """The scores of an overall on one benchmark: one measure, whose key is below 0 and in no table.
+
+    `items` are those asked about; `defaults` are by format the metrics that fit it, the best first. The rows
+    have columns `section`, an enumeration of all groups, and `share`, the weight of the group; with micro
+    weights all are one section. Raises `SelectionError` where a group holds no item, a format has no
+    metric or several, or the metrics of an overall do not all run from 0 to 1 with higher as better.
+    """
+    items = items.filter(pl.col("benchmark") == benchmark)
+    placed = _placed(items, design)
+    names = list(design.groups) or sorted(placed["group_name"].unique())
+    shares = {} if design.weights == "micro" else design.shares(names)
+    sections = []
+    for (group, form), part in placed.partition_by("group_name", "format", as_dict=True).items():
+        present = _Present.of(scores, benchmark, str(form))
+        key = present.declared(design) or present.by_default(design, defaults.get(str(form), ()))
+        sections.append(Section(str(group), str(form), part, key))
+    sections.sort(key=lambda section: (names.index(section.group), section.format))
+    measure = _measure(design, scores, sections)
+    key = -1 - int(_digest(measure.signature, benchmark)[:12], 16)
+    rows = _weighed(
+        pl.concat([_rows(scores, section, key, measure) for section in sections]), benchmark, names, shares
+    )
+    scored = frozenset(rows.select(ITEM_KEY).unique().iter_rows())
+    expected = items.filter(pl.col("format").is_in([section.format for section in sections]))
+    everything = scored == frozenset(expected.select(ITEM_KEY).iter_rows())
+    notes = _notes(scores, sections, shares, str(design.weights), benchmark)
+    n_outside = items.height - placed.height
+    outside = [f"Not in the overall: {count(n_outside, 'question')} of no group."] if n_outside else []
+    return scores._replace(
+        scores=rows,
+        measures={key: measure},
+        only={} if everything else {key: scored},
+        probes={},
+        notes=(*notes, *outside),
+    )
+
+
+def _placed(items: pl.DataFrame, design: OverallDesign) -> pl.DataFrame:
+    """The items that are in a group, with its name. Raises `SelectionError` for a group without any."""
+    placed = items.with_columns(
+        group_name=pl.col(design.by).map_elements(design.group_of, return_dtype=pl.String, skip_nulls=True)
+    ).filter(pl.col("group_name").is_not_null())
+    present = set(items[design.by].drop_nulls())
+    for name, parts in design.groups.items():
+        if empty := [part for part in parts if part not in present]:
+            raise SelectionError(
+                f"overall: no question has the {design.by} {empty[0]!r} of the group {name!r}; here are "
+                f"{', '.join(sorted(present))}."
+            )
+    if not placed.height:
+        lacking = "no question has a category" if design.by == "category" else "no question is in a group"
+        raise SelectionError(f"overall: {lacking} here.")
+    return placed
+
+
+class _Present(NamedTuple):
+    """What has scored a format on a benchmark, and how many candidates each measure has scored."""
+
+    form: str
+    benchmark: str
+    measures: Mapping[int, Measure]
+    n_candidates: Mapping[int, int]
+
+    @classmethod
+    def of(cls, scores: ScoreTable, benchmark: str, form: str) -> "_Present":
+        """Those of this benchmark and format."""
+        place = (pl.col("benchmark") == benchmark) & (pl.col("format") == form)
+        rows = scores.scores.filter(place & (pl.col("role") == "candidate"))
+        counted = dict(rows.group_by("measure_id").agg(pl.col("candidate").n_unique()).iter_rows())
+        measures = {key: m for key, m in scores.measures.items() if key in counted}
+        return cls(form, benchmark, measures, counted)
+
+    def declared(self, design: OverallDesign) -> int | None:
+        """The key of the measure that the design states for the format; null where it states none."""
+        if self.form not in design.metrics:
+            return None
+        named = measures_named(design.metrics[self.form], self.measures)
+        if not named:
+            raise SelectionError(
+                f"overall: nothing of the format {self.form} is scored by {design.metrics[self.form]}."
+            )
+        return self.newest(named)
+
+    def by_default(self, design: OverallDesign, references: Sequence[str]) -> int:
+        """The key of the first of these that scored every candidate; else of the only one of quality."""
+        for reference in filter(None, (design.metric, *references)):
+            named = measures_named(reference, self.measures)
+            if complete := {key: m for key, m in named.items() if self._is_complete(key)}:
+                return self.newest(complete)
+        quality = {key: m for key, m in self.measures.items() if is_quality(m)}
+        if not quality:
+            raise SelectionError(
+                f"overall: no metric has scored the format {self.form} on {self.benchmark}: "
+                f"`viva score RUN {(*references, 'METRIC')[0]}` does."
+            )
+        return self.newest(quality)
+
+    def _is_complete(self, key: int) -> bool:
+        return self.n_candidates[key] == max(self.n_candidates.values())
+
+    def newest(self, named: Mapping[int, Measure]) -> int:
+        """The newest version of one measure. Raises `SelectionError` for several, or another scale."""
+        lines = {(m.metric, m.criterion.criterion, m.rater) for m in named.values()}
+        if len(lines) > 1:
+            references = sorted(f"{metric}:{criterion}" for metric, criterion, _ in lines)
+            raise SelectionError(
+                f"overall: several criteria score the format {self.form} ({', '.join(references)}): say "
+                f"which, such as overall(metrics=['{self.form}:{references[0]}'])."
+            )
+        key = max(named)
+        _check_scale(named[key], self.form)
+        return key
+
+
+def _check_scale(measure: Measure, form: str) -> None:
+    """Raise `SelectionError` for a criterion that does not run from 0 to 1 with higher as better."""
+    c = measure.criterion
+    if (c.low, c.high, c.direction, c.pool) == (0.0, 1.0, "higher", "mean") and c.if_unanswered != "correct":
+        return
+    low, high = ("no limit" if end is None else f"{end:g}" for end in (c.low, c.high))
+    raise SelectionError(
+        f"overall: {measure.metric}, {c.criterion}, of the format {form}, runs from {low} to {high}, "
+        f"{c.direction} is better{'' if c.pool == 'mean' else ', and is pooled'}: a mean over groups takes "
+        "scales from 0 to 1 on which higher is better."
+    )
+
+
+def _measure(design: OverallDesign, scores: ScoreTable, sections: Sequence[Section]) -> Measure:
+    """The measure of the overall; its signature holds the design, and a digest of the measures behind it."""
+    parts = [repr((s.group, s.format, key_of(scores.measures[s.key]))) for s in sections]
+    judges = {m.rater for s in sections if is_judge(m := scores.measures[s.key])}
+    return Measure(
+        metric=OVERALL,
+        signature=f"{design}@{_digest(*parts)[:8]}",
+        rater=", ".join(sorted(judges)),
+        criterion=Criterion(criterion=OVERALL),
+    )
+
+
+def _weighed(
+    rows: pl.DataFrame, benchmark: str, names: Sequence[str], shares: Mapping[str, float]
+) -> pl.DataFrame:
+    """The rows with their section and its share; without shares all is one section: a plain mean."""
+    labels_of = {name: section_name(benchmark, name if shares else "") for name in names}
+    section, share = pl.col(SECTION), shares or dict.fromkeys(names, 1.0)
+    return rows.with_columns(
+        section.replace_strict(labels_of).cast(pl.Enum(list(dict.fromkeys(labels_of.values())))),
+        section.replace_strict(share, return_dtype=pl.Float64).alias(SHARE),
+    )
+
+
+def _rows(scores: ScoreTable, section: Section, key: int, measure: Measure) -> pl.DataFrame:
+    """The score rows of a section, under the measure of the overall."""
+    rows = scores.scores.filter(pl.col("measure_id") == section.key)
+    rows = rows.join(section.items.select(ITEM_KEY), on=ITEM_KEY, how="semi", maintain_order="left")
+    if scores.measures[section.key].criterion.if_unanswered == "set_aside":
+        silent = pl.col("status").is_in(["unanswered", "unreadable"])
+        rows = rows.with_columns(status=pl.when(silent).then(pl.lit("set_aside")).otherwise("status"))
+    return rows.with_columns(
+        measure_id=pl.lit(key, pl.Int64),
+        metric=pl.lit(measure.metric),
+        criterion=pl.lit(measure.criterion.criterion),
+        rater=pl.lit(measure.rater),
+        **{SECTION: pl.lit(section.group)},
+    )
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _notes(
+    scores: ScoreTable, sections: Sequence[Section], shares: Mapping[str, float], weights: str, benchmark: str
+) -> Iterator[str]:
+    """The lines on what an overall is made of, and on groups of so few cases that they limit it."""
+    short = labels(scores.measures)
+    words = []
+    for group in dict.fromkeys(section.group for section in sections):
+        parts = [section for section in sections if section.group == group]
+        n_items = sum(part.items.height for part in parts)
+        by = " and ".join(dict.fromkeys(short[key_of(scores.measures[part.key])] for part in parts))
+        share = f" {shares[group]:.0%}," if shares else ""
+        words.append(f"{group}{share} by {by} ({count(n_items, 'question')})")
+    how = HOW.get(weights, "means of groups by their shares")
+    yield f"Overall on {benchmark}, {how}: {'; '.join(words)}."
+    if few := _few_cases(sections) if shares else []:
+        yield f"Few cases in a group ({', '.join(few)}): an overall is no better known than its groups."
+
+
+def _few_cases(sections: Sequence[Section]) -> list[str]:
+    """The groups of fewer than 10 cases, with their number."""
+    labels_of: dict[str, set[str]] = {}
+    for section in sections:
+        labels_of.setdefault(section.group, set()).update(section.items["group"])
+    return [f"{group} {len(cases)}" for group, cases in labels_of.items() if len(cases) < FEW_CASES]
