@@ -94,10 +94,17 @@ def test_nested_answers_are_mapped_by_dotted_names(run: Run, tmp_path: Path, nam
     assert "choices.0.message.content" == done.matched["text"]
 
 
-def test_an_answer_that_is_nested_and_not_mapped_is_refused_with_the_way_in(run: Run, tmp_path: Path) -> None:
-    rows = [{"item": "1", "question": "Which?", "answer": "a", "model": "A", "output": {"text": "a", "n": 3}}]
-    with pytest.raises(InputError, match=r"the answer is dict, .*as in --map text=COLUMN\.text\."):
-        run.import_answers(written(tmp_path, "exam.jsonl", json.dumps(rows[0])))
+def test_a_mapped_column_of_fields_is_refused_with_the_way_in(run: Run, tmp_path: Path) -> None:
+    row = {
+        "item": "1",
+        "question": "Which?",
+        "answer": "a",
+        "model": "A",
+        "output": {"generated": "a", "n": 3},
+    }
+    path = written(tmp_path, "exam.jsonl", json.dumps(row))
+    with pytest.raises(InputError, match=r"the answer is dict, .*as in --map text=COLUMN\.generated\."):
+        run.import_answers(path, map={"text": "output"})
 
 
 def test_a_constant_with_a_dot_is_a_text(run: Run, tmp_path: Path) -> None:
@@ -195,3 +202,61 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused(run: Run, tmp_path: Pa
         InputError, match=r"value must be a number, not .*; its comma may divide thousands or"
     ):
         run.import_scores(path, measure="judge(model=m)")
+
+
+def test_fields_of_columns_are_found_by_their_dotted_names(run: Run, tmp_path: Path) -> None:
+    row = {
+        "question": {"id": 7, "text": "Which?", "options": ["a", "b"], "key": "a"},
+        "model": {"name": "A"},
+        "output": {"text": "a", "tokens": {"in": 3}},
+    }
+    done = run.import_answers(written(tmp_path, "exam.jsonl", json.dumps(row)))
+    assert [("7", "A", "a", "ok")] == texts(run)
+    assert (("a", "b"), ("a",)) == tuple(map(tuple, run.items.select("options", "answer").row(0)))
+    assert ("output.tokens.in",) == done.left_out
+
+
+def test_options_under_letters_are_no_columns(run: Run, tmp_path: Path) -> None:
+    row = {
+        "id": 7,
+        "question": "Which?",
+        "options": {"A": "a", "B": "b"},
+        "key": "B",
+        "model": "M",
+        "output": "A",
+    }
+    run.import_answers(written(tmp_path, "exam.jsonl", json.dumps(row)))
+    assert (("a", "b"), ("b",)) == tuple(map(tuple, run.items.select("options", "answer").row(0)))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "is empty: it holds no rows."),
+        ("id;question;answer;model;response\n", "is empty: it holds no rows."),
+        ("id;question;answer;model;response", "is empty: it holds no rows."),
+        ("1;Which?;a;A;a\n", "is empty: it holds no rows."),
+        ("id;question;answer;model;response;response\n1;Which?;a;A;a;b\n", "'response' stands there twice."),
+        ("id;question;answer;model;response\n1;Which?;a;A\n", "line 2: 4 fields where the header has 5."),
+        (
+            'id;question;answer;model;response\n1;"Which?;a;A;a\n',
+            "line 2: broken CSV (unexpected end of data).",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_and_leaves_no_run(
+    run: Run, tmp_path: Path, content: str, sentence: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        run.import_answers(written(tmp_path, "exam.csv", content))
+    assert sentence in str(error.value)
+    assert not run.file.exists
+
+
+def test_answers_that_look_like_formulas_stay_as_they_are(run: Run, tmp_path: Path) -> None:
+    hostile = '=HYPERLINK("http://x","a")'
+    path = written(
+        tmp_path, "exam.csv", "id\tquestion\tanswer\tmodel\tresponse\n1\tWhich?\ta\t@A\t" + hostile + "\n"
+    )
+    assert "tab" == run.import_answers(path).delimiter
+    assert [("1", "@A", hostile, "ok")] == texts(run)

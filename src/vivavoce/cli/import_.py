@@ -191,6 +191,11 @@ def _print_answers(run: Path, imported: "Imported") -> None:
         )
     )
     _print_matched(imported)
+    if imported.formats:
+        formats = ", ".join(f"{name} {number}" for name, number in imported.formats.items())
+        print(printable(f"Formats of the questions, inferred: {formats}."))
+    if imported.left_out:
+        print(printable(f"Columns not used: {', '.join(imported.left_out)}."))
     _print_outside(imported)
     if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
         print(printable(text))

@@ -2,8 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line
@@ -111,6 +111,15 @@ def match_columns(
     return matched
 
 
+def _others(field: str) -> list[str]:
+    """The other names of a field; what is said of a question may bear its name too: `question.key`."""
+    others = [*FIELDS[field].others]
+    if field in ("item", *OF_ITEMS):
+        identity = {"item": "id", "question": "text"}.get(field, field)
+        others += [f"{of}_{name}" for of in ("question", "item") for name in (identity, *others)]
+    return others
+
+
 def _used(columns: Collection[str], named: Iterable[str]) -> list[str]:
     """The columns that are named, and those that a dotted name leads into: `output.text` uses `output`."""
     return [name if name in columns else name.partition(".")[0] for name in named]
@@ -122,7 +131,7 @@ def _likely(field: str, free: Mapping[str, str]) -> list[str]:
     def called(*names: str) -> list[str]:
         return [column for column, name in free.items() if name in names]
 
-    ours, others = [field] if field in free else called(field), called(*FIELDS[field].others)
+    ours, others = [field] if field in free else called(field), called(*_others(field))
     likely = [*ours, *others] if field in _RIVALS else ours or others
     return likely or called(*_LAST.get(field, ()))
 
@@ -168,8 +177,23 @@ def by_field(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def columns_of(lines: Iterable[Line]) -> list[str]:
-    """Every column of the rows, in the order they first appear: rows need not be even."""
-    return list(dict.fromkeys(column for line in lines for column in line.row))
+    """Every column of the rows, in the order they first appear: rows need not be even.
+
+    In the place of a column with fields stand these, under dotted names; options may have letters for names.
+    """
+    return list(dict.fromkeys(name for line in lines for name in _names(line.row)))
+
+
+def _names(row: Mapping[str, Any]) -> Iterator[str]:
+    for column, value in row.items():
+        if isinstance(value, dict) and value and folded(column) not in _WHOLE:
+            yield from (name for name in _names({f"{column}.{key}": field for key, field in value.items()}))
+        else:
+            yield column
+
+
+_WHOLE = ("options", *FIELDS["options"].others, "rubric", "meta")
+"""Columns whose fields are no columns."""
 
 
 def matched_words(matched: Mapping[str, str]) -> str:

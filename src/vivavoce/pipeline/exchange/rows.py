@@ -7,7 +7,7 @@ from typing import Any
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
-from vivavoce.core.tables import Line, rename
+from vivavoce.core.tables import Line, cell, rename
 from vivavoce.core.text import one_line, refuse_line_ends
 
 _NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
@@ -35,7 +35,7 @@ def renamed(
         present = {
             ours: theirs
             for ours, theirs in matched.items()
-            if ours in map or (theirs in line.row and theirs != ours)
+            if ours in map or (theirs != ours and _has_cell(line.row, theirs))
         }
         row = {**rename(line, present), **set}
         item = row.get("item")
@@ -45,6 +45,14 @@ def renamed(
                 "the column of ids read as text."
             )
         yield Line(line.where, row)
+
+
+def _has_cell(row: Mapping[str, Any], name: str) -> bool:
+    try:
+        cell(row, name)
+    except KeyError:
+        return False
+    return True
 
 
 def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str, str]) -> Iterator[Line]:
