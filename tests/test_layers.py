@@ -11,6 +11,7 @@ LAYERS = [
     {"systems", "contrib"},
     {"cli"},
     {"pipeline"},
+    {"notebook"},
     {"report", "people"},
     {"studies"},
     {"judging", "logprobs"},

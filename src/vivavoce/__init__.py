@@ -69,7 +69,6 @@ if TYPE_CHECKING:
         RetryableError,
         Usage,
     )
-    from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
     from vivavoce.pipeline.exchange.log_readers import LogReader
     from vivavoce.pipeline.plan_file import examine
@@ -85,7 +84,6 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
-    "pipeline.evaluate": ("Evaluated", "evaluate"),
     "pipeline.plan_file": ("examine",),
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
@@ -129,7 +127,6 @@ __all__ = [
     "Card",
     "ComparativeMetric",
     "Criterion",
-    "Evaluated",
     "Exported",
     "Exporter",
     "FatalError",
@@ -173,7 +170,6 @@ __all__ = [
     "VivaError",
     "__version__",
     "benchmark",
-    "evaluate",
     "examine",
     "exporter",
     "format",

@@ -311,8 +311,15 @@ def test_three_hundred_candidates_keep_a_line_each_and_the_width(draw: Any) -> N
 
 
 def test_one_line_is_no_forest() -> None:
-    for rows in ([], pairs(0.3), pairs(None, None)):
+    (pair,) = pairs(0.3)
+    for rows in ([], [{**pair, "estimate": 0.3} | {"difference": None}], pairs(None, None)):
         assert "Fewer than two figures: nothing to set side by side." == plots.forest(rows)
+
+
+def test_one_difference_is_held_against_zero() -> None:
+    chart = plots.forest(pairs(0.3))
+    assert "difference" in texts(chart)
+    assert "all candidates" not in texts(chart)
 
 
 def test_shares_of_the_variance_fill_each_bar() -> None:

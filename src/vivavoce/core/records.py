@@ -7,8 +7,12 @@ from them (`vivavoce.core.tables.schema`).
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from vivavoce.core import display
+from vivavoce.core.display import short_repr
+from vivavoce.core.text import one_line, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +26,14 @@ ResponseStatus = Literal["ok", "filtered", "failed"]
 ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed", "set_aside"]
 IfUnanswered = Literal["worst", "set_aside", "correct"]
 Direction = Literal["higher", "lower"]
+MOST_LINES, MOST_IN_LINE = 12, 400
+"""Lines, and characters in each, that a finding shows of itself where nobody printed it."""
+
+
+def _set_fields(record: Any) -> dict[str, Any]:
+    """The fields of a record that hold something."""
+    values = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {name: value for name, value in values.items() if value not in (None, "", (), {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +86,12 @@ class Item:
     def __post_init__(self) -> None:
         if not self.group:
             object.__setattr__(self, "group", self.item)
+
+    def __repr__(self) -> str:
+        return short_repr(self, _set_fields(self))
+
+    def _repr_html_(self) -> str | None:
+        return display.html(self)
 
     @property
     def name(self) -> str:
@@ -143,6 +161,12 @@ class Response:
     error: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     logprobs: str | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, _set_fields(self))
+
+    def _repr_html_(self) -> str | None:
+        return display.html(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +318,16 @@ class Finding:
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text
 
+    def __repr__(self) -> str:
+        n = len(self.rows)
+        lines = [f"<Finding of {self.study}: {n:,} row{'' if n == 1 else 's'}>", *str(self).splitlines()]
+        more = len(lines) - MOST_LINES
+        cut = [one_line(printable(line), MOST_IN_LINE) for line in lines[:MOST_LINES]]
+        return "\n".join([*cut, *([f"… and {more:,} more lines: print it to see all"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str | None:
+        return display.html(self)
+
     @property
     def table(self) -> "pl.DataFrame":
         """The rows as a Polars frame: nested values as JSON, what is missing null, empty without rows."""
@@ -306,6 +340,14 @@ class Finding:
         from vivavoce.core.row_frames import to_pandas
 
         return to_pandas(self.table)
+
+    def plot(self, *, interactive: bool = False) -> Any:
+        """The finding as a static SVG drawing, which a notebook shows and `save` writes to a file.
+
+        `interactive` gives an Altair chart instead, of estimates and comparisons; it needs the extra `plots`.
+        Raises `SelectionError` for a finding of which there is no chart.
+        """
+        return display.view("interactive" if interactive else "drawing", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

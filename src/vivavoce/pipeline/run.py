@@ -68,9 +68,6 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
 class Run(RunTables):
     """One run file: responses, scores and findings. Verbs write to it, tables read from it."""
 
-    def __repr__(self) -> str:
-        return f"Run({str(self.file.path)!r})"
-
     def import_answers(
         self, data: Data, *, benchmark: str | None = None, name: str | None = None,
         map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,

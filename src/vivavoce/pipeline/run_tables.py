@@ -4,7 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from vivavoce.core.records import Candidate, Measure
+from vivavoce.core.records import Candidate, Item, Measure
+from vivavoce.notebook.run_view import run_html, run_text
+from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 
@@ -14,6 +16,12 @@ class RunTables:
 
     def __init__(self, path: Path) -> None:
         self.file = RunFile(path)
+
+    def __repr__(self) -> str:
+        return run_text(self.file)
+
+    def _repr_html_(self) -> str:
+        return run_html(self.file)
 
     @property
     def items(self) -> pl.DataFrame:
@@ -46,3 +54,20 @@ class RunTables:
         """What has scored this run."""
         with self.file.reading() as db:
             return [keyed.measure for keyed in read.measures(db)]
+
+    def item(self, item: str, *, benchmark: str | None = None, variant: str = "") -> Item:
+        """One item by its id or alias. Raises `SelectionError` where none or several have it."""
+        with self.file.reading() as db:
+            return find_item(db, item, benchmark, variant)
+
+    def response(
+        self, item: str, candidate: str | None = None, *, benchmark: str | None = None, variant: str = "",
+        repeat: int = 1, edit: str = "",
+    ) -> ScoredResponse:  # fmt: skip
+        """One response with its item and its scores, to look at; `candidate` may be part of its name.
+
+        Without `candidate` it is the only one that answered. Raises `SelectionError` where there is no such
+        response, or several.
+        """
+        with self.file.reading() as db:
+            return find_response(db, item, candidate, benchmark, variant, repeat, edit)

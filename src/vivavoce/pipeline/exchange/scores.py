@@ -7,6 +7,7 @@ A recorded measure needs no registered metric. Its spec is kept as a label, its 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError, suggest
@@ -346,7 +347,8 @@ def import_scores(
             db,
             "import scores",
             {
-                **source.record,
+                "file": Path(source.name).name,
+                "file_hash": source.hash,
                 "metric": str(spec),
                 "map": dict(layout.columns),
                 "set": dict(layout.constants),

@@ -33,7 +33,7 @@ def forest(rows: Rows) -> Drawing | str:
     """
     lines = _lines(rows)
     with_value = [line for line in lines if line["value"] is not None]
-    if len(with_value) < 2:
+    if len(with_value) < (1 if rows and "difference" in rows[0] else 2):  # one pair is held against 0
         return "Fewer than two figures: nothing to set side by side."
     pairs = "difference" in rows[0]
     ticks = nice_ticks(*_extremes(with_value, pairs=pairs))
@@ -219,6 +219,8 @@ def _figures(value: float | None, low: float | None, high: float | None) -> str:
 def _names(rows: Rows) -> list[str]:
     """What tells the rows apart; what they share stands in the axis title."""
     if rows and "difference" in rows[0]:
+        if len(rows) == 1:
+            return ["difference"]
         sides = [side for side in ("a", "b") if _varies(rows, side)]
         rows = [{**row, "pair": " − ".join(str(row[side]) for side in sides)} for row in rows]
         return _joined(rows, ("pair", "benchmark", "metric", "criterion", "rater"))

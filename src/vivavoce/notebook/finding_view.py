@@ -1,0 +1,104 @@
+"""A finding in a notebook: its sentences, its chart, and the main columns of its rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vivavoce.core.display import shows
+from vivavoce.core.errors import VivaError
+from vivavoce.core.records import Finding
+from vivavoce.notebook.drawings import COMPARISON, ESTIMATES, Plot, figures_of, measure_name
+from vivavoce.notebook.markup import Column, Html, block, code, element, escaped, head, soft, table
+
+MOST_ROWS, MOST_COLUMNS, MOST_SENTENCES = 10, 9, 8
+MOST_DRAWN = 40
+"""Rows of a finding that are drawn in a cell without being asked; `plot` draws more."""
+_OF_ESTIMATES = {
+    "candidate": "candidate", "measure": "measure", "rater": "rater", "benchmark": "benchmark",
+    "view": "view", "estimate": "estimate", "low": "95 % low", "high": "95 % high",
+    "n_items": "items", "n_failed": "failed", "coverage": "coverage", "reason": "reason",
+}  # fmt: skip
+_OF_COMPARISONS = {
+    "a": "A", "b": "B", "measure": "measure", "rater": "rater", "benchmark": "benchmark",
+    "difference": "A − B", "low_family": "95 % low", "high_family": "95 % high",
+    "p_adjusted": "p", "n_items": "items", "verdict_code": "verdict", "reason": "reason",
+}  # fmt: skip
+MAIN = {**{study: _OF_ESTIMATES for study in ESTIMATES}, COMPARISON: _OF_COMPARISONS}
+"""The columns that a cell shows of the commonest findings, with their headings."""
+SAYS_NOTHING = {"view": "mean", "n_failed": 0, "rater": ""}
+"""Values of main columns that say nothing where every row has them."""
+
+
+@shows("html", Finding)
+def finding_html(finding: Finding) -> str:
+    """The sentences, a chart where there is one, and the first rows by their main columns."""
+    drawing = _drawing(finding)
+    return block(
+        head(f"{finding.study}: {_counted(len(finding.rows), 'row')}"),
+        *_sentences(finding.text.splitlines()),
+        *(soft(note) for note in finding.notes[:MOST_SENTENCES]),
+        drawing.inner if drawing else None,
+        *_table(finding),
+        css=drawing.css if drawing else "",
+    )
+
+
+def _sentences(lines: Sequence[str]) -> list[Html]:
+    sentences = [element("p", escaped(line, 1_000), dir="auto") for line in lines if line.strip()]
+    more = len(sentences) - MOST_SENTENCES
+    if more <= 0:
+        return sentences
+    return [
+        *sentences[:MOST_SENTENCES],
+        soft(f"… and {_counted(more, 'more sentence')}: print it to read all."),
+    ]
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def _drawing(finding: Finding) -> Plot | None:
+    """The chart of a finding of few rows; None where a chart says nothing."""
+    if not 0 < len(finding.rows) <= MOST_DRAWN:
+        return None
+    try:
+        figures = figures_of(finding)
+    except (VivaError, LookupError, TypeError):  # rows of a plugin, or of an earlier version
+        return None
+    figures = [figure for figure in figures if figure.svg is not None]
+    return Plot(tuple(figures[:2])) if figures else None
+
+
+def _table(finding: Finding) -> list[Html | None]:
+    rows = finding.rows[:MOST_ROWS]
+    columns = _columns(finding.study, rows)
+    n_rows = len(finding.rows) - len(rows)
+    n_columns = len({name for row in rows for name in row}) - len(columns)
+    if not rows:
+        return [soft("It has no rows.")]
+    words = [_counted(n, f"more {thing}") for n, thing in ((n_rows, "row"), (n_columns, "column")) if n > 0]
+    line = element("p", escaped(f"{' and '.join(words)} in "), code("finding.table"), classes="viva-soft")
+    return [table(columns), line if words else None]
+
+
+def _columns(study: str, rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """The main columns that say something; of other findings the first that are not empty or nested."""
+    names = MAIN.get(study) or {name: str(name).replace("_", " ") for row in rows for name in row}
+    cells = {name: [_value(row, name) for row in rows] for name in names}
+    columns = [Column(names[name], c) for name, c in cells.items() if _tells(c, SAYS_NOTHING.get(name))]
+    if study in MAIN:
+        return columns
+    if len(columns) > MOST_COLUMNS and len(rows) > 1:
+        # Of many columns those tell most that are not the same in every row.
+        columns = [column for column in columns if len(set(map(repr, column.cells))) > 1]
+    return columns[:MOST_COLUMNS]
+
+
+def _value(row: Mapping[str, Any], name: str) -> Any:
+    return measure_name(row) if name == "measure" else row.get(name)
+
+
+def _tells(cells: Sequence[Any], nothing: Any) -> bool:
+    """Whether a column says something, and no value of it is a table of its own."""
+    nested = any(isinstance(cell, Mapping | list | tuple) for cell in cells)
+    return not nested and any(cell not in (None, "", nothing) for cell in cells)

@@ -1,0 +1,94 @@
+"""How many items, responses and scores a run holds, counted by SQLite: nothing is loaded or verified."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from vivavoce.core.records import Measure
+from vivavoce.store.read import measures
+from vivavoce.store.schema import STATUSES
+
+_CURRENT = "item_id IN (SELECT item_id FROM items WHERE current = 1)"
+
+
+class MeasureCount(NamedTuple):
+    """A measure with its scores by status."""
+
+    measure: Measure
+    by_status: Mapping[str, int]
+
+
+class RunCounts(NamedTuple):
+    """What a run holds, counted.
+
+    `items` by benchmark, without those that were made in the run (`n_made`); `candidates` in the order they
+    came; `responses` in words by status; `n_absent` responses that a candidate has of some items of a
+    benchmark and not of these; `n_unscored` responses without any score; `findings` by study.
+    """
+
+    items: Mapping[str, int]
+    n_made: int
+    candidates: tuple[str, ...]
+    responses: Mapping[str, int]
+    n_absent: int
+    n_unscored: int
+    measures: tuple[MeasureCount, ...]
+    findings: Mapping[str, int]
+
+
+def run_counts(db: sqlite3.Connection) -> RunCounts:
+    """The counts of current items, and of what belongs to them."""
+    (outdated,) = db.execute("SELECT EXISTS (SELECT 1 FROM items WHERE current = 0)").fetchone()
+    answers = (
+        f"edit_id IN (SELECT edit_id FROM edits WHERE probe = '') AND {_CURRENT if outdated else 'true'}"
+    )
+    return RunCounts(
+        items=dict(db.execute(
+            "SELECT benchmark, count(*) FROM items JOIN benchmarks USING (benchmark_id) "
+            "WHERE current = 1 AND origin IS NULL GROUP BY benchmark_id ORDER BY benchmark_id"
+        )),
+        n_made=_number(db, "SELECT count(*) FROM items WHERE current = 1 AND origin IS NOT NULL"),
+        candidates=tuple(
+            name for (name,) in db.execute("SELECT candidate FROM candidates ORDER BY candidate_id")
+        ),
+        responses=dict(db.execute(
+            f"SELECT status, count(*) FROM responses WHERE {answers} GROUP BY status"
+        )),
+        n_absent=_number(db, _ABSENT),
+        n_unscored=_number(
+            db, f"SELECT count(*) FROM responses r WHERE {answers} AND NOT EXISTS ({_SCORES_OF})"
+        ),
+        measures=_measure_counts(db, outdated),
+        findings=dict(db.execute("SELECT study, count(*) FROM findings GROUP BY study")),
+    )  # fmt: skip
+
+
+# A cross join keeps this order of the tables: SQLite would scan all scores anew for each response.
+_SCORES_OF = (
+    "SELECT 1 FROM measures m CROSS JOIN scores s "
+    "WHERE s.measure_id = m.measure_id AND s.response_id = r.response_id"
+)
+# A candidate that answered some item of a benchmark was asked all of them.
+_ABSENT = """
+SELECT coalesce(sum(n_items - n_answered), 0) FROM (
+    SELECT benchmark_id, candidate_id, count(DISTINCT item_id) AS n_answered
+    FROM responses JOIN items USING (item_id) WHERE current = 1 AND origin IS NULL
+    GROUP BY benchmark_id, candidate_id
+) JOIN (
+    SELECT benchmark_id, count(*) AS n_items FROM items WHERE current = 1 AND origin IS NULL
+    GROUP BY benchmark_id
+) USING (benchmark_id)
+"""
+
+
+def _number(db: sqlite3.Connection, sql: str) -> int:
+    (value,) = db.execute(sql).fetchone()
+    return int(value)
+
+
+def _measure_counts(db: sqlite3.Connection, outdated: int) -> tuple[MeasureCount, ...]:
+    where = f"WHERE response_id IN (SELECT response_id FROM responses WHERE {_CURRENT})" if outdated else ""
+    columns = ", ".join(f"sum(status_id = {key})" for key in range(len(STATUSES)))
+    rows = db.execute(f"SELECT measure_id, {columns} FROM scores {where} GROUP BY measure_id")
+    counts = {key: dict(zip(STATUSES, numbers, strict=True)) for key, *numbers in rows}
+    return tuple(MeasureCount(keyed.measure, counts.get(keyed.key, {})) for keyed in measures(db))
