@@ -180,7 +180,7 @@ def _print_pairs(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of the pairs, then what does not fit into it."""
     lines = [
         (
-            f"{row['a']} - {row['b']}",
+            f"{row['a']} -\n{row['b']}",
             row["criterion"] + (f", {row['scale']}" if row["scale"] else ""),
             figure(row["difference"]),
             None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}",

@@ -74,7 +74,7 @@ def _print_changes(rows: Sequence[Mapping[str, Any]]) -> None:
         if row["part"] == "rank"
     ]
     if items:
-        print_table(("criterion", "item", "candidate", "old", "new", "moved"), items, "Moved most")
+        print_table(("criterion", "item", "candidate", "old", "new", "moved"), items, "Moved most", keys=3)
     if ranks:
         columns = ("criterion", "candidate", "old mean", "new mean", "old rank", "new rank")
-        print_table(columns, ranks, "Order")
+        print_table(columns, ranks, "Order", keys=2)

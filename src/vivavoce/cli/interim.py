@@ -28,7 +28,7 @@ def interim(run: RunPath, plugin: Plugin = [], quiet: Quiet = False, json: Json 
             of_plan = ("analysis", "spent", "left") if planned else ()
             columns = ("made at", "test", *of_plan, "pair", "metric", "items", "groups", "difference",
                        "p (family)", "verdict")  # fmt: skip
-            print_table(columns, lines, "Tests")
+            print_table(columns, lines, "Tests", keys=2)
         print(printable(finding.text))
 
 
@@ -41,7 +41,7 @@ def _line(row: Mapping[str, Any], planned: bool) -> tuple[Any, ...]:
         row["made_at"][:16].replace("T", " "),
         row["test"],
         *((analysis, _alpha(row["alpha_spent"]), _alpha(row["alpha_left"])) if planned else ()),
-        f"{row['a']} - {row['b']}",
+        f"{row['a']} -\n{row['b']}",
         ", ".join(dict.fromkeys((row["metric"], row["criterion"])))
         + (f" by {row['rater']}" if row["rater"] else ""),
         row["n_items"],

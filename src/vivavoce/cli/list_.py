@@ -1,6 +1,7 @@
 """`viva list`: what is registered."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -39,5 +40,13 @@ def list_(
     elif not rows:
         print(printable(f"No {kind} are registered."))
     else:
-        lines = [[", ".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows]
-        print_table(list(rows[0]), lines)
+        _print(rows)
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table with the long text last; where a name comes from only if it is not ours."""
+    ours = all(row.get("origin") in (None, "vivavoce") for row in rows)
+    columns = sorted(rows[0], key=lambda name: name == "what")
+    columns = [name for name in columns if not (ours and name == "origin")]
+    cells = [[row[name] for name in columns] for row in rows]
+    print_table(columns, [[", ".join(c) if isinstance(c, list) else c for c in line] for line in cells])

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
+from vivavoce.cli.table_text import table_text
 from vivavoce.core.text import printable, printable_json
 
 
@@ -20,29 +22,18 @@ def print_json(command: str, run: Path | None, rows: object) -> None:
     print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """A table, numbers to the right; 140 wide if the output is not a terminal."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None, *, keys: int = 1
+) -> None:
+    """A table that fits the terminal; 140 wide if the output is none and COLUMNS does not say otherwise.
 
-    heading = None if title is None else Text(printable(title))
-    table = Table(
-        box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold", pad_edge=False
-    )
-    for name, cells in zip(columns, zip(*rows, strict=True) if rows else [()] * len(columns), strict=True):
-        table.add_column(name, justify="right" if _are_numbers(cells) else "left", overflow="fold")
-    for row in rows:
-        # Text, not str: rich would read [brackets] in an answer or a label as markup.
-        table.add_row(*(Text("" if c is None else printable(str(c))) for c in row))
-    width = None if sys.stdout.isatty() else 140
-    Console(width=width).print(table)
-
-
-def _are_numbers(cells: Sequence[Any]) -> bool:
-    """Whether a column has cells, and each is a number or empty."""
-    return bool(cells) and all(isinstance(cell, int | float) or cell is None for cell in cells)
+    Where it goes on below, its first `keys` columns stand there again.
+    """
+    fallback = 80 if sys.stdout.isatty() else 140
+    width = get_terminal_size((fallback, 24)).columns
+    if title is not None:
+        print(printable(title))
+    print(printable(table_text(columns, rows, width, keys=keys)), end="\n\n")
 
 
 def counted(n: int, thing: str) -> str:
@@ -95,6 +86,7 @@ def _print_estimates_of(rows: Sequence[Mapping[str, Any]], view: str, title: str
     print_table([name for name, _ in columns], [[cell(row) for _, cell in columns] for row in rows], title)
 
 
+_STATUSES = ("unanswered", "unreadable", "failed")
 _Cell = Callable[[Mapping[str, Any]], Any]
 
 
@@ -116,19 +108,24 @@ def _columns_of_estimates(rows: Sequence[Mapping[str, Any]], view: str) -> Itera
         "items": itemgetter("n_items"),
         "groups": lambda row: groups_of(row) + few_cases(row["effective_cases"]),
         "coverage": lambda row: f"{row['coverage']:.1%}",
-        **{status: itemgetter(f"n_{status}") for status in ("unanswered", "unreadable", "failed")},
+        **{status: itemgetter(f"n_{status}") for status in _STATUSES},
         "set aside": itemgetter("n_set_aside"),
         "not asked or scored": itemgetter("n_unscored"),
         "vetoed": itemgetter("n_vetoed"),
     }
     needed = {
         common: n_common is not None,
-        "bounds": any(row["n_failed"] for row in rows),
-        "set aside": any(row["n_set_aside"] for row in rows),
-        "not asked or scored": any(row["n_unscored"] for row in rows),
+        "bounds": _has_any(rows, "n_failed"),
+        "set aside": _has_any(rows, "n_set_aside"),
+        "not asked or scored": _has_any(rows, "n_unscored"),
         "vetoed": view == "veto",
+        **{status: _has_any(rows, f"n_{status}") for status in _STATUSES},
     }
     yield from ((name, cell) for name, cell in cells.items() if needed.get(name, True))
+
+
+def _has_any(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    return any(row[column] for row in rows)
 
 
 def _candidate_of(row: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,10 @@ from vivavoce.core.cases import CaseCount
 from vivavoce.core.errors import StoreError
 from vivavoce.core.text import causes_said, printable
 
+if TYPE_CHECKING:
+    from vivavoce.pipeline.run import Run
+
+STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 _TROUBLE = ("last_cause", "last_cause_calls", "answered_since", "advice")
 """Columns of calls that stand in sentences below the table."""
 
@@ -23,30 +28,44 @@ def status(
         bool,
         typer.Option("--verify", help="Check the file and all hashes: is it as it was written?"),
     ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Show every measure and candidate, why scores are missing, and all calls."
+        ),
+    ] = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Show what a run holds, what is missing and why, and the calls to models. Exit code 1 if scores failed.
+    """Show what a run holds, coverage, what is missing, the cost, and what to do next, in five lines.
 
-    With `--verify`, show whether all is as vivavoce wrote it instead. Exit code 2 if it is not.
+    With `--full`, also each measure's scores of each candidate, causes, and the calls to models. With
+    `--verify`, show whether all is as vivavoce wrote it instead, with exit code 2 if it is not. Exit code 1
+    if scores failed.
 
     Example: `viva status exam.viva`
+
+    Example: `viva status exam.viva --full`
     """
     if verify:
         _verify(run, plugin, quiet=quiet, json=json)
         return
-    finding = open_run(run, plugin).status()
+    opened = open_run(run, plugin)
+    finding = opened.status()
     scores = _rows_about(finding.rows, "marks")
     if json:
         print_json("status", run, finding.rows)
     elif not quiet:
-        calls = _rows_about(finding.rows, "calls")
-        _print_questions(_rows_about(finding.rows, "questions"))
-        if scores or not calls:
+        _print_lines(opened, finding.rows)
+        if full:
+            print()
+            _print_questions(_rows_about(finding.rows, "questions"))
             _print_scores(scores)
-        if calls:
-            _print_calls(calls)
+            if calls := _rows_about(finding.rows, "calls"):
+                _print_calls(calls)
+        else:
+            print(printable(f"`viva status {quote(str(run))} --full` shows every measure and cause."))
     if any(row["failed"] for row in scores):
         raise typer.Exit(ExitCode.INCOMPLETE)
 
@@ -77,12 +96,46 @@ def _print_questions(rows: Iterable[Mapping[str, Any]]) -> None:
         print(printable(CaseCount(**{name: row[name] for name in CaseCount._fields}).summary))
 
 
+def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
+    """The five lines a status begins with."""
+    from vivavoce.store.comparisons import has_comparison
+    from vivavoce.studies.leaderboard.status_lines import status_lines
+
+    with run.file.reading() as db:
+        compared = has_comparison(db)
+    for line in status_lines(rows, str(run.file.path), compared=compared):
+        print(printable(line))
+
+
 def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
-    """A table of what the run holds, with the causes of what is not ok in its last column."""
-    hidden = {"about"} if any(row["set_aside"] for row in scores) else {"about", "set_aside"}
-    columns = [name for name in (scores[0] if scores else ()) if name not in hidden]
-    lines = [[*(row[name] for name in columns[:-1]), causes_said(row["causes"])] for row in scores]
-    print_table([name.replace("_", " ") for name in columns] or ["nothing here yet"], lines)
+    """A table of what each measure gave, and one of the causes of what is not ok."""
+    one_benchmark = len({row["benchmark"] for row in scores}) == 1
+    lines = [
+        (
+            row["candidate"],
+            ": ".join(dict.fromkeys(filter(None, (row["metric"], row["criterion"])))) or "not scored yet",
+            row["rater"],
+            None if one_benchmark else row["benchmark"],
+            row["responses"],
+            *(row[state] for state in STATES[:-1]),
+            row["set_aside"] or None,
+        )
+        for row in scores
+    ]
+    columns = ("candidate", "measure", "rater", "benchmark", "responses", *STATES[:-1], "set aside")
+    print_table(columns, lines or [("nothing here yet", *[None] * 9)], "Scores", keys=2)
+    _print_causes([(*line[:2], row["causes"]) for line, row in zip(lines, scores, strict=True)])
+
+
+def _print_causes(rows: Sequence[tuple[Any, ...]]) -> None:
+    """A table of why scores are not ok: for each candidate the causes, and the measures that share them."""
+    measures_of: dict[tuple[str, str], list[str]] = {}
+    for candidate, measure, causes in rows:
+        if causes:
+            measures_of.setdefault((candidate, causes_said(causes)), []).append(measure.partition(": ")[0])
+    if measures_of:
+        missing = [(name, cause, ", ".join(by)) for (name, cause), by in measures_of.items()]
+        print_table(("candidate", "why not ok", "by"), missing, "Missing")
 
 
 def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
@@ -91,7 +144,7 @@ def _print_calls(calls: Sequence[Mapping[str, Any]]) -> None:
 
     columns = [name for name in calls[0] if name not in ("about", *_TROUBLE)]
     lines = [[figure(row[name], 4) if name == "cost" else row[name] for name in columns] for row in calls]
-    print_table([name.replace("_", " ") for name in columns], lines, "Calls to models")
+    print_table([name.replace("_", " ") for name in columns], lines, "Calls to models", keys=3)
     for row in calls:
         if row["last_cause"]:
             at = f"{row['model']} at {row['endpoint']} ({row['purpose']})"

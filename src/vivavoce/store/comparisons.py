@@ -61,3 +61,8 @@ def put_comparison(
         put_event(db, AGAIN, {"digest": settings["digest"]})
     else:
         put_finding(db, "compare", settings, rows)
+
+
+def has_comparison(db: sqlite3.Connection) -> bool:
+    """Whether the run holds a comparison."""
+    return db.execute("SELECT 1 FROM findings WHERE study = 'compare' LIMIT 1").fetchone() is not None

@@ -1,0 +1,136 @@
+"""Tables as text that fits a terminal: no header is split, no figure cut, no column shown that is empty.
+
+Names give way first, shortened in their middle, then other texts fold. What still does not fit goes on below,
+beside the first columns once more.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from vivavoce.core.text import printable
+
+NAMES = ("candidate", "pair", "item", "model", "endpoint")
+"""Columns of names: their beginning and their end tell them apart. All other texts fold and stay whole."""
+LEAST, GAP = 14, 2
+"""How narrow a column of texts may get, and the blanks between two columns."""
+_FIGURES = re.compile(r"[-–<>+]*\d[\d.,%e+–-]*( to [-–+]*\d[\d.,%e+-]*)?")
+
+
+class _Column(NamedTuple):
+    """A column with its cells as text; `least` is the width below which it would lose something."""
+
+    name: str
+    cells: tuple[str, ...]
+    of_figures: bool
+    natural: int
+    least: int
+
+    @classmethod
+    def of(cls, name: str, values: Sequence[Any]) -> "_Column":
+        cells = tuple("" if value is None else printable(str(value)) for value in values)
+        widths = [_width(line) for cell in cells for line in cell.split("\n")]
+        header = max(map(_width, name.split()), default=0)
+        natural = max([header, *widths])
+        of_figures = all(not cell or _FIGURES.fullmatch(cell) for cell in cells) and any(cells)
+        least = natural if of_figures else min(natural, max(header, LEAST))
+        return cls(name, cells, of_figures, natural, least)
+
+    def lines(self, width: int) -> list[list[str]]:
+        """The lines of the header and of each cell at this width."""
+        folded = [[part for line in cell.split("\n") for part in _fold(line, width)] for cell in self.cells]
+        if self.name in NAMES:
+            short = [[_shortened(line, width) for line in cell.split("\n")] for cell in self.cells]
+            if len({tuple(lines) for lines in short}) == len(set(self.cells)):  # else two would look alike
+                folded = short
+        return [wrap(self.name, width) or [""], *folded]
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int, *, keys: int = 1) -> str:
+    """A table of these columns, at most `width` wide where no figure or header is wider.
+
+    A column that is empty in every row is left out; of no row the header alone remains. Where the table goes
+    on below, its first `keys` columns stand there again.
+    """
+    values = zip(*rows, strict=True) if rows else [()] * len(columns)
+    every = [_Column.of(name, cells) for name, cells in zip(columns, values, strict=True)]
+    filled = [column for n, column in enumerate(every) if not n or not rows or any(column.cells)]
+    n_keys = sum(column in filled for column in every[:keys])
+    blocks = _blocks(filled[:n_keys], filled[n_keys:], width)
+    return "\n\n".join("\n".join(_block_lines(block, width)) for block in blocks)
+
+
+def _blocks(keys: Sequence[_Column], rest: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
+    """The columns in as many blocks as it takes, each behind the keys."""
+    block = [*keys]
+    for column in rest:
+        needed = sum(c.least + GAP for c in block) + column.least
+        if len(block) > len(keys) and needed > width:
+            yield block
+            block = [*keys]
+        block.append(column)
+    yield block
+
+
+def _block_lines(columns: Sequence[_Column], width: int) -> Iterator[str]:
+    widths = _widths(columns, width)
+    cells = [column.lines(w) for column, w in zip(columns, widths, strict=True)]
+    header, *rows = zip(*cells, strict=True)
+    yield from _row_lines(header, columns, widths)
+    yield (" " * GAP).join("─" * w for w in widths)
+    for row in rows:
+        yield from _row_lines(row, columns, widths)
+
+
+def _widths(columns: Sequence[_Column], width: int) -> list[int]:
+    """The width of each column: what is left beyond the least goes to the texts, the narrow ones first."""
+    spare = width - GAP * (len(columns) - 1) - sum(column.least for column in columns)
+    widths = [column.least for column in columns]
+    wanting = sorted(range(len(columns)), key=lambda n: columns[n].natural - columns[n].least)
+    for place, n in enumerate(wanting):
+        share = max(spare, 0) // (len(wanting) - place)
+        more = min(share, columns[n].natural - columns[n].least)
+        widths[n] += more
+        spare -= more
+    return widths
+
+
+def _row_lines(
+    cells: Sequence[Sequence[str]], columns: Sequence[_Column], widths: Sequence[int]
+) -> Iterator[str]:
+    for n in range(max(map(len, cells))):
+        parts = [
+            _padded(cell[n] if n < len(cell) else "", width, right=column.of_figures)
+            for cell, column, width in zip(cells, columns, widths, strict=True)
+        ]
+        yield (" " * GAP).join(parts).rstrip()
+
+
+def _padded(text: str, width: int, *, right: bool) -> str:
+    blanks = " " * (width - _width(text))
+    return blanks + text if right else text + blanks
+
+
+def _width(text: str) -> int:
+    """How many places a text takes at a terminal: letters of East Asia take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _fold(line: str, width: int) -> list[str]:
+    if _width(line) <= width:
+        return [line]
+    # In wide letters half as many fit.
+    return wrap(line, width if line.isascii() else max(width // 2, 1), break_on_hyphens=False) or [""]
+
+
+def _shortened(name: str, width: int) -> str:
+    """A name without its middle: its beginning and its end tell it from others."""
+    if _width(name) <= width:
+        return name
+    room = (width if name.isascii() else width // 2) - 1
+    return f"{name[: room - room // 2]}…{name[len(name) - room // 2 :]}"

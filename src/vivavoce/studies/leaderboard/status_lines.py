@@ -1,0 +1,129 @@
+"""The beginning of a status: what is here, coverage, what is missing, cost, and what to do next."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any
+
+from vivavoce.core.text import one_line
+
+STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
+
+
+def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
+    """Five lines on the rows of a status; `compared` says whether the run holds a comparison.
+
+    `path` is that of the run, for the command of the last line.
+    """
+    every = [row for row in rows if row["about"] == "marks"]
+    calls = [row for row in rows if row["about"] == "calls"]
+    scores = [row for row in every if row["criterion"] is not None]
+    return (
+        _contents(rows, every, scores),
+        _coverage(scores, every),
+        _missing(scores or every),
+        _cost(calls),
+        f"Next: {_next(every, scores, calls, quote(path), compared=compared)}",
+    )
+
+
+def _contents(
+    rows: Sequence[Mapping[str, Any]],
+    every: Sequence[Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+) -> str:
+    questions = [row for row in rows if row["about"] == "questions"]
+    if not questions:
+        return "Here: nothing yet."
+    benchmarks = one_line(", ".join(row["benchmark"] for row in questions), 60)
+    n_cases = sum(row["cases"] for row in questions)
+    of_candidates = _count(len({row["candidate"] for row in every}), "candidate")
+    by_metrics = _count(len({(row["metric"], row["rater"]) for row in scores}), "metric")
+    n_questions = sum(row["questions"] for row in questions)
+    return (
+        f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
+        f"{of_candidates}, scored by {by_metrics}."
+    )
+
+
+def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> str:
+    """The share of expected scores that are ok; before scoring that of answers."""
+    rows, what = (scores, "score") if scores else (every, "answer")
+    expected = sum(row["responses"] for row in rows)
+    if not expected:
+        return "Coverage: no answer is here."
+    ok = sum(row["ok"] for row in rows)
+    line = f"Coverage: {ok / expected:.1%} of {_count(expected, what)} are ok"
+    least = min(rows, key=_share)
+    if ok == expected:
+        return f"{line}."
+    by = f" by {least['metric']}" if least["metric"] else ""
+    return f"{line}; the least, {_share(least):.1%}, of {one_line(least['candidate'], 40)}{by}."
+
+
+def _share(row: Mapping[str, Any]) -> float:
+    return row["ok"] / row["responses"] if row["responses"] else 1.0
+
+
+def _missing(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many scores are not ok, by state, and the cause that most of them share."""
+    counts = {state: sum(row[state] for row in rows) for state in STATES[1:]}
+    counts["not scored yet"] = sum(_unscored(row) for row in rows)
+    states = [f"{n:,} {state.replace('_', ' ')}" for state, n in counts.items() if n]
+    if not states:
+        return "Missing: nothing."
+    causes = Counter[str]()
+    for row in rows:
+        causes.update(row["causes"])
+    cause, n = causes.most_common(1)[0] if causes else ("no reason recorded", 0)
+    return f"Missing: {', '.join(states)}; most often ({n:,}) {one_line(cause, 60)}."
+
+
+def _unscored(row: Mapping[str, Any]) -> int:
+    return int(row["responses"] - sum(row[state] for state in STATES))
+
+
+def _cost(calls: Sequence[Mapping[str, Any]]) -> str:
+    """What models were asked and what it cost; no sum where one bill is not known."""
+    if not calls:
+        return "Cost: none, no model was asked."
+    costs = [row["cost"] for row in calls if row["calls"] > row["failed"]]
+    n_calls, failed = (sum(row[name] for row in calls) for name in ("calls", "failed"))
+    bill = "not known" if None in costs else f"{sum(costs):.4f}"
+    models = _count(len({row["model"] for row in calls}), "model")
+    return f"Cost: {bill}, for {_count(n_calls, 'call')} to {models}, {failed:,} failed."
+
+
+def _next(
+    every: Sequence[Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+    calls: Sequence[Mapping[str, Any]],
+    path: str,
+    *,
+    compared: bool,
+) -> str:
+    """The command that brings the run further, and what it does."""
+    if not every:
+        return f"`viva import {path} FILE` or `viva collect {path} BENCHMARK --model …` brings answers."
+    if not scores:
+        return f"`viva score {path}` scores by what fits the formats."
+    if again := [row["metric"] for row in scores if _worth_a_try(row)]:
+        command = f"`viva score {path} {quote(again[0])}` scores what has no score, or failed."
+        return " ".join([command, *_advice(calls)])
+    if compared or len({row["candidate"] for row in scores}) < 2:
+        return f"`viva report {path}` writes the report."
+    return f"`viva compare {path}` tests which candidate is better."
+
+
+def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to do about the first model whose calls failed."""
+    return [row["advice"] for row in calls if row["last_cause"] and row["advice"]][:1]
+
+
+def _worth_a_try(row: Mapping[str, Any]) -> bool:
+    """Whether scoring again can help: a rule fails on an answer that never came, and would again."""
+    return bool(_unscored(row) or (row["failed"] and row["rater"]))
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"

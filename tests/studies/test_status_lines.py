@@ -1,0 +1,64 @@
+"""The five lines that a status begins with."""
+
+from pathlib import Path
+
+import pytest
+from tests.studies.making import SILENT, made, marked, score, twins
+
+from vivavoce.pipeline.run import Run
+from vivavoce.studies.leaderboard.status_lines import status_lines
+
+
+def lines(run: Run, *, compared: bool = False) -> dict[str, str]:
+    """The lines by their first word."""
+    five = status_lines(run.status().rows, str(run.file.path), compared=compared)
+    assert ["Here", "Coverage", "Missing", "Cost", "Next"] == [line.partition(":")[0] for line in five]
+    return dict(line.split(": ", 1) for line in five)
+
+
+def test_a_run_without_a_score_says_what_to_type(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([1] * 6)})
+    said = lines(run)
+    assert "6 questions (6 cases) of exam, answered by 1 candidate, scored by 0 metrics." == said["Here"]
+    assert "100.0% of 6 answers are ok." == said["Coverage"]
+    assert f"`viva score {run.file.path}` scores by what fits the formats." == said["Next"]
+
+
+def test_coverage_names_the_least_and_what_is_missing_its_cause(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1] * 6), "B": twins([1, SILENT, SILENT, 1, 1, 1])})
+    said = lines(run)
+    assert "83.3% of 12 scores are ok; the least, 66.7%, of B by told." == said["Coverage"]
+    assert said["Missing"].startswith("2 unanswered; most often (2) ")
+    assert "none, no model was asked." == said["Cost"]
+
+
+def test_two_scored_candidates_are_compared_next_and_then_reported(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1] * 6), "B": twins([0.5] * 6)})
+    assert "nothing." == lines(run)["Missing"]
+    assert "viva compare" in lines(run)["Next"]
+    assert "viva report" in lines(run, compared=True)["Next"]
+
+
+def test_answers_without_a_score_are_scored_next(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([1] * 6)})
+    made(tmp_path, {"A": twins([1] * 6), "B": twins([1] * 6)}, run=run)
+    later = made(tmp_path / "later", {"A": twins([1] * 6, name="r")}, name="second", run=run)
+    score(later)
+    assert run.status().rows
+    assert lines(run)["Here"].startswith("12 questions")
+
+
+@pytest.mark.parametrize("cost", [None, 0.5])
+def test_a_bill_that_is_not_known_is_no_sum(cost: float | None) -> None:
+    calls = {"about": "calls", "calls": 2, "failed": 1, "last_cause": None, "advice": None}
+    rows = [calls | {"model": name, "cost": price} for name, price in (("a", 0.25), ("b", cost))]
+    (line,) = (line for line in status_lines(rows, "r.viva", compared=False) if line.startswith("Cost"))
+    expected = "not known" if cost is None else "0.7500"
+    assert f"Cost: {expected}, for 4 calls to 2 models, 2 failed." == line
+
+
+def test_a_path_in_a_command_is_quoted() -> None:
+    (line,) = (
+        line for line in status_lines([], "my run; ls.viva", compared=False) if line.startswith("Next")
+    )
+    assert "`viva import 'my run; ls.viva' FILE`" in line
