@@ -94,9 +94,9 @@ def test_the_bias_line_says_who_takes_up_what_a_sentence_suggests(made: tuple[Pa
             marks.filter(pl.col("variant").str.starts_with(variant))["value"].fill_null(0).mean()
             for variant in ("bias:", "neutral")
         ]
-        said = f"{name.partition(': ')[2]} {rates[0]:.0%}, {rates[1]:.0%} beside a neutral sentence"
+        said = f"{name.removesuffix(' (made up)')} {rates[0]:.0%}, {rates[1]:.0%} beside a neutral sentence"
         assert said in made[1].splitlines()[4]
-    assert made[1].splitlines()[4].partition("  ->")[0].endswith("a bias of weak")
+    assert made[1].splitlines()[4].partition("  ->")[0].endswith("a bias of Model C")
 
 
 def test_the_studied_line_says_which_studies_found_too_little(made: tuple[Path, str]) -> None:
