@@ -15,8 +15,9 @@ from tests.studies.making import marked, twins
 from tests.studies.people import benchmark, people_run
 
 from vivavoce.cli.exit_codes import MEANINGS, ExitCode
-from vivavoce.cli.gate_output import junit_text, markdown, summary_text
+from vivavoce.cli.gate_output import junit_text, summary_text
 from vivavoce.core.errors import StoreError
+from vivavoce.core.markdown import markdown
 from vivavoce.pipeline.run import Run
 
 Viva = Callable[..., Any]

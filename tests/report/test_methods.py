@@ -8,10 +8,20 @@ from tests.studies.making import SILENT, UNREADABLE, Answers, exam, made, marked
 
 from vivavoce import __version__
 from vivavoce.core import registry
+from vivavoce.core.errors import StoreError
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.run import Run
-from vivavoce.report.checklist import ABOUT, ANSWERS, checklist
+from vivavoce.report.checklist import (
+    ABOUT,
+    ABOUT_CHART,
+    ANSWERS,
+    ANSWERS_CHART,
+    GUIDELINES,
+    checklist,
+    checklist_text,
+    filled,
+)
 from vivavoce.report.data import ReportData
 from vivavoce.report.methods import methods
 from vivavoce.store import read
@@ -246,3 +256,89 @@ def test_no_word_claims_that_a_guideline_is_met(tmp_path: Path, answers: Answers
 def test_items_bear_no_numbers_that_look_like_the_guidelines(tmp_path: Path, answers: Answers) -> None:
     for row in checklist(contents(marked(tmp_path, answers))):
         assert not any(c.isdigit() for c in row["item"] + row["section"] + row["asks"])
+
+
+# CHART, and the file
+
+TRIPOD_LLM, CHART = GUIDELINES
+SUBITEMS = (
+    "1a 1b 2a 2b 3a 3b 4a 4b 4c 5a 5ai 5aii 5aiii 5b 6a 6b 6c 6d 7a 7b 7bi 7bii 7biii 8 9a 9ai "
+    "10a 10b 10c 11a 11b 11c 12a 12b 12c 12ci 12cii 12d 12e"
+)
+
+
+def test_chart_has_its_39_subitems_in_their_order(tmp_path: Path, answers: Answers) -> None:
+    """The abstract of the statement: 12 items and 39 subitems, 1a to 12e (doi 10.1136/bmjmed-2025-001632)."""
+    found = filled(contents(marked(tmp_path, answers)), CHART)
+    assert 39 == len(found)
+    assert SUBITEMS == " ".join(row["item"].split()[0] for row in found)
+    assert set(ANSWERS_CHART) <= {row["item"] for row in found}
+    assert all(row["asks"].endswith(".") and row["section"] for row in found)
+    assert "claims compliance with nothing" in ABOUT_CHART
+
+
+def test_chart_is_filled_where_the_run_knows_and_open_elsewhere(tmp_path: Path, answers: Answers) -> None:
+    found = {row["item"]: row["answer"] for row in filled(contents(marked(tmp_path, answers)), CHART)}
+    assert "Candidates by label: Ann, Ben" in found["3a Models"]
+    assert "12 of 12 questions have one." in found["7a Reference standard"]
+    assert "The run holds all 36 answers." == found["6d Responses"]
+    for item in (
+        "1a Title",
+        "3b Openness",
+        "6a Access",
+        "6b Dates and places",
+        "7biii Blinding",
+        "12a Interests",
+    ):
+        assert found[item] is None, item
+
+
+def test_a_run_of_a_model_says_where_and_when_it_was_asked(tmp_path: Path, answers: Answers) -> None:
+    sent = [{"endpoint": "http://localhost:1", "requests": 2, "characters": 10}]
+    step = {"verb": "collect", "made_at": "2026-03-04T05:06:07.000Z", "sent": sent, "changed": True}
+    data = contents(marked(tmp_path, answers))._replace(provenance=(step,))
+    found = {row["item"]: row["answer"] for row in filled(data, CHART)}
+    assert "Requests went to http://localhost:1." == found["6a Access"]
+    assert (
+        "Models were asked on 2026-03-04 (UTC). The run does not know the place."
+        == found["6b Dates and places"]
+    )
+
+
+def test_the_checklist_is_one_file_of_both_and_marks_what_is_open(tmp_path: Path, answers: Answers) -> None:
+    run, file = marked(tmp_path, answers), tmp_path / "list.md"
+    rows = run.report_rows(tmp_path / "page.html", checklist=file)
+    text = file.read_text(encoding="utf-8")
+    assert str(file) == rows[0]["checklist"]
+    assert text.index("## TRIPOD-LLM") < text.index("## CHART")
+    n_rows = sum(line.startswith("| ") and not line.startswith("| item |") for line in text.splitlines())
+    assert len(checklist(contents(run))) + 39 == n_rows
+    assert text.count("**to be filled in by the authors**") == sum(
+        row["answer"] is None for row in rows if row["section"] == "checklist"
+    )
+    assert {"TRIPOD-LLM", "CHART"} == {row["guideline"] for row in rows if row["section"] == "checklist"}
+    assert "--checklist FILE" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    run.report(tmp_path / "page.html", checklist=file)  # its own file is replaced
+
+
+def test_hostile_names_are_plain_text_in_the_checklist(tmp_path: Path) -> None:
+    hostile = "a|b <img src=x onerror=1> [x](http://evil) `c`\u202e"
+    text = checklist_text(contents(marked(tmp_path, {hostile: {"q": ["0.1"]}})))
+    (line,) = [line for line in text.splitlines() if line.startswith("| Models ")]
+    assert 4 == line.replace("\\|", "").count("|")
+    for part in ("<img", "[x](", "://evil", "\u202e"):
+        assert part not in text
+
+
+@pytest.mark.parametrize(
+    ("what", "match"), [("notes", "is no checklist"), ("run", "the run itself"), ("report", "are both")]
+)
+def test_a_checklist_replaces_nothing_else(tmp_path: Path, answers: Answers, what: str, match: str) -> None:
+    run = marked(tmp_path, answers)
+    page, notes = tmp_path / "page.html", tmp_path / "notes.md"
+    notes.write_text("mine", encoding="utf-8")
+    target = {"notes": notes, "run": run.file.path, "report": page}[what]
+    with pytest.raises(StoreError, match=match):
+        run.report(page, checklist=target)
+    assert "mine" == notes.read_text(encoding="utf-8")
+    assert not page.exists()

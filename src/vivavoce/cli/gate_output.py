@@ -3,7 +3,6 @@
 Names of candidates, metrics and files are a stranger's text. Neither file lets one act as markup.
 """
 
-import re
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -14,7 +13,8 @@ from xml.etree import ElementTree
 from vivavoce._version import __version__
 from vivavoce.cli.output import counted, figure
 from vivavoce.core.errors import StoreError
-from vivavoce.core.text import printable
+from vivavoce.core.markdown import code_span, markdown
+from vivavoce.core.text import printable, xml_text
 from vivavoce.core.text_files import write_text
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 SUITE = "viva compare: gate"
 """Stands at the start of both files, so that an earlier one may be replaced."""
-_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
-_MARKUP = re.compile(r"([\\`*_{}\[\]|~$!])")
-_WORD_JOINER = "\u2060"
-"""Seen by nobody. It keeps @name, #1 and a bare address from becoming a mention or a link."""
 
 
 def is_gate(*options: object) -> bool:
@@ -130,22 +126,6 @@ def _section(title: str, sentences: Iterable[str]) -> list[str]:
     return ["", f"### {title}", "", *bullets] if bullets else []
 
 
-def markdown(text: str) -> str:
-    """A stranger's text as one line of Markdown that means its characters and nothing else."""
-    flat = " ".join(_NO_XML.sub("\ufffd", printable(text)).split())
-    flat = _MARKUP.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    flat = re.sub(r"^([-+=]+|\d+[.)])(?=\s|$)", rf"{_WORD_JOINER}\1", flat)
-    flat = re.sub(r"([@#])", rf"\1{_WORD_JOINER}", flat)
-    return re.sub(r"(?i)(:)(?=//)|(www)(?=\.)", rf"\1\2{_WORD_JOINER}", flat)
-
-
-def code_span(text: str) -> str:
-    """A text to be copied, on one line; a fence longer than any in it."""
-    flat = " ".join(_NO_XML.sub("\ufffd", printable(text)).split())
-    fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
-    return f"{fence} {flat} {fence}"
-
-
 # JUnit
 
 
@@ -205,8 +185,3 @@ def _class_of(check: "CheckRow") -> str:
 
 def _case_of(check: "CheckRow") -> str:
     return f"{check.candidate}: {check.condition}"
-
-
-def xml_text(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
-    return _NO_XML.sub("\ufffd", printable(text))

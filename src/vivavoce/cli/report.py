@@ -1,7 +1,7 @@
 """`viva report`: the HTML report of a run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,6 +24,19 @@ def report(
         Path | None,
         typer.Option(parser=output_path, metavar="DIR", help="Folder that gets every chart as an SVG file."),
     ] = None,
+    checklist: Annotated[
+        Path | None,
+        typer.Option(
+            parser=output_path,
+            metavar="FILE",
+            help="Markdown file that gets the reporting checklists TRIPOD-LLM and CHART, filled in where the "
+            "run knows.",
+        ),
+    ] = None,
+    pages: Annotated[
+        Literal["one", "all"],
+        typer.Option(help="What paper shows: one is the answer and its details, all is everything."),
+    ] = "all",
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
@@ -33,11 +46,13 @@ def report(
 
     Example: `viva report exam.viva`
     """
-    for path in filter(None, (to, plots)):
+    for path in filter(None, (to, plots, checklist)):
         check_output_path(path)
-    rows = open_run(run, plugin).report_rows(to, items=items, plots=plots, redact=redact)
+    rows = open_run(run, plugin).report_rows(
+        to, items=items, plots=plots, redact=redact, checklist=checklist, pages=pages
+    )
     if json:
         print_json("report", run, rows)
     elif not quiet:
-        for path in filter(None, (rows[0]["path"], plots)):
+        for path in filter(None, (rows[0]["path"], plots, checklist)):
             print(printable(str(path)))

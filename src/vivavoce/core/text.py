@@ -110,6 +110,7 @@ def _spoken_spans(text: str) -> tuple[list[tuple[int, int]], bool, bool]:
     return spans, thought, depth == 0
 
 
+_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -129,6 +130,11 @@ def printable(text: str) -> str:
     What a stranger wrote can otherwise drive a terminal, or show a name backwards.
     """
     return _UNSEEN.sub("\ufffd", text)
+
+
+def xml_text(text: str) -> str:
+    """`text` without what `printable` replaces and what XML has no place for."""
+    return _NO_XML.sub("\ufffd", printable(text))
 
 
 def printable_json(text: str) -> str:

@@ -36,6 +36,7 @@ from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
 from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
 from vivavoce.store import read
+from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
 from vivavoce.store.integrity import check_texts
@@ -57,6 +58,7 @@ from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_
 from vivavoce.studies.study import Study
 
 if TYPE_CHECKING:
+    from vivavoce.report import Pages
     from vivavoce.studies.comparison.paired import Population
 
 OPTIONS = {
@@ -265,15 +267,23 @@ def run_status(run: RunFile) -> Finding:
 
 
 def write_report(
-    run: RunFile, to: Path | None, *, items: str | None, plots: Path | None, redact: bool
+    run: RunFile,
+    to: Path | None,
+    *,
+    items: str | None,
+    plots: Path | None,
+    redact: bool,
+    checklist: Path | None = None,
+    pages: "Pages" = "all",
 ) -> list[dict[str, Any]]:
     """Write the report, and return its numbers as rows, each under its `section`; the first is the file."""
     from vivavoce.report import write
     from vivavoce.report.data import ReportData
 
     path = to or run.path.with_suffix(".html")
-    if path.exists() and run.exists and path.samefile(run.path):
-        raise StoreError(f"{path} is the run itself: give the report another path with --to.")
+    for file, option in ((path, "--to"), (checklist, "--checklist")):
+        if file is not None and file.exists() and run.exists and file.samefile(run.path):
+            raise StoreError(f"{file} is the run itself: give another path with {option}.")
     selected = select_items(run, items)
     table, texts = load_scores(run, None, selected), load_texts(run, selected)
     with run.reading() as db:
@@ -302,11 +312,12 @@ def write_report(
             studies={name: tuple(stored_findings(db, name)) for name in registry.members("study")},
             redact=redact,
             cases=run_cases(db),
+            days=response_days(db),
             primary=primary,
             primary_rows=of_it,
             primary_pairs=primary_pairs(primary, compared, of_it, selection=items),
         )
-    return write(data, path, plots=plots)
+    return write(data, path, plots=plots, checklist=checklist, pages=pages)
 
 
 def _without_folders(step: Mapping[str, Any]) -> dict[str, Any]:

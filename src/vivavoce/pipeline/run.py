@@ -382,18 +382,21 @@ class Run(RunTables):
 
     def report(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
-        redact: bool = False,
+        redact: bool = False, checklist: str | Path | None = None, pages: Literal["one", "all"] = "all",
     ) -> Path:  # fmt: skip
         """Write the report as one HTML file, by default beside the run, and return its path.
 
         `plots` is a folder that gets every chart as an SVG file of its own. `redact` puts marks in place of
-        the texts of questions, answers and notes.
+        the texts of questions, answers and notes. `checklist` is a Markdown file that gets the reporting
+        checklists TRIPOD-LLM and CHART, with what the run can answer. `pages` is what paper shows: `one` is
+        the answer and its details, without what is folded.
         """
-        return Path(self.report_rows(to, items=items, plots=plots, redact=redact)[0]["path"])
+        rows = self.report_rows(to, items=items, plots=plots, redact=redact, checklist=checklist, pages=pages)
+        return Path(rows[0]["path"])
 
     def report_rows(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
-        redact: bool = False,
+        redact: bool = False, checklist: str | Path | None = None, pages: Literal["one", "all"] = "all",
     ) -> list[dict[str, Any]]:  # fmt: skip
         """Write the report, and return the numbers that stand in it as rows, each under its `section`.
 
@@ -401,7 +404,7 @@ class Run(RunTables):
         """
         return write_report(
             self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
-            redact=redact,
+            redact=redact, checklist=None if checklist is None else Path(checklist), pages=pages,
         )  # fmt: skip
 
     def export(

@@ -9,22 +9,27 @@ import hashlib
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.text import label, printable
 from vivavoce.core.text_files import write_text
 from vivavoce.report.charts.svg import CHART_CSS, Figure
+from vivavoce.report.checklist import MADE_BY as CHECKLIST_MADE_BY
+from vivavoce.report.checklist import checklist_text
 from vivavoce.report.context import json_rows, page_context
 from vivavoce.report.data import ReportData
 from vivavoce.report.format import SILENCE, interval, number, p_value, percent, ranks
+from vivavoce.report.page_charts import with_page_charts
 from vivavoce.report.sections.leaderboard import Scale, leaderboard_figures
 from vivavoce.studies.text import cases, count, few_cases, uneven
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
 STYLES = ("page.css", "first.css", "second.css")
+Pages = Literal["one", "all"]
+"""What paper shows: the first two layers, or everything."""
 
 
 def _page(values: dict[str, Any]) -> str:
@@ -78,37 +83,51 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def write(data: ReportData, path: Path, *, plots: Path | None = None) -> list[dict[str, Any]]:
-    """Write the page to `path`, as a whole or not at all, and every chart to the folder `plots`.
+def write(
+    data: ReportData,
+    path: Path,
+    *,
+    plots: Path | None = None,
+    checklist: Path | None = None,
+    pages: Pages = "all",
+) -> list[dict[str, Any]]:
+    """Write the page to `path`, as a whole or not at all, every chart to the folder `plots`, and `checklist`.
 
-    Names of charts are made of what they show, in letters a to z, digits and hyphens. Returns the page's
-    numbers as rows, see `vivavoce.report.context.json_rows`.
+    `pages` is what paper shows: `one` is the answer and the details beside it, without what is folded. Names
+    of charts are made of what they show, in letters a to z, digits and hyphens. Returns the page's numbers as
+    rows, see `vivavoce.report.context.json_rows`.
     """
-    _refuse(path)
+    _refuse(path, "report", MADE_BY, "--to")
+    if checklist is not None:
+        if checklist.resolve() == path.resolve():
+            raise StoreError(f"the report and its checklist are both {path}: give --checklist another path.")
+        _refuse(checklist, "checklist", CHECKLIST_MADE_BY, "--checklist")
     values = page_context(data)
-    write_text(path, _page(values), "the report", "--to")
+    write_text(path, _page(with_page_charts(values) | {"pages": pages}), "the report", "--to")
+    if checklist is not None:
+        write_text(checklist, checklist_text(data), "the checklist", "--checklist")
     if plots is not None:
         _export(values, plots)
     size = path.stat().st_size
-    return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots)},
-            *json_rows(values)]  # fmt: skip
+    return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots),
+             "checklist": checklist and str(checklist)}, *json_rows(values)]  # fmt: skip
 
 
-def _refuse(path: Path) -> None:
-    """Raise `StoreError` for a path that holds anything but a report of ours."""
+def _refuse(path: Path, what: str, made_by: str, option: str) -> None:
+    """Raise `StoreError` for a path that holds anything but an earlier file of this kind."""
     try:
         if path.is_dir():
-            raise StoreError(f"{path} is a folder: give the report a file's path with --to.")
+            raise StoreError(f"{path} is a folder: give the {what} a file's path with {option}.")
         if not path.exists() or (path.stat().st_size == 0 and path.is_file()):
             return
         if path.is_file():
             with path.open("rb") as stream:
-                if MADE_BY.encode() in stream.read(4_000):
+                if made_by.encode() in stream.read(4_000):
                     return
     except OSError as error:
         why = error.strerror or error
-        raise StoreError(f"cannot look at {path}: {why}. Give another path with --to.") from None
-    raise StoreError(f"{path} is there already and is no report: give another path with --to.")
+        raise StoreError(f"cannot look at {path}: {why}. Give another path with {option}.") from None
+    raise StoreError(f"{path} is there already and is no {what}: give another path with {option}.")
 
 
 def _export(values: dict[str, Any], folder: Path) -> None:

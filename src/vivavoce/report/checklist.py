@@ -1,15 +1,20 @@
-"""Reporting checklist for a paper on this run: the items of TRIPOD-LLM on the evaluation of a model.
+"""Reporting checklists for a paper on this run, as a file: TRIPOD-LLM and CHART.
 
-The guideline is Gallifant et al., Nature Medicine 31, 60-69 (2025), doi 10.1038/s41591-024-03425-5. Items
-stand by subject and in our own words; numbers and wording are the guideline's to give. What the run knows
-is filled in; the rest is the authors' to state. The items are `checklist.md`.
+TRIPOD-LLM is Gallifant et al., Nature Medicine 31, 60-69 (2025), doi 10.1038/s41591-024-03425-5: its items on
+the evaluation of a model, by subject and without its numbers (`tripod_llm.md`). CHART is the CHART
+Collaborative, BMJ Medicine 4, e001632 (2025), doi 10.1136/bmjmed-2025-001632: its 39 subitems with their
+numbers (`chart.md`). Both stand in our own words. What the run knows is filled in; the rest is the authors'
+to state.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce._version import __version__
+from vivavoce.core.markdown import markdown
 from vivavoce.report.charts.sheet import clean
 from vivavoce.report.format import SILENCE
 from vivavoce.report.methods import bounded, exam_source, missing_rules, revision
@@ -20,41 +25,81 @@ if TYPE_CHECKING:
     from vivavoce.report.data import ReportData
 
 
+MADE_BY = "<!-- vivavoce checklist"
 ABOUT = (
     "What a study that evaluates a language model is asked to report, by subject, after TRIPOD-LLM "
     "(Gallifant et al., Nature Medicine 2025). Filled in is what this run knows; the rest is the authors' to "
     "state. It is an aid for writing and claims compliance with nothing: the guideline itself has the "
     "binding items."
 )
+ABOUT_CHART = (
+    "What a study of chatbots that give health advice is asked to report, after CHART, the Chatbot "
+    "Assessment Reporting Tool (CHART Collaborative, BMJ Medicine 2025), in our own words. Filled in is what "
+    "this run knows; the rest is the authors' to state. It claims compliance with nothing: the guideline "
+    "itself has the binding items."
+)
 
 
 def checklist(data: "ReportData") -> list[dict[str, Any]]:
-    """The items with what this run can answer: `item`, `section`, `asks`, `answer` and `where`.
+    """The items of TRIPOD-LLM with what this run can answer, as `filled` gives them."""
+    return filled(data, GUIDELINES[0])
+
+
+def filled(data: "ReportData", guideline: "Guideline") -> list[dict[str, Any]]:
+    """The items with what this run can answer: `guideline`, `item`, `section`, `asks`, `answer`, `where`.
 
     `answer` is null where the run does not know; `where` names the part of the report that shows the
     answer, null without an answer. An answer never says that an item is fulfilled: `asks` may want more than
     the run holds.
     """
-    return list(_filled(data))
+    return list(_filled(data, guideline))
 
 
-def _filled(c: "ReportData") -> Iterator[dict[str, Any]]:
+def _filled(c: "ReportData", guideline: "Guideline") -> Iterator[dict[str, Any]]:
     section = ""
-    for line in Path(__file__).with_suffix(".md").read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(guideline.file).read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             section = line.removeprefix("## ")
         if not line.startswith("- "):
             continue
         item, _, asks = line.removeprefix("- ").partition(": ")
-        find, where = ANSWERS.get(item, (None, None))
+        find, where = guideline.answers.get(item, (None, None))
         answer = find(c) if find else None
         yield {
+            "guideline": guideline.name,
             "item": item,
             "section": section,
             "asks": asks,
             "answer": clean(answer) if answer else None,
             "where": where if answer else None,
         }
+
+
+def checklist_text(data: "ReportData") -> str:
+    """Both checklists as one Markdown file: a table for each section, what is open marked as the authors'."""
+    lines = [f"{MADE_BY} {__version__} -->", f"# Reporting checklists for {markdown(data.name)}", ""]
+    for guideline in GUIDELINES:
+        rows = filled(data, guideline)
+        n_open = sum(row["answer"] is None for row in rows)
+        lines += [
+            f"## {guideline.name}",
+            "",
+            f"{guideline.about} {n_open} of {len(rows)} items are open.",
+            "",
+        ]
+        for section, part in groupby(rows, key=itemgetter("section")):
+            lines += [f"### {section}", "", "| item | asks | answer |", "|---|---|---|"]
+            lines += [
+                f"| {markdown(row['item'])} | {markdown(row['asks'])} | {_answer(row)} |" for row in part
+            ]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _answer(row: Mapping[str, Any]) -> str:
+    if row["answer"] is None:
+        return "**to be filled in by the authors**"
+    return f"{markdown(row['answer'])} (report: {row['where']})"
 
 
 def _sources(c: "ReportData") -> str | None:
@@ -224,6 +269,58 @@ def _limited(c: "ReportData") -> str | None:
     return "What the run shows to be limited is listed there." if c.benchmarks else None
 
 
+def _reference(c: "ReportData") -> str | None:
+    if not c.items.height:
+        return None
+    with_key = (c.items["answer"].list.len() > 0) | (c.items["references"].list.len() > 0)
+    return (
+        f"Answers are held against the key or the reference answers of the benchmark; "
+        f"{with_key.sum():,} of {count(c.items.height, 'question')} have one."
+    )
+
+
+def _questions(c: "ReportData") -> str | None:
+    if not c.items.height:
+        return None
+    return "The run holds the questions word for word; how each was put to a model is the authors' to state."
+
+
+def _access(c: "ReportData") -> str | None:
+    places = {to["endpoint"] for step in c.provenance for to in step.get("sent") or ()}
+    return f"Requests went to {and_so(sorted(places))}." if places else None
+
+
+def _asked_on(c: "ReportData") -> str | None:
+    days = sorted({p["made_at"][:10] for p in c.provenance if p["verb"] == "collect"})
+    return f"Models were asked on {and_so(days)} (UTC). The run does not know the place." if days else None
+
+
+def _responses(c: "ReportData") -> str | None:
+    return f"The run holds all {count(c.responses.height, 'answer')}." if c.responses.height else None
+
+
+def _deviations(c: "ReportData") -> str | None:
+    if not any(row["estimate"] is not None for row in c.estimates):
+        return None
+    return "The report lists answers from the lowest scores on, each beside its key or reference."
+
+
+def _data_and_code(c: "ReportData") -> str | None:
+    return " ".join(filter(None, (_available(c), _code(c)))) or None
+
+
+class Guideline(NamedTuple):
+    """A checklist: its name, the file of its items, a paragraph on it, and who fills in which item.
+
+    `answers` has for an item the function that fills it, and the part of the report that shows the answer.
+    """
+
+    name: str
+    file: str
+    about: str
+    answers: "Mapping[str, tuple[Callable[[ReportData], str | None], str]]"
+
+
 ANSWERS: Mapping[str, tuple["Callable[[ReportData], str | None]", str]] = {
     "Sources": (_sources, "Methods"),
     "Description": (_described, "Methods"),
@@ -245,4 +342,26 @@ ANSWERS: Mapping[str, tuple["Callable[[ReportData], str | None]", str]] = {
     "Differences between groups": (_groups, "Studies"),
     "Limitations": (_limited, "Limitations"),
 }
-"""The function that fills an item, and the part of the report that shows the answer."""
+ANSWERS_CHART: Mapping[str, tuple["Callable[[ReportData], str | None]", str]] = {
+    "3a Models": (_candidates, "Methods"),
+    "5ai Sources": (_sources, "Methods"),
+    "5b Prompts": (_questions, "Answers"),
+    "6a Access": (_access, "Provenance"),
+    "6b Dates and places": (_asked_on, "Provenance"),
+    "6d Responses": (_responses, "Answers"),
+    "7a Reference standard": (_reference, "Answers"),
+    "7b Process": (_missing, "Methods"),
+    "7bi Evaluators": (_raters, "Methods"),
+    "8 Sample size": (_described, "Methods"),
+    "9a Methods": (_uncertainty, "Methods"),
+    "9ai Measures": (_measured, "Methods"),
+    "10a Performance": (_performance, "Leaderboard"),
+    "10b Deviations": (_deviations, "Answers"),
+    "11b Strengths and limitations": (_limited, "Limitations"),
+    "12cii Permissions": (_available, "Methods"),
+    "12e Data": (_data_and_code, "Provenance"),
+}
+GUIDELINES = (
+    Guideline("TRIPOD-LLM", "tripod_llm.md", ABOUT, ANSWERS),
+    Guideline("CHART", "chart.md", ABOUT_CHART, ANSWERS_CHART),
+)

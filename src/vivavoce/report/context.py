@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from vivavoce._version import __version__
@@ -10,8 +11,9 @@ from vivavoce.core.text import is_blank
 from vivavoce.privacy.redaction import redactor
 from vivavoce.report.charts.correlation import metric_scatter
 from vivavoce.report.charts.distributions import distributions
-from vivavoce.report.checklist import ABOUT, checklist
+from vivavoce.report.checklist import GUIDELINES, filled
 from vivavoce.report.data import ReportData, quartiles, scored_responses
+from vivavoce.report.details import detail_rows, details
 from vivavoce.report.explorer import explorer
 from vivavoce.report.limitations import contamination, limitations
 from vivavoce.report.methods import methods
@@ -38,7 +40,11 @@ def page_context(data: ReportData) -> dict[str, Any]:
     identical = sorted(identical_repeats(data.responses))
     comparisons = latest_comparisons(data.comparisons, data.provenance)
     by_response = scored_responses(data.scores, data.measures, data.probes)
+    by_category = profiles(data.scores, data.measures, data.studies.get("gaps", ()))
     return {
+        **details(data, visible, leaderboards, by_category),
+        "primary": data.primary,
+        "primary_pairs": data.primary_pairs,
         "name": data.name,
         "version": __version__,
         "made_at": data.provenance[-1]["made_at"][:10] if data.provenance else None,
@@ -50,8 +56,9 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "coverage": coverage(visible.responses, visible.scores, data.measures, data.only, data.probes),
         "comparisons": with_figures(comparisons, data.measures, data.stamps),
         "matrix": matrices(comparisons),
-        "profiles": profiles(data.scores, data.measures, data.studies.get("gaps", ())),
+        "profiles": by_category,
         "distributions": distributions(data.scores, data.measures, data.probes),
+        "scored": by_response,
         "quartiles": quartiles(by_response),
         "against": metric_scatter(by_response),
         "sections": sections(data.studies, data.measures, data.provenance, selection=data.selection),
@@ -60,8 +67,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "identical": identical,
         "explorer": explorer(answered.items, answered.responses, answered.scores, answered.measures),
         "methods": methods(data),
-        "checklist": checklist(data),
-        "checklist_about": ABOUT,
+        "checklists": {guideline.name: filled(data, guideline) for guideline in GUIDELINES},
         "cards": data.benchmarks,
         "case_counts": data.case_counts(data.items),
         "contamination": contamination(data),
@@ -150,7 +156,7 @@ def json_rows(context: Mapping[str, Any]) -> list[Row]:
     A figure that is not there is null, and its row then has a `reason` where one is known. NaN and infinite
     values become null too, and `reason` names the field.
     """
-    parts = (_standing_rows, _chart_rows, _study_rows, _account_rows)
+    parts = (_standing_rows, detail_rows, _chart_rows, _study_rows, _account_rows)
     return [_plain(section, row) for part in parts for section, row in part(context)]
 
 
@@ -222,7 +228,7 @@ def _account_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     explorer = v["explorer"]._asdict()
     yield "answers", {k: n for k, n in explorer.items() if k.startswith("n_")}
     yield from (("methods", {"text": paragraph}) for paragraph in v["methods"])
-    for row in v["checklist"]:
+    for row in chain.from_iterable(v["checklists"].values()):
         # `section` is the name of the part of the JSON: the checklist's own is called `part`.
         yield "checklist", {"item": row["item"], "part": row["section"], **_but(row, "item", "section")}
     for b in v["cards"]:

@@ -26,7 +26,8 @@ class ReportData(NamedTuple):
     `probes` lists what was asked for measures of log-likelihoods. `responses` are answers in words,
     `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
-    latest comparison of each pair by it, with `made_at`.
+    latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
+    where all came on one.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ReportData(NamedTuple):
     primary: Primary | None = None
     primary_rows: Rows = ()
     primary_pairs: Rows = ()
+    days: pl.DataFrame | None = None
 
     def case_counts(self, items: pl.DataFrame) -> dict[str, CaseCount]:
         """By benchmark how many cases these items are, and how many repeat another one."""

@@ -196,14 +196,14 @@ def _why(row: Mapping[str, Any]) -> str | None:
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     """A question as the explorer shows it: empty fields are left out."""
     fields = {name: _field(row[name]) for name in _SHOWN}
-    named = {"name": printable(_name(row)), "benchmark": row["benchmark"], "format": row["format"]}
+    named = {"name": printable(item_name(row)), "benchmark": row["benchmark"], "format": row["format"]}
     if row["category"]:
         named["category"] = printable(row["category"])
-    fields["answer"] = [_cut(entry) for entry in _key_with_labels(row)[:MOST_ENTRIES]]
+    fields["answer"] = [_cut(entry) for entry in key_with_labels(row)[:MOST_ENTRIES]]
     return named | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
-def _key_with_labels(row: Mapping[str, Any]) -> list[str]:
+def key_with_labels(row: Mapping[str, Any]) -> list[str]:
     """The key, each option of it behind the label it is asked under: answers speak of A to E."""
     options = list(row["options"] or ())
     return [
@@ -221,7 +221,8 @@ def _cut(text: str) -> str:
     return printable(text[:LONGEST_TEXT])
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def item_name(row: Mapping[str, Any]) -> str:
+    """What a question is called on the page: its alias, or its id with the variant."""
     return row["alias"] or (f"{row['item']} [{row['variant']}]" if row["variant"] else row["item"])
 
 
@@ -245,8 +246,8 @@ def _worst(answers: pl.DataFrame, scores: pl.DataFrame) -> Iterator[dict[str, An
     for row in answers.iter_rows(named=True):
         text = row["text"] or ""
         yield row | {
-            "name": _name(row),
-            "key": _key_with_labels(row),
+            "name": item_name(row),
+            "key": key_with_labels(row),
             "marks": marks[tuple(row[k] for k in _KEY)],
             "shown": text[:LONGEST_TEXT],
             "cut": max(0, len(text) - LONGEST_TEXT),

@@ -17,6 +17,8 @@ from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from vivavoce.store.runfile import RunFile
 
 
@@ -243,6 +245,30 @@ class FailedCalls(NamedTuple):
 
     causes: Mapping[str, int]
     answered_since: int
+
+
+def response_days(db: sqlite3.Connection) -> "pl.DataFrame | None":
+    """The day (UTC) on which each generated response was collected; null where all came on one day.
+
+    Imported responses have none: the run does not know when they were given.
+    """
+    generated = "FROM calls WHERE kind = 'generate' AND status != 'failed' AND response_id IS NOT NULL"
+    ends = "substr(min(made_at), 1, 10), substr(max(made_at), 1, 10)"
+    first, last = db.execute(f"SELECT {ends} {generated}").fetchone()
+    if first == last:  # both are null where nothing was collected
+        return None
+    import polars as pl
+
+    names = ("benchmark", "item", "variant", "candidate", "repeat", "day")
+    rows = db.execute(
+        "SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, substr(max(k.made_at), 1, 10) "
+        "FROM calls k JOIN responses r USING (response_id) JOIN items i USING (item_id) "
+        "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
+        "WHERE k.kind = 'generate' AND k.status != 'failed' AND i.current = 1 AND r.edit_id = 0 "
+        "GROUP BY r.response_id"
+    ).fetchall()
+    types = [pl.Int64 if name == "repeat" else pl.String for name in names]
+    return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
 
 
 def failed_calls(db: sqlite3.Connection) -> dict[tuple[str, str, str], FailedCalls]:

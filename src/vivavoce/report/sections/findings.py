@@ -102,7 +102,13 @@ def _section(study: str, section: Section, finding: Mapping[str, Any], rows: Row
         "table": _table(section.table(rows)),
         "table_open": section.table_open,
         "rows": finding["rows"],
+        "quiet": _is_quiet(finding["rows"]),
     }
+
+
+def _is_quiet(rows: Rows) -> bool:
+    """Whether a finding says nothing: each row has a reason and counts alone, no figure."""
+    return all(row.get("reason") and not any(isinstance(v, float) for v in row.values()) for row in rows)
 
 
 def _groups(figures: Iterable[Figure]) -> list[dict[str, Any]]:

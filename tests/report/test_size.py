@@ -1,0 +1,91 @@
+"""How long, how heavy and how full of charts the demo's page is: a reader's budget, counted and not timed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from tests.report import looking
+from tests.report.test_browser import CHROMIUM, PHONE, browser
+
+from vivavoce.benchmarks.sample import CANDIDATES, recorded
+from vivavoce.cli.demo import METRICS
+from vivavoce.pipeline.run import Run, open_run
+
+SCREENS, CHARTS, BYTES = 8, 25, 600_000
+SCREEN = {"width": 1400, "height": 900}
+__all__ = ["CHROMIUM", "browser"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The run of `viva demo`."""
+    run = open_run(tmp_path_factory.mktemp("demo") / "demo.viva")
+    with recorded() as answers:
+        run.import_answers(answers, benchmark="sample")
+    run.score(*METRICS)
+    run.compare(*CANDIDATES, metric="accuracy")
+    run.study()
+    return run
+
+
+def test_the_demos_page_is_light_and_has_few_charts(demo: Run) -> None:
+    page = demo.report()
+    assert page.stat().st_size <= BYTES
+    text = page.read_text(encoding="utf-8")
+    assert len(re.findall(r"<figure\b", text)) <= CHARTS
+    assert 0 < len(re.findall(r"<figure\b", text))
+
+
+def test_every_chart_is_written_though_the_page_shows_few(demo: Run, tmp_path: Path) -> None:
+    page = demo.report(plots=tmp_path / "plots").read_text(encoding="utf-8")
+    n_left_out = int(re.search(r"(\d+) further charts? of other", page)[1])  # type: ignore[index]
+    boards = len(re.findall(r'<table class="sorts board">', page))
+    written = len(list((tmp_path / "plots").glob("*.svg")))
+    assert written == len(re.findall(r"<figure\b", page)) + n_left_out + boards
+
+
+def test_the_demos_page_unfolded_nowhere_is_eight_screens(browser: Browser, demo: Run) -> None:
+    with looking.opened(browser, demo.report(), viewport=SCREEN) as page:
+        assert page.evaluate("document.documentElement.scrollHeight") <= SCREENS * SCREEN["height"]
+
+
+def test_the_grid_stands_within_a_phone(browser: Browser, demo: Run) -> None:
+    with looking.opened(browser, demo.report(), viewport=PHONE) as page:
+        wide = page.evaluate(
+            """() => [...document.querySelectorAll('.second *')].filter((e) =>
+                !e.closest('.scroll, figure') && e.getBoundingClientRect().right > innerWidth + 1).length"""
+        )
+        assert 0 == wide
+        grid = page.locator("table.grid").first
+        assert grid.evaluate("e => e.closest('.scroll').scrollWidth <= e.closest('.scroll').clientWidth")
+
+
+def pages_of(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_pages_one_prints_the_first_two_layers_alone(browser: Browser, demo: Run, tmp_path: Path) -> None:
+    with looking.opened(browser, demo.report(tmp_path / "one.html", pages="one")) as page:
+        short = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
+        page.emulate_media(media="print")
+        assert page.locator("#examples").is_visible()
+        assert page.locator("#methods-title").is_hidden()
+    with looking.opened(browser, demo.report(tmp_path / "all.html")) as page:
+        long = pages_of(page.pdf(format="A4", prefer_css_page_size=True))
+        page.emulate_media(media="print")
+        assert page.locator("#methods-title").is_visible()
+    assert 1 <= short <= 3 < long
+
+
+def test_nothing_is_clipped_on_paper(browser: Browser, demo: Run, tmp_path: Path) -> None:
+    """A4 without its margins is 180 mm, which is 680 pixels of CSS."""
+    one = demo.report(tmp_path / "one.html", pages="one")
+    with looking.opened(browser, one, viewport={"width": 680, "height": 960}) as page:
+        page.emulate_media(media="print")
+        wide = page.evaluate(
+            """() => [...document.querySelectorAll('main *')].filter((e) =>
+                e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)
+                .map((e) => e.tagName + ' ' + e.className)"""
+        )
+        assert [] == wide
