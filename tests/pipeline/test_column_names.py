@@ -1,5 +1,7 @@
 """Which column is what: our names, others' names, and names that may be two things."""
 
+from pathlib import Path
+
 import pytest
 
 from vivavoce.core.errors import InputError
@@ -101,3 +103,9 @@ def test_no_name_stands_for_two_fields_of_one_table():
         assert len(names) == len(set(names))
         assert not set(names) & set(fields)
     assert all(folded(name) == name for field in FIELDS.values() for name in field.others)
+
+
+def test_the_page_lists_every_name(root: Path):
+    page = (root / "docs/how-to/own-exam.md").read_text(encoding="utf-8")
+    for field, (meaning, others) in FIELDS.items():
+        assert f"| `{field}` | {meaning} | {', '.join(f'`{name}`' for name in others)} |" in page
