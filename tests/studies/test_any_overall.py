@@ -15,7 +15,7 @@ from tests.studies.making import exam, write_lines
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.primary import name_primary, primary_scores
+from vivavoce.pipeline.primary import choose_primary, primary_scores
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.studies.leaderboard.overall_design import checked_design, is_overall, parse_design
 
@@ -271,14 +271,14 @@ def test_a_mixed_exam_is_judged_by_its_overall_and_a_plain_one_by_its_metric(tmp
 
 def test_what_is_named_primary_stays_with_the_run(tmp_path):
     run = answered(tmp_path, BY_HAND)
-    name_primary(run.file, "token_f1", "chosen with --primary")
-    name_primary(run.file, "token_f1", "chosen with --primary")
+    choose_primary(run.file, "token_f1")
+    choose_primary(run.file, "token_f1")
     assert "token_f1" == only(run.compare())["metric"]
-    name_primary(run.file, "overall(weights=micro)", "chosen with --primary")
+    choose_primary(run.file, "overall(weights=micro)")
     row = only(run.compare())
     assert ("overall", pytest.approx(3 / 7)) == (row["metric"], row["difference"])
     with pytest.raises(SelectionError, match="fits nothing scored here"):
-        name_primary(run.file, "nonsense", "chosen with --primary")
+        choose_primary(run.file, "nonsense")
 
 
 def test_the_report_shows_the_overall_and_only_pairs_of_the_same_groups(tmp_path, monkeypatch):
@@ -328,3 +328,25 @@ def test_population_fixed_weighs_groups_alike(tmp_path):
     # s^2 = 1/2 for each question of B, 0 for A: SE^2 = .25 * (1/2/2) / 4 + .25 * (1/2/2) / 8, t with df 8.
     half = (row["high"] - row["low"]) / 2
     assert pytest.approx(((1 / 16) / 4 + (1 / 16) / 8) ** 0.5 * float(stdtrit(8, 0.975))) == half
+
+
+def test_score_takes_an_overall_beside_metrics(tmp_path):
+    run = answered(tmp_path, BY_HAND)
+    finding = run.score("overall", "accuracy", tail=0.5)
+    views = [(row["metric"], row["view"]) for row in finding.rows if row["candidate"] == "A"]
+    assert [("overall", "mean"), ("accuracy", "mean"), ("accuracy", "tail@0.5")] == views
+    assert "Bad ends are of one criterion: an overall has none." in finding.notes
+    assert any(note.startswith("Overall on exam, each group counts the same") for note in finding.notes)
+    assert "score" == run.score("overall(weights=micro)").study
+
+
+def test_the_command_line_keeps_the_primary_criterion(viva, tmp_path):
+    run = answered(tmp_path, BY_HAND)
+    path = run.file.path
+    assert "token_f1" in viva("compare", path, "--primary", "token_f1").output
+    assert "compared by token_f1, chosen with --primary." in viva("compare", path).output
+    viva("report", path, "--primary", "overall:weights=micro", "--to", tmp_path / "a.html")
+    assert "compared by overall, chosen with --primary." in viva("compare", path).output
+    with pytest.raises(SelectionError, match="'nonsense' fits nothing scored here"):
+        viva("compare", path, "--primary", "nonsense")
+    assert "overall" in viva("score", path, "overall").output

@@ -10,7 +10,7 @@ import typer
 
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, output_path
+from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import figure, groups_of, p_value, print_json, print_table
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
@@ -39,6 +39,7 @@ def compare(
             metavar="METRIC",
         ),
     ] = None,
+    primary: Primary = None,
     margin: Annotated[
         float | None,
         typer.Option(help="Smallest difference that matters, in the metric's units.", metavar="NUMBER"),
@@ -163,7 +164,7 @@ def compare(
             raise InputError("a gate names its --metric: what else would count may change with the scores.")
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)
-    finding = gate.finding if gate else opened.compare(*candidates, **terms)
+    finding = gate.finding if gate else opened.compare(*candidates, **terms, primary=primary)
     if json:
         print_json("compare", run, finding.rows)
     elif not quiet:

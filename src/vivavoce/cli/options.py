@@ -44,6 +44,13 @@ Items = Annotated[
         metavar="BENCHMARK",
     ),
 ]
+Primary = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CRITERION",
+        help="Criterion that decides, for this and later calls: METRIC, METRIC:CRITERION or overall.",
+    ),
+]
 Plugin = Annotated[
     list[Path],
     typer.Option(help="A Python file that registers metrics, benchmarks …; repeatable.", metavar="FILE"),

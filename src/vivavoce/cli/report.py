@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
+from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json
 from vivavoce.cli.run_files import check_output_path
 from vivavoce.core.text import printable
@@ -38,6 +38,7 @@ def report(
         typer.Option(help="What paper shows: one is the answer and its details, all is everything."),
     ] = "all",
     redact: Redact = False,
+    primary: Primary = None,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -49,7 +50,7 @@ def report(
     for path in filter(None, (to, plots, checklist)):
         check_output_path(path)
     rows = open_run(run, plugin).report_rows(
-        to, items=items, plots=plots, redact=redact, checklist=checklist, pages=pages
+        to, items=items, plots=plots, redact=redact, checklist=checklist, pages=pages, primary=primary
     )
     if json:
         print_json("report", run, rows)

@@ -16,10 +16,29 @@ if TYPE_CHECKING:
     from vivavoce.core.records import Finding
 
 
+def _print_schema(schema: bool) -> None:
+    if schema:
+        import json
+
+        from vivavoce.pipeline.plan_model import plan_schema
+
+        print(json.dumps(plan_schema(), indent=2))
+        raise typer.Exit
+
+
 def run(
     plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, and show what would be asked and its cost.")
+    ] = False,
+    schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema",
+            is_eager=True,
+            callback=_print_schema,
+            help="Print the JSON schema of plan files, which editors check and complete them by, and exit.",
+        ),
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -27,10 +46,10 @@ def run(
     """Run the plan in a file: collect, score, compare, study and report, in this order. Rerun to resume.
 
     The file names run, benchmarks, models, settings (repeats, temperature, sample, preset …), metrics,
-    compare, studies, report, and, where needed, providers, offline, allow, allow_phi, max_cost, timeout_total
-    and plugins; paths are relative to the working directory. Everything is checked before a model is called.
-    The run stops after collecting while answers are still to be asked. Exit code 1 if answers failed or are
-    still to be asked.
+    primary, overall, compare, studies, report, and, where needed, providers, offline, allow, allow_phi,
+    max_cost, timeout_total and plugins; paths are relative to the working directory. Everything is checked
+    before a model is called. The run stops after collecting while answers are still to be asked. Exit code 1
+    if answers failed or are still to be asked.
 
     Example: `viva run exam.yaml --dry-run`
 

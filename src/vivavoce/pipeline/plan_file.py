@@ -13,15 +13,14 @@
 It equals the verbs in this order: collect for each benchmark (also the log-probabilities that metrics need,
 from models that may return them), score, each comparison, study, report. Paths are taken from the working
 directory, as everywhere. A comparison may name a model as `models` does, without the settings that are for
-all. Keys of a verb are the parameters of the method of `Run`, and so are the types of their values.
+all. `primary` names the criterion that decides, `overall` the groups, metrics and weights of the overall: the
+run keeps both before anything is scored. `plan_model` holds what each key takes.
 """
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import load
 from vivavoce.core import specs
@@ -35,71 +34,19 @@ from vivavoce.models.ranges import check_option
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.findings import study_name
+from vivavoce.pipeline.plan_model import BOUNDS, PRIVACY, SETTINGS, checked_plan
+from vivavoce.pipeline.primary import declare_overall, name_primary
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store.read import match_candidate
+from vivavoce.studies.leaderboard.overall_design import (
+    OVERALL,
+    OverallDesign,
+    checked_design,
+    is_overall,
+    parse_design,
+)
 
 Watch = Callable[[str], AbstractContextManager[Any]]
-Types = Mapping[str, tuple[type, ...]]
-"""By key the types of values that YAML may give it."""
-
-_ALL = "all"
-_WORDS: Mapping[type, str] = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a mapping",
-}
-
-
-def _parameters(method: Callable[..., Any], *, without: Sequence[str] = ()) -> Types:
-    """The parameters of a method of `Run` with the types that a YAML file may give them."""
-    hints = get_type_hints(method)
-    types: dict[str, tuple[type, ...]] = {}
-    for name, parameter in inspect.signature(method).parameters.items():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            types[name] = (list,)
-        elif name not in ("self", *without):
-            types[name] = tuple(dict.fromkeys(_yaml_types(hints[name])))
-    return types
-
-
-def _yaml_types(hint: Any) -> Iterator[type]:
-    """The types that YAML has for a hint: a path is text, and a whole number will do for any number."""
-    if hint is float:
-        yield from (int, float)
-    elif hint in _WORDS:
-        yield hint
-    elif get_origin(hint) is Literal:
-        yield str
-    elif get_origin(hint) is Sequence:
-        yield list
-    elif hint not in (Path, NoneType):
-        for choice in get_args(hint):
-            yield from _yaml_types(choice)
-
-
-_BOUNDS = ("max_cost", "timeout_total")
-_PRIVACY = ("providers", "offline", "allow", "allow_phi")
-_COLLECT = _parameters(
-    Run.collect, without=("progress", "logprobs", "for_", "dry_run", "benchmark", "models")
-)
-_SETTINGS = {key: types for key, types in _COLLECT.items() if key not in (*_PRIVACY, *_BOUNDS)}
-_COMPARE = _parameters(Run.compare)
-_REPORT = _parameters(Run.report_rows, without=("redact",))
-_KEYS: Types = {
-    "run": (str,),
-    "plugins": (list,),
-    "benchmarks": (list,),
-    "models": (list,),
-    "settings": (dict,),
-    **{key: _COLLECT[key] for key in (*_PRIVACY, *_BOUNDS)},
-    "metrics": (list,),
-    "compare": (list,),
-    "studies": (list, str),
-    "report": (dict, bool),
-}
 
 
 class Plan(NamedTuple):
@@ -117,6 +64,8 @@ class Plan(NamedTuple):
     max_cost: float | None
     timeout_total: float
     metrics: tuple[str, ...]
+    primary: str | None
+    overall: OverallDesign | None
     compare: tuple[Mapping[str, Any], ...]
     studies: tuple[str, ...] | None
     report: Mapping[str, Any] | None
@@ -125,78 +74,48 @@ class Plan(NamedTuple):
 def read_plan(file: str | Path) -> Plan:
     """The plan in a file. Raises `InputError` naming file and key for what cannot be used."""
     file = Path(file)
-    entries = _checked(str(file), read_mapping(file, "exam", InputError), _KEYS)
-    if "run" not in entries:
-        raise InputError(f"{file}: the key run is missing; it names the run file, such as run: exam.viva.")
+    entries = checked_plan(str(file), read_mapping(file, "exam", InputError))
     for key, partner in (("benchmarks", "models"), ("models", "benchmarks")):
         if entries.get(key) and not entries.get(partner):
             raise InputError(
                 f"{file}: {key} stand there without {partner}: somebody is to be asked something."
             )
-    settings = _checked(f"{file}, settings", entries.get("settings", {}), _SETTINGS)
-    if settings.get("preset", "published") != "published":
-        raise InputError(f"{file}, settings, preset: {settings['preset']!r}; there is only published.")
-    comparisons = [
-        _comparison(f"{file}, compare {number}", entry)
-        for number, entry in enumerate(entries.get("compare", []), 1)
-    ]
-    _check_bounds(file, entries)
-    texts = {
-        key: _texts(f"{file}, {key}", entries.get(key, []))
-        for key in ("plugins", "benchmarks", "models", "allow", "metrics")
-    }
-    privacy = {key: entries[key] for key in _PRIVACY if key in entries}
+    with _named(str(file)):
+        for key in BOUNDS:
+            check_option(key, entries.get(key))
+        design = checked_design(**entries["overall"]) if "overall" in entries else None
+    privacy = {key: entries[key] for key in PRIVACY if key in entries}
     return Plan(
         file=file,
         run=Path(entries["run"]),
-        plugins=texts["plugins"],
-        benchmarks=texts["benchmarks"],
-        models=texts["models"],
-        settings={**settings, **privacy, "allow": texts["allow"]},
+        plugins=tuple(entries.get("plugins", ())),
+        benchmarks=tuple(entries.get("benchmarks", ())),
+        models=tuple(entries.get("models", ())),
+        settings={**entries.get("settings", {}), **privacy, "allow": tuple(entries.get("allow", ()))},
         max_cost=entries.get("max_cost"),
         timeout_total=entries.get("timeout_total", TIMEOUT_TOTAL_S),
-        metrics=texts["metrics"],
-        compare=tuple(comparisons),
-        studies=_studies(file, entries.get("studies", [])),
+        metrics=tuple(entries.get("metrics", ())),
+        primary=entries.get("primary"),
+        overall=design,
+        compare=tuple({"candidates": (), **comparison} for comparison in entries.get("compare", ())),
+        studies=_studies(entries.get("studies", [])),
         report=_report(file, entries.get("report", False)),
     )
 
 
-def _check_bounds(file: Path, entries: Mapping[str, Any]) -> None:
-    """Raise `InputError` that names the file, for a limit of cost or time out of its range."""
-    with _named(str(file)):
-        for key in _BOUNDS:
-            check_option(key, entries.get(key))
-
-
-def _comparison(where: str, entry: Any) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: a mapping is needed, such as {{candidates: [A, B], metric: accuracy}}.")
-    comparison = _checked(where, entry, _COMPARE)
-    if "metric" not in comparison:
-        raise InputError(f"{where}: the key metric is missing.")
-    comparison["candidates"] = _texts(f"{where}, candidates", comparison.get("candidates", []))
-    if comparison.get("population", "sample") not in ("sample", "fixed"):
-        raise InputError(f"{where}, population: sample or fixed, not {comparison['population']!r}.")
-    return comparison
-
-
-def _studies(file: Path, entry: Any) -> tuple[str, ...] | None:
+def _studies(entry: Any) -> tuple[str, ...] | None:
     """The studies to make; null for none, empty for all that apply."""
-    if isinstance(entry, str) and entry != _ALL:
-        raise InputError(f"{file}, studies: a list of studies, or all; not {entry!r}.")
     if not entry:
         return None
-    return () if entry == _ALL else _texts(f"{file}, studies", entry)
+    return () if entry == "all" else tuple(entry)
 
 
 def _report(file: Path, entry: Any) -> dict[str, Any] | None:
     if not isinstance(entry, dict):
         return {} if entry else None
-    options = _checked(f"{file}, report", entry, _REPORT)
-    if options.get("to") and not Path(options["to"]).parent.is_dir():
-        raise InputError(f"{file}, report, to: no folder {Path(options['to']).parent} to put the report in.")
-    return options
+    if entry.get("to") and not Path(entry["to"]).parent.is_dir():
+        raise InputError(f"{file}, report, to: no folder {Path(entry['to']).parent} to put the report in.")
+    return entry
 
 
 def examine(
@@ -239,6 +158,7 @@ def _findings(
             return
     if dry_run:
         return
+    _keep_primary(plan, run)
     if plan.metrics:
         with watch("score") as progress:
             finding = run.score(*plan.metrics, timeout_total=plan.timeout_total, progress=progress)
@@ -253,6 +173,17 @@ def _findings(
     if plan.report is not None:
         row = run.report_rows(**plan.report)[0]
         yield Finding(study="report", rows=(row,), text=str(row["path"]))
+
+
+STATED = "stated in the plan"
+
+
+def _keep_primary(plan: Plan, run: Run) -> None:
+    """Keep in the run what the plan says of its primary criterion, before anything is scored."""
+    if plan.overall is not None:
+        declare_overall(run.file, plan.overall, STATED)
+    if plan.primary or plan.overall:
+        name_primary(run.file, plan.primary or OVERALL, STATED)
 
 
 def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch) -> Iterator[Finding]:
@@ -290,7 +221,7 @@ def _collects(plan: Plan, benchmark: str) -> Iterator[Mapping[str, Any]]:
 
 def _labels(plan: Plan, stored_labels: Sequence[str]) -> dict[str, str]:
     """The label that each model of the file answers under: with the settings that are for all."""
-    settings = {key: value for key, value in plan.settings.items() if key in _SETTINGS}
+    settings = {key: value for key, value in plan.settings.items() if key in SETTINGS}
     if settings.get("sample") is not None:
         settings["sample"] = str(settings["sample"])
     providers = plan.settings.get("providers")
@@ -317,14 +248,26 @@ def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
         with _named(f"{plan.file}, compare {number}"):
             for name in filter(None, (*comparison["candidates"], comparison.get("against"))):
                 match_candidate(name, list(dict.fromkeys(candidates)))
-            metric = specs.parse(comparison["metric"].partition("@")[0]).name
-            if metric not in names:
-                raise InputError(f"nothing is marked by {metric!r} here.{suggest(metric, sorted(names))}")
+            _check_metric(comparison.get("metric"), names)
+    with _named(f"{plan.file}, primary"):
+        _check_metric(plan.primary, names)
     for name in plan.studies or ():
         try:
             study_name(name)
         except SelectionError as error:
             raise InputError(f"{plan.file}, studies: {error}") from error
+
+
+def _check_metric(reference: str | None, names: Collection[str]) -> None:
+    """Raise `InputError` for a reference whose metric is none of these; an overall is checked with scores."""
+    if reference is None:
+        return
+    if is_overall(reference):
+        parse_design(reference)
+        return
+    metric = specs.parse(reference.partition("@")[0].partition("[")[0]).name
+    if metric not in names and metric.rpartition(":")[0] not in names:
+        raise InputError(f"nothing is scored by {metric!r} here.{suggest(metric, sorted(names))}")
 
 
 @contextmanager
@@ -334,25 +277,3 @@ def _named(where: str) -> Iterator[None]:
         yield
     except VivaError as error:
         raise type(error)(f"{where}: {error}") from error
-
-
-def _checked(where: str, entries: Any, types: Types) -> dict[str, Any]:
-    """The mapping without what is null; each key known, each value of its kind."""
-    values = {}
-    for key, value in entries.items():
-        if key not in types:
-            raise InputError(f"{where}: no key {key!r}.{suggest(str(key), list(types))}")
-        if value is None:
-            continue
-        if not isinstance(value, types[key]) or (isinstance(value, bool) and bool not in types[key]):
-            kinds = " or ".join(_WORDS[kind] for kind in types[key])
-            raise InputError(f"{where}, {key}: {kinds} is needed, not {value!r}.")
-        values[key] = value
-    return values
-
-
-def _texts(where: str, entries: Any) -> tuple[str, ...]:
-    for text in entries:
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{where}: {text!r} is no text: put quotes around a spec with brackets.")
-    return tuple(entries)

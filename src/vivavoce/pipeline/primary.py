@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.errors import SelectionError
-from vivavoce.core.records import ItemKey, Measure
+from vivavoce.core.records import ItemKey
 from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.named_scores import DECLARED, overalls
+from vivavoce.pipeline.named_scores import DECLARED, overall_table, overalls
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_event
@@ -58,25 +58,31 @@ def _choice(run: RunFile) -> Choice | None:
 
 
 def name_primary(run: RunFile, reference: str, why: str) -> None:
-    """Keep in the run what a user names as primary, such as `accuracy`, `judge:harm` or `overall`.
-
-    Raises `SelectionError` where it names nothing that was scored here, or more than one metric.
-    """
-    if not is_overall(reference):
-        _check_named(reference, load_scores(run).measures if run.exists else {})
-    elif reference.strip() != OVERALL:
-        declare_overall(run, parse_design(reference), why)
+    """Keep in the run what a user names as primary, such as `accuracy`, `judge:harm` or `overall`."""
+    if is_overall(reference):
+        if reference.strip() != OVERALL:
+            declare_overall(run, parse_design(reference), why)
         reference = OVERALL
     _put(run, NAMED, {"reference": reference, "why": why})
 
 
-def _check_named(reference: str, measures: Mapping[int, Measure]) -> None:
-    """Raise `SelectionError` for a reference that names no metric of these, or several."""
-    metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
-    if measures and len(metrics) != 1:
-        problem = "fits several metrics" if metrics else "fits nothing"
-        names = ", ".join(metrics or dict.fromkeys(m.metric for m in measures.values()))
-        raise SelectionError(f"the primary criterion {reference!r} {problem} scored here: {names}.")
+def choose_primary(run: RunFile, reference: str | None) -> None:
+    """Keep what a user chooses as primary of scores that are there; null changes nothing.
+
+    Raises `SelectionError` for a reference that names no metric of the run's scores, or several.
+    """
+    if reference is None:
+        return
+    if is_overall(reference):
+        overall_table(run, reference, None)
+    else:
+        measures = load_scores(run).measures
+        metrics = list(dict.fromkeys(m.metric for m in measures_named(reference, measures).values()))
+        if len(metrics) != 1:
+            problem = "fits several metrics" if metrics else "fits nothing"
+            names = ", ".join(metrics or dict.fromkeys(m.metric for m in measures.values()))
+            raise SelectionError(f"the primary criterion {reference!r} {problem} scored here: {names}.")
+    name_primary(run, reference, "chosen with --primary")
 
 
 def declare_overall(run: RunFile, design: OverallDesign, why: str) -> None:

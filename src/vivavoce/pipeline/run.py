@@ -37,6 +37,7 @@ from vivavoce.pipeline.interim import interim
 from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.pipeline.primary import choose_primary
 from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
@@ -268,19 +269,21 @@ class Run(RunTables):
         self, *candidates: str, metric: str | None = None, margin: float | None = None,
         against: str | None = None, population: Literal["sample", "fixed"] = "sample",
         items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False,
-        sequential: bool = False, analyses: int | None = None,
+        sequential: bool = False, analyses: int | None = None, primary: str | None = None,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
         Two or three are compared in all pairs, four or more each with the first, all with `against` if given,
         and it alone with everyone; without a name both of a run that has two. Without `metric` the run's
-        primary criterion counts. `margin` is the least difference that matters, in the metric's units.
+        primary criterion counts; `primary`, such as "accuracy", "judge:harm" or "overall", names it for this
+        and later calls. `margin` is the least difference that matters, in the metric's units.
         `population`: the items are a sample of such questions, or fixed, and only repeats vary.
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
         again on more data, and verdicts hold over all `analyses`, or without a number over any.
         """
         require_separate("candidates", candidates)
+        choose_primary(self.file, primary)
         return compare_candidates(
             self.file, candidates, metric=metric, margin=margin, against=against, population=population,
             items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
@@ -383,25 +386,30 @@ class Run(RunTables):
     def report(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
         redact: bool = False, checklist: str | Path | None = None, pages: Literal["one", "all"] = "all",
+        primary: str | None = None,
     ) -> Path:  # fmt: skip
         """Write the report as one HTML file, by default beside the run, and return its path.
 
         `plots` is a folder that gets every chart as an SVG file of its own. `redact` puts marks in place of
         the texts of questions, answers and notes. `checklist` is a Markdown file that gets the reporting
         checklists TRIPOD-LLM and CHART, with what the run can answer. `pages` is what paper shows: `one` is
-        the answer and its details, without what is folded.
+        the answer and its details, without what is folded. `primary`, such as "accuracy", "judge:harm" or
+        "overall", names the criterion that the report answers by; the run keeps it.
         """
-        rows = self.report_rows(to, items=items, plots=plots, redact=redact, checklist=checklist, pages=pages)
+        options: Any = {"checklist": checklist, "pages": pages, "primary": primary}
+        rows = self.report_rows(to, items=items, plots=plots, redact=redact, **options)
         return Path(rows[0]["path"])
 
     def report_rows(
         self, to: str | Path | None = None, *, items: str | None = None, plots: str | Path | None = None,
         redact: bool = False, checklist: str | Path | None = None, pages: Literal["one", "all"] = "all",
+        primary: str | None = None,
     ) -> list[dict[str, Any]]:  # fmt: skip
         """Write the report, and return the numbers that stand in it as rows, each under its `section`.
 
         The first row, of the section `file`, holds the file's `path` and `bytes`.
         """
+        choose_primary(self.file, primary)
         return write_report(
             self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
             redact=redact, checklist=None if checklist is None else Path(checklist), pages=pages,

@@ -187,25 +187,50 @@ def test_a_file_without_models_marks_a_run_that_is_there(file, endpoint, tmp_pat
         ({"settings": {"repeats": "five"}}, InputError, "repeats: a whole number is needed, not 'five'."),
         ({"settings": {"repeats": True}}, InputError, "settings, repeats: a whole number is needed"),
         ({"settings": {"repeats": 0}}, InputError, "--repeats 0: a whole number from 1 to 10,000 is needed."),
-        ({"settings": {"preset": "paper"}}, InputError, "preset: 'paper'; there is only published."),
+        ({"settings": {"preset": "paper"}}, InputError, "preset: published is needed, not 'paper'."),
         ({"run": None}, InputError, "the key run is missing"),
         ({"models": None}, InputError, "benchmarks stand there without models"),
         ({"models": ["opnai/gpt"]}, ModelError, "no provider 'opnai'. Did you mean 'openai'?"),
-        ({"models": [3]}, InputError, "models: 3 is no text"),
+        ({"models": [3]}, InputError, "models 1: text is needed, not 3."),
         ({"metrics": "exact"}, InputError, "metrics: a list is needed, not 'exact'."),
         ({"metrics": ["exakt"], "compare": None}, SpecError, "metrics: no metric named 'exakt'"),
         ({"studies": ["rankin"]}, InputError, "studies: no study named 'rankin'. Did you mean 'ranking'?"),
-        ({"studies": "some"}, InputError, "studies: a list of studies, or all; not 'some'."),
-        ({"compare": [{"candidates": ["A", "B"]}]}, InputError, "compare 1: the key metric is missing."),
+        ({"studies": "some"}, InputError, "studies: a list or all is needed, not 'some'."),
         ({"compare": ["A"]}, InputError, "compare 1: a mapping is needed"),
         ({"compare": [{"candidates": ["vllm/n0", "vllm/m"], "metric": "exact"}]}, SelectionError,
          "compare 1: no candidate named 'vllm/n0' in this run. Did you mean"),
         ({"compare": [{"candidates": ["vllm/m", "baseline/random"], "metric": "meteor"}]}, InputError,
-         "compare 1: nothing is marked by 'meteor' here. Known: exact, rouge."),
-        ({"compare": [{"metric": "exact", "population": "all"}]}, InputError, "population: sample or fixed"),
+         "compare 1: nothing is scored by 'meteor' here. Known: exact, rouge."),
+        ({"compare": [{"metric": "exact", "population": "all"}]}, InputError,
+         "compare 1, population: sample or fixed is needed, not 'all'."),
         ({"report": {"to": 7}}, InputError, "report, to: text is needed, not 7."),
         ({"report": {"at": "x"}}, InputError, "report: no key 'at'"),
         ({"report": {"to": "nowhere/x.html"}}, InputError, "report, to: no folder nowhere to put the report"),
+        ({"run": True}, InputError, "run: text is needed, not True. YAML reads yes, no, on and off as"),
+        ({"max_cost": "1e3"}, InputError, "max_cost: a number is needed, not '1e3'. YAML reads a power of"),
+        ({"settings": {"repeats": 2.5}}, InputError, "settings, repeats: a whole number is needed, not 2.5."),
+        ({"models": [" "]}, InputError, "models 1: text is needed, not ' '."),
+        ({"metrics": [{"rouge": 1}]}, InputError, "metrics 1: text is needed, not {'rouge': 1}. Put quotes"),
+        ({"settings": ["repeats"]}, InputError, "settings: a mapping is needed, not ['repeats']."),
+        ({"compare": [{"candidates": "A", "metric": "exact"}]}, InputError,
+         "compare 1, candidates: a list is needed, not 'A'."),
+        ({"compare": [{}, {"margn": 1}]}, InputError, "compare 2: no key 'margn'. Did you mean 'margin'?"),
+        ({"primary": 3}, InputError, "primary: text is needed, not 3."),
+        ({"primary": "exakt"}, InputError, "primary: nothing is scored by 'exakt' here. Did you"),
+        ({"primary": "overall(by=topic)"}, SelectionError, "primary: overall, by: format or category"),
+        ({"overall": []}, InputError, "overall: a mapping is needed, not []."),
+        ({"overall": {"wieghts": "micro"}}, InputError, "overall: no key 'wieghts'. Did you mean 'weights'?"),
+        ({"overall": {"by": "topic"}}, InputError, "overall, by: format or category is needed, not 'topic'."),
+        ({"overall": {"weights": "all"}}, InputError,
+         "overall, weights: macro or micro or a mapping is needed, not 'all'."),
+        ({"overall": {"weights": {"short": "2"}}}, InputError, "overall, weights, short: a "),
+        ({"overall": {"weights": {"short": True}}}, InputError, "overall, weights, short: a "),
+        ({"overall": {"weights": {"short": -2}}}, SelectionError, "overall, weights: 'short' needs a number"),
+        ({"overall": {"weights": {"short": 0}}}, SelectionError, "overall, weights: 'short' needs a number"),
+        ({"overall": {"groups": {"x": []}}}, SelectionError, "overall, groups: 'x' holds no format"),
+        ({"overall": {"groups": {"x": ["mcq"], "y": ["mcq"]}}}, SelectionError, "'mcq' is in 'x' and in 'y'"),
+        ({"overall": {"groups": {True: ["mcq"]}}}, InputError, "name is text, not True. YAML reads yes"),
+        ({"overall": {"metrics": ["exact"]}}, InputError, "overall, metrics: a mapping is needed"),
         ({"offline": "no"}, InputError, "offline: true or false is needed, not 'no'."),
     ],
 )  # fmt: skip
@@ -218,6 +243,49 @@ def test_a_mistake_is_named_with_file_and_key_before_anybody_is_asked(
     assert str(told.value).startswith(str(tmp_path / "exam.yaml"))
     assert words in str(told.value)
     assert ({}, False) == (server.seen, (tmp_path / "one.viva").exists())
+
+
+def test_what_a_plan_says_of_primary_and_overall_stays_with_the_run(file, endpoint, tmp_path):
+    endpoint()
+    overall = {"groups": {"all": ["short"]}, "metrics": {"short": "exact"}, "weights": {"all": 3}}
+    plan = file(overall=overall, compare=[{"candidates": ["vllm/m", "baseline/reference"]}], studies=None)
+    compared = viva_.examine(plan)[2].rows[0]
+    assert ("overall", "overall") == (compared["metric"], compared["criterion"])
+    run = viva_.open(tmp_path / "one.viva")
+    assert "compared by overall, stated in the plan." in str(
+        run.compare("vllm/m(temperature=0.5)", "baseline/random")
+    )
+    assert "groups=[all:short], metrics=[short:exact], weights=[all:3.0]" in compared["signature"]
+    viva_.examine(file(primary="rouge:f1", compare=None, studies=None, report=None))
+    assert "rouge(n=1)" == run.compare("vllm/m(temperature=0.5)", "baseline/random").rows[0]["metric"]
+
+
+def test_what_is_null_in_a_plan_is_not_stated(file):
+    from vivavoce.pipeline.plan_file import read_plan
+
+    plan = read_plan(
+        file(text="run: a.viva\nmetrics:\nsettings: {repeats: null}\noverall: {by: null}\nreport: ~")
+    )
+    assert ((), {"allow": ()}, "overall(by=format, weights=macro)", None) == (
+        plan.metrics, plan.settings, str(plan.overall), plan.report
+    )  # fmt: skip
+
+
+def test_the_schema_for_editors_knows_every_key_and_refuses_what_the_check_refuses(viva):
+    import jsonschema
+
+    schema = json.loads(viva("run", "--schema").stdout)
+    assert {"run", "primary", "overall", "settings", "max_cost"} < schema["properties"].keys()
+    check = jsonschema.Draft202012Validator(schema)
+    good = {"run": "a.viva", "settings": {"repeats": 2}, "overall": {"weights": {"short": 2}}, "report": True}
+    assert [] == list(check.iter_errors(good))
+    for bad in (
+        {"runn": "a"},
+        {"settings": {"repeats": "two"}},
+        {"overall": {"by": "x"}},
+        {"metrics": "exact"},
+    ):
+        assert list(check.iter_errors({"run": "a.viva", **bad}))
 
 
 @pytest.mark.parametrize(

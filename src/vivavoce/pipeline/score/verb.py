@@ -15,12 +15,13 @@ from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
 from vivavoce.pipeline.load import load_scores, select_items, with_generated
-from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.pipeline.named_scores import overall_table, scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.overall_design import is_overall
 from vivavoce.studies.leaderboard.thresholds import BadEnds
 
 
@@ -33,7 +34,50 @@ def score_run(
     passes: int,
     bad_ends: BadEnds | None,
 ) -> Finding:
-    """Score every response that has no score yet, and return the estimates of these metrics."""
+    """Score every response that has no score yet, and return the estimates of these metrics.
+
+    An overall scores nothing by itself: its estimates come first, of the scores that are there then.
+    """
+    overalls = [str(name) for name in metrics if is_overall(str(name))]
+    rest = [name for name in metrics if str(name) not in overalls]
+    if not overalls:
+        return _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
+    scored = _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends) if rest else None
+    return _with_overalls(run, scored, overalls, select_items(run, items), bad_ends)
+
+
+def _with_overalls(
+    run: RunFile,
+    scored: Finding | None,
+    overalls: Sequence[str],
+    selected: set[ItemKey] | None,
+    bad_ends: BadEnds | None,
+) -> Finding:
+    """The estimates of these overalls, and what was scored after them."""
+    findings = []
+    for name in overalls:
+        table = overall_table(run, name, selected)
+        estimated = estimate_scores(run, table, selected, bad_ends)
+        findings.append(replace(estimated, notes=(*estimated.notes, *table.notes)))
+    findings += [scored] if scored else []
+    return Finding(
+        study="score",
+        rows=tuple(row for finding in findings for row in finding.rows),
+        text="\n".join(finding.text for finding in findings),
+        notes=tuple(dict.fromkeys(note for finding in findings for note in finding.notes)),
+    )
+
+
+def _score_run(
+    run: RunFile,
+    metrics: Sequence[str],
+    options: AskOptions,
+    *,
+    items: str | None,
+    passes: int,
+    bad_ends: BadEnds | None,
+) -> Finding:
+    """Score by metrics, and their estimates."""
     if passes < 1:
         raise InputError(f"--passes {passes}: every answer is marked once at least.")
     selected = select_items(run, items)

@@ -31,6 +31,7 @@ from vivavoce.studies.raters.validation_status import stamp_notes, status_of
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
+    SECTION,
     JudgedCriterion,
     Labels,
     ScoreTable,
@@ -192,6 +193,8 @@ def _notes(scores: ScoreTable, views: _Views) -> tuple[str, ...]:
     if views.bad.worst_at is None and views.bad.tail is None and not views.lines:
         return ()
     notes = [f"Bad ends are of values by answer. {line}" for line in left_out]
+    if SECTION in scores.scores.columns:
+        notes.append("Bad ends are of one criterion: an overall has none.")
     return (*notes, *_notes_on_vetoes(scores, single, views.lines))
 
 
@@ -398,6 +401,8 @@ def _mean_views(part: pl.DataFrame, measure: Measure, views: _Views, people: _Pe
         return _under_veto(rows, criterion, failed, why_none)
 
     yield _View("mean", by_item, observed, mean)
+    if SECTION in part.columns:  # the bad end of one format is no bad end of another
+        return
     if bad.worst_at is not None:
         enough = observed & (observed.sum().over("candidate", "item", "variant") >= bad.worst_at)
         yield _View(f"worst@{bad.worst_at}", by_response, enough, worst)
