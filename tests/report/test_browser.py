@@ -436,6 +436,17 @@ def test_the_page_is_built_for_everyone(page: Page) -> None:
     assert looking.BUILT == looking.structure(page)
 
 
+def test_a_cut_example_leads_to_its_answers(browser: Browser, tmp_path: Path) -> None:
+    run = made(
+        tmp_path, {"Able": {"q1": "long " * 200, "q2": "rest"}, "Hasty": {"q1": "the key of q1", "q2": "no"}}
+    )
+    run.score("rouge(n=1)")
+    with looking.opened(browser, run.report()) as page:
+        page.locator("a[data-item='q1']").click()
+        page.get_by_text("of 2 answers that match").wait_for()
+        assert '"q1"' == page.get_by_label("Search in questions").input_value()
+
+
 def test_a_large_run_gives_a_bounded_page(browser: Browser, tmp_path: Path) -> None:
     """Tens of thousands of answers: work is counted (bytes, elements), not timed."""
     folder, n = tmp_path / "large", length(20_000, 50_000)

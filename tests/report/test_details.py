@@ -12,7 +12,9 @@ from vivavoce.core.records import Criterion, Measure
 from vivavoce.pipeline.run import Run
 from vivavoce.report.sections.earlier import scores_by_day
 from vivavoce.report.sections.examples import leading_pair
+from vivavoce.report.sections.grids import overall_row
 from vivavoce.store.calls import response_days
+from vivavoce.studies.leaderboard.primary import Primary
 
 
 def rows(run: Run, section: str, **settings: Any) -> list[dict[str, Any]]:
@@ -239,3 +241,40 @@ def test_imported_answers_have_no_day(tmp_path: Path) -> None:
     run = made(tmp_path, {"A": twins([0.5])})
     with run.file.reading() as db:
         assert response_days(db) is None
+
+
+def test_thirty_criteria_are_sixteen_rows_and_a_count(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": twins([0.5, 0.7]), "B": twins([0.9, 0.1])})
+    score(run, *(f"told(high={k})" for k in range(1, 31)))
+    assert 16 == len({row["criterion"] for row in rows(run, "grid")})
+    assert "14 further criteria" in report(run).text
+
+
+def test_all_failed_or_one_item_makes_a_page_without_a_number_of_its_own(tmp_path: Path) -> None:
+    failed = marked(tmp_path / "failed", {"A": twins(["fail"] * 3), "B": twins(["fail"] * 3)})
+    assert {None} == {row["estimate"] for row in rows(failed, "grid")}
+    assert [] == rows(failed, "example")
+    single = marked(tmp_path / "single", {"A": {"q": "0.2"}, "B": {"q": "0.8"}})
+    assert ["B", "A"] == [row["candidate"] for row in rows(single, "example")]
+    assert "B and A differ on 1 of 1 question that both have scores on" in report(single).text
+
+
+def test_a_selection_of_items_narrows_every_part(tmp_path: Path) -> None:
+    run = losing(tmp_path)
+    (tmp_path / "part").mkdir()
+    part = f"jsonl(path='{tmp_path}/part/exam.jsonl')"
+    lines = (tmp_path / "exam.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "part" / "exam.jsonl").write_text(lines[1] + "\n", encoding="utf-8")
+    narrow = [row for row in run.report_rows(items=part) if row["section"] == "grid"]
+    assert {1} == {row["n_items"] for row in narrow}
+
+
+def test_an_overall_leads_the_grid_though_it_has_no_leaderboard() -> None:
+    figures = {"low": 0.4, "high": 0.9, "n_items": 4, "n_groups": 4}
+    scores = [{"candidate": name, "estimate": 0.6, **figures} for name in ("B", "A")]
+    primary = Primary("exam", "overall", "overall", "", "overall", "stated in the plan")
+    row = overall_row(primary, scores, ["A", "B", "C"])
+    assert row is not None
+    assert (True, [0.6, 0.6, None]) == (row.is_primary, [cell and cell["estimate"] for cell in row.cells])
+    assert (0.0, 1.0) == row.scale
+    assert overall_row(primary, [], ["A"]) is None

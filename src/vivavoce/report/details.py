@@ -13,6 +13,7 @@ from vivavoce.report.sections.grids import (
     category_grid,
     criteria_grid,
     grid_rows,
+    overall_row,
     primary_of_boards,
 )
 from vivavoce.report.sections.leaderboard import Leaderboard
@@ -43,7 +44,12 @@ def details(
     spent = costs(plain.responses, data.primary_rows)
     return {
         "primary_boards": frozenset(map(board_of, first.rows)) if first else frozenset(),
-        "grid": criteria_grid(leaderboards, first, candidates),
+        "grid": criteria_grid(
+            leaderboards,
+            first,
+            candidates,
+            None if first else overall_row(data.primary, data.primary_rows, candidates),
+        ),
         "primary_matrix": next(iter(matrices(data.primary_pairs)), None),
         "categories": category_grid(profiles, first, candidates),
         "tested_categories": _category_test(profiles, first),

@@ -363,6 +363,16 @@
   });
   document.getElementById("answers-open").addEventListener("click", () => rows().forEach((row) => { row.open = true; }));
   document.getElementById("answers-close").addEventListener("click", () => rows().forEach((row) => { row.open = false; }));
+  /* A link to the answers to one question looks for its name. */
+  for (const link of document.querySelectorAll("a[data-item]")) {
+    link.addEventListener("click", () => {
+      form.reset();
+      setTimeout(() => {
+        control("search").value = `"${link.dataset.item}"`;
+        refresh();
+      });
+    });
+  }
   whole.hidden = false;
   legend();
   refresh();

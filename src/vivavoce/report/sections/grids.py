@@ -61,16 +61,32 @@ def candidates_in_order(boards: Sequence[Leaderboard], first: Rows = ()) -> list
     return sorted(roles, key=lambda name: (roles[name] != "candidate", ahead.get(name, len(ahead)), name))
 
 
+def overall_row(primary: Primary | None, scored: Rows, candidates: Sequence[str]) -> GridRow | None:
+    """The row of a primary criterion without a leaderboard, which is a mean over groups; null for no rows."""
+    by_candidate = {row["candidate"]: row for row in scored if row["estimate"] is not None}
+    if primary is None or not by_candidate:
+        return None
+    ends = [row[end] for row in by_candidate.values() for end in ("estimate", "low", "high")]
+    values = [end for end in ends if end is not None]
+    scale = Scale(min(0.0, *values), max(1.0, *values))
+    cells = [by_candidate.get(name) for name in candidates[:MOST_CANDIDATES]]
+    return GridRow(primary.label, primary.benchmark, scale, cells, is_primary=True)
+
+
 def criteria_grid(
-    boards: Sequence[Leaderboard], first: Leaderboard | None, candidates: Sequence[str]
+    boards: Sequence[Leaderboard],
+    first: Leaderboard | None,
+    candidates: Sequence[str],
+    overall: GridRow | None = None,
 ) -> Grid:
-    """A row per leaderboard, the primary criterion ahead, a column per candidate in this order."""
-    if not boards:
+    """A row per leaderboard, the primary criterion or an `overall` ahead, a column per candidate."""
+    if not boards and overall is None:
         return Grid((), (), reason="Nothing has been scored yet.")
     columns = candidates[:MOST_CANDIDATES]
     benchmarks = {board.benchmark for board in boards}
     in_order = sorted(boards, key=lambda board: board is not first)  # stable: the rest keeps its order
     rows = [_criterion(board, columns, len(benchmarks) > 1, board is first) for board in in_order]
+    rows = [*filter(None, [overall]), *rows]
     omitted = _omitted(len(candidates) - len(columns), len(rows) - MOST_CRITERIA, "criterion", "criteria")
     return Grid(columns, rows[:MOST_CRITERIA], omitted)
 
