@@ -29,6 +29,30 @@ def test_a_log_gets_a_line_after_half_a_minute_and_then_ever_fewer(monkeypatch, 
     assert 5 <= len(lines) <= 12
 
 
+@pytest.mark.parametrize("bars", [collect_progress, progress_bars])
+def test_a_log_gets_a_line_a_minute_and_none_with_quiet(monkeypatch, capsys, bars):
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with bars(show=True) as update:
+        for second in range(301):
+            clock[0] = float(second)
+            what = UsageCounter(answered=second - 2, failed=2) if bars is collect_progress else "token_f1"
+            update(what, *(() if bars is collect_progress else (second,)), 1000)
+    lines = capsys.readouterr().err.splitlines()
+    assert 5 == len(lines)
+    first = "60 of 1,000 answers, 2 failed" if bars is collect_progress else "token_f1: 60 of 1,000"
+    assert f"viva: {first}" == lines[0]
+    with bars(show=False) as update:
+        assert update is None
+
+
+def test_what_takes_less_than_a_minute_prints_no_progress(capsys):
+    plain = PlainProgress()
+    for n in range(1000):
+        plain("token_f1", n, 1000)
+    assert "" == capsys.readouterr().err
+
+
 @pytest.mark.parametrize("waiting", [(), (Waiting("https://host", 3, 8.0),)])
 def test_a_log_gets_no_line_for_short_waits(capsys, waiting):
     PlainProgress().waiting(waiting)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
@@ -29,7 +30,12 @@ from vivavoce.core.text import printable
 def collect(
     run: RunPath,
     benchmark: Annotated[
-        str, typer.Argument(help="The benchmark: sample, jsonl:path=FILE …", metavar="BENCHMARK")
+        str,
+        typer.Argument(
+            help="The benchmark: sample, jsonl:path=FILE …",
+            metavar="BENCHMARK",
+            autocompletion=completion.registered("benchmarks"),
+        ),
     ],
     model: Annotated[
         list[str],

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.gate_output import check_gate_files, is_gate, print_gate, write_gate_files
 from vivavoce.cli.options import Items, Json, Plugin, Primary, Quiet, RunPath, open_run, output_path
@@ -29,6 +30,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="[A B...]",
+            autocompletion=completion.candidates,
             help="Candidates by their names in the run, or parts of them; by default both of a run of two.",
         ),
     ] = [],
@@ -37,6 +39,7 @@ def compare(
         typer.Option(
             help="Metric to compare by, or a part of its name if only one fits; by default the primary one.",
             metavar="METRIC",
+            autocompletion=completion.metrics,
         ),
     ] = None,
     primary: Primary = None,
@@ -45,7 +48,12 @@ def compare(
         typer.Option(help="Smallest difference that matters, in the metric's units.", metavar="NUMBER"),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Compare all other candidates with this one only.", metavar="CANDIDATE")
+        str | None,
+        typer.Option(
+            help="Compare all other candidates with this one only.",
+            metavar="CANDIDATE",
+            autocompletion=completion.candidates,
+        ),
     ] = None,
     population: Annotated[
         Literal["sample", "fixed"],
@@ -60,6 +68,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="METRIC",
+            autocompletion=completion.metrics,
             help="People's scores that correct a judge's; by default the only ones of the criterion.",
         ),
     ] = None,

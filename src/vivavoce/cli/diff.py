@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.core.text import printable
@@ -13,10 +14,20 @@ from vivavoce.core.text import printable
 def diff(
     run: RunPath,
     one: Annotated[
-        str, typer.Argument(metavar="SIGNATURE", help="The old measure: its signature, or its metric.")
+        str,
+        typer.Argument(
+            metavar="SIGNATURE",
+            autocompletion=completion.metrics,
+            help="The old measure: its signature, or its metric.",
+        ),
     ],
     other: Annotated[
-        str, typer.Argument(metavar="SIGNATURE", help="The new measure: its signature, or its metric.")
+        str,
+        typer.Argument(
+            metavar="SIGNATURE",
+            autocompletion=completion.metrics,
+            help="The new measure: its signature, or its metric.",
+        ),
     ],
     margin: Annotated[
         float | None,

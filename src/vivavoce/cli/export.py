@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json, print_table
 
@@ -17,10 +18,22 @@ def export(
         Path,
         typer.Argument(parser=output_path, metavar="TO", help="A folder for tables, a file for a run."),
     ],
-    format: Annotated[str, typer.Option(metavar="FORMAT", help="What to write: {exporters}.")],
+    format: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            autocompletion=completion.registered("exporters"),
+            help="What to write: {exporters}.",
+        ),
+    ],
     items: Items = None,
     table: Annotated[
-        list[str], typer.Option(help=f"One of {TABLES}; repeatable, by default all.", metavar="TABLE")
+        list[str],
+        typer.Option(
+            help=f"One of {TABLES}; repeatable, by default all.",
+            metavar="TABLE",
+            autocompletion=completion.words(*TABLES.split(", ")),
+        ),
     ] = [],
     redact: Redact = False,
     plugin: Plugin = [],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import (
     Delimiter,
     Direction,
@@ -54,6 +55,7 @@ def import_(
             help="The benchmark that was answered, such as jsonl:path=FILE; default: the questions of the "
             "table, else the run's only benchmark.",
             metavar="BENCHMARK",
+            autocompletion=completion.registered("benchmarks"),
         ),
     ] = None,
     map: Map = [],

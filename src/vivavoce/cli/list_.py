@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.core.registry import KINDS, load_plugin
@@ -21,7 +22,13 @@ def _kind(word: str) -> str:
 
 def list_(
     kind: Annotated[
-        str, typer.Argument(parser=_kind, metavar="KIND", help=f"What to list: {', '.join(LISTED)}.")
+        str,
+        typer.Argument(
+            parser=_kind,
+            metavar="KIND",
+            autocompletion=completion.words(*LISTED),
+            help=f"What to list: {', '.join(LISTED)}.",
+        ),
     ],
     plugin: Plugin = [],
     json: Json = False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run, output_path
 from vivavoce.cli.output import counted, print_json
 from vivavoce.cli.run_files import check_output_path
@@ -36,7 +37,11 @@ def panel(
     items: Items = None,
     candidates: Annotated[
         list[str],
-        typer.Option(help="make: a candidate to show; repeatable; by default all.", metavar="CANDIDATE"),
+        typer.Option(
+            help="make: a candidate to show; repeatable; by default all.",
+            metavar="CANDIDATE",
+            autocompletion=completion.candidates,
+        ),
     ] = [],
     task: Annotated[
         Literal["rank", "rate"] | None,
@@ -68,7 +73,11 @@ def panel(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="make --for: the judge whose scores people are to correct.", metavar="METRIC"),
+        typer.Option(
+            help="make --for: the judge whose scores people are to correct.",
+            metavar="METRIC",
+            autocompletion=completion.metrics,
+        ),
     ] = None,
     margin: Annotated[
         float | None,

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars at a terminal; elsewhere only, and seldom, which endpoint is waited for."""
+"""Progress on stderr: bars at a terminal; elsewhere a line a minute, and which endpoint is waited for."""
 
 import sys
 import time
@@ -8,6 +8,8 @@ from typing import Any
 
 from vivavoce.core.text import one_line, printable
 
+LINE_EVERY_S = 60.0
+"""Seconds between two plain lines of progress; what takes less time prints none."""
 FIRST_LINE_S, LONGEST_PAUSE_S = 30.0, 600.0
 """Seconds of waiting before the first plain line; the pause between two doubles up to the longest."""
 
@@ -18,13 +20,17 @@ def waiting_text(waiting: Sequence[object]) -> str:
 
 
 class PlainProgress:
-    """Prints lines where there is no terminal: a log gets one when an endpoint is waited for, then fewer."""
+    """Prints lines where there is no terminal: how far it is each minute, and seldom what is waited for."""
 
     def __init__(self) -> None:
         self._pause, self._printed_at = FIRST_LINE_S, float("-inf")
+        self._line_at = time.monotonic()
 
     def __call__(self, what: Any, *counts: int) -> None:
-        """Say what is waited for, where the counter of a collect names it."""
+        """Say how far it is, and what is waited for, where the counter of a collect names it."""
+        if time.monotonic() - self._line_at >= LINE_EVERY_S:
+            self._line_at = time.monotonic()
+            print(printable(f"viva: {_progress_text(what, *counts)}"), file=sys.stderr, flush=True)
         self.waiting(getattr(what, "waiting", ()))
 
     def waiting(self, waiting: Sequence[Any]) -> None:
@@ -35,6 +41,13 @@ class PlainProgress:
             print(printable(f"viva: {waiting_text(long)}"), file=sys.stderr)
             self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
             self._printed_at = now
+
+
+def _progress_text(what: Any, *counts: int) -> str:
+    """`token_f1: 200 of 1,000`, or of a collect `200 of 1,000 answers, 3 failed`."""
+    if isinstance(what, str):
+        return f"{one_line(what)}: {' of '.join(f'{n:,}' for n in counts)}"
+    return f"{what.done:,} of {' of '.join(f'{n:,}' for n in counts)} answers, {what.failed:,} failed"
 
 
 class _Bars:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
@@ -37,6 +38,7 @@ def score(
         list[str],
         typer.Argument(
             metavar="[METRIC...]",
+            autocompletion=completion.registered("metrics"),
             help="Metrics, such as rouge:n=L, or @FILE with one a line; by default what fits the formats.",
         ),
     ] = [],

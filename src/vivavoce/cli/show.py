@@ -5,13 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import as_text, print_json, print_table
 from vivavoce.core.registry import load_plugin
 
 
 def show(
-    spec: Annotated[str, typer.Argument(help="What to show, such as rouge:n=L or sample.", metavar="SPEC")],
+    spec: Annotated[
+        str,
+        typer.Argument(
+            help="What to show, such as rouge:n=L or sample.",
+            metavar="SPEC",
+            autocompletion=completion.registered("metrics"),
+        ),
+    ],
     plugin: Plugin = [],
     json: Json = False,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json
 from vivavoce.core.text import printable
@@ -16,6 +17,7 @@ def study(
         list[str],
         typer.Argument(
             metavar="[STUDY...]",
+            autocompletion=completion.registered("studies"),
             help="Names or specs, such as examiners:margin=0.1, of {studies}. "
             "`viva list studies` describes them.",
         ),
@@ -31,7 +33,9 @@ def study(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="examiners, rubrics: the metric that holds people's scores in this run.", metavar="METRIC"
+            help="examiners, rubrics: the metric that holds people's scores in this run.",
+            metavar="METRIC",
+            autocompletion=completion.metrics,
         ),
     ] = None,
     margin: Annotated[

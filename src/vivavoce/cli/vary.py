@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
     Allow,
@@ -32,6 +33,7 @@ def vary(
         list[str],
         typer.Argument(
             metavar="VARIATION...",
+            autocompletion=completion.registered("variations"),
             help="Any of {variations}, such as bias:type=recency or rephrase:k=5,model=…",
         ),
     ],

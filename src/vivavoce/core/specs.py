@@ -294,6 +294,16 @@ def parse_many(texts: Iterable[str]) -> list[Spec]:
     return specs
 
 
+def short_form(spec: Spec) -> str | None:
+    """The spec as a shell takes it without quotes; null where it needs the long form."""
+    settings = ",".join(f"{k}={v if isinstance(v, str) else show(v)}" for k, v in spec.settings.items())
+    text = f"{spec.name}:{settings}" if settings else spec.name
+    try:
+        return text if parse(text) == spec else None
+    except SpecError:
+        return None
+
+
 class Signed(NamedTuple):
     """A signature taken apart: the whole spec, and what follows its `@`."""
 
