@@ -16,7 +16,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-MOST_PACKAGES, MOST_MB = 40, 490
+MOST_PACKAGES, MOST_MB = 40, 420
 """What the core may bring, vivavoce itself included."""
 
 

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         RetryableError,
         Usage,
     )
+    from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
     from vivavoce.pipeline.exchange.log_readers import LogReader
     from vivavoce.pipeline.plan_file import examine
@@ -84,6 +85,7 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
+    "pipeline.evaluate": ("Evaluated", "evaluate"),
     "pipeline.plan_file": ("examine",),
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
@@ -127,6 +129,7 @@ __all__ = [
     "Card",
     "ComparativeMetric",
     "Criterion",
+    "Evaluated",
     "Exported",
     "Exporter",
     "FatalError",
@@ -170,6 +173,7 @@ __all__ = [
     "VivaError",
     "__version__",
     "benchmark",
+    "evaluate",
     "examine",
     "exporter",
     "format",

@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from vivavoce.report.charts.distributions import HARD_SPACE
 from vivavoce.report.charts.svg import Drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -14,7 +15,7 @@ NUMBER = r"(-?[\d.]+)"
 def sheets(drawing: str | None) -> list[Element]:
     """What a page holds of a drawing: its wide form and, unless that is narrow enough, a narrow one."""
     assert isinstance(drawing, Drawing)
-    return list(ElementTree.fromstring(drawing.__html__()))
+    return list(ElementTree.fromstring(drawing.__html__().replace(HARD_SPACE, " ")))
 
 
 def styled(drawing: str | None, *styles: str, narrow: bool = False) -> list[Element]:
@@ -79,9 +80,12 @@ def place(
 
 
 def texts(svg: str | None) -> list[str]:
-    """Every text of a drawing."""
+    """Every text of a drawing, hard spaces as spaces."""
     assert svg is not None
-    return [" ".join(t.itertext()) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    return [
+        " ".join(t.itertext()).replace(HARD_SPACE, " ")
+        for t in ElementTree.fromstring(svg).iter(f"{SVG}text")
+    ]
 
 
 def told(svg: str | None) -> str:

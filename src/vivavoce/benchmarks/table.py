@@ -23,10 +23,10 @@ from vivavoce.core.tables import ITEMS, LISTS, Line
 from vivavoce.core.text import label, one_line
 
 SHORT_WORDS = 10
-"""References of at most so many words are short answers."""
+"""A key of at most so many words is a short answer."""
 INFERRED = (
     "options: mcq, and with several keys list; the key True or False: true_false; steps: multi_hop, and with "
-    f"the number of a wrong one multi_hop_inverse; a key or references of {SHORT_WORDS} words at most: "
+    f"the number of a wrong one multi_hop_inverse; a key or a reference of {SHORT_WORDS} words at most: "
     "short; every other question: longform"
 )
 """The rule for the format of a question that states none."""
@@ -186,7 +186,7 @@ def _format(row: Mapping[str, Any]) -> str:
         return "true_false"
     if options:
         return "list" if len(keys) > 1 else "mcq"
-    return "short" if 0 < max((len(key.split()) for key in keys), default=0) <= SHORT_WORDS else "longform"
+    return "short" if any(len(key.split()) <= SHORT_WORDS for key in keys) else "longform"
 
 
 def _keys(row: Mapping[str, Any]) -> list[str]:

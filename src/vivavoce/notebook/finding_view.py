@@ -86,12 +86,15 @@ def _columns(study: str, rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     names = MAIN.get(study) or {name: str(name).replace("_", " ") for row in rows for name in row}
     cells = {name: [_value(row, name) for row in rows] for name in names}
     columns = [Column(names[name], c) for name, c in cells.items() if _tells(c, SAYS_NOTHING.get(name))]
-    if study in MAIN:
+    return columns if study in MAIN else _few(columns)
+
+
+def _few(columns: list[Column]) -> list[Column]:
+    """As many columns as fit; of many those tell most that are not the same in every row."""
+    if len(columns) <= MOST_COLUMNS:
         return columns
-    if len(columns) > MOST_COLUMNS and len(rows) > 1:
-        # Of many columns those tell most that are not the same in every row.
-        columns = [column for column in columns if len(set(map(repr, column.cells))) > 1]
-    return columns[:MOST_COLUMNS]
+    varied = [column for column in columns if len(set(map(repr, column.cells))) > 1]
+    return (varied or columns)[:MOST_COLUMNS]
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:

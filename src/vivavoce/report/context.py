@@ -124,6 +124,7 @@ def _totals(data: ReportData) -> list[tuple[str, int]]:
 _EVENTS = {
     "collect": "models were asked",
     "import": "answers came in",
+    "import questions": "questions came in",
     "import scores": "marks given elsewhere came in",
     "score": "answers were marked",
     "merge": "another run was brought in",

@@ -8,8 +8,8 @@ the estimate itself takes it.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from vivavoce.stats._arrays import Floats, amount, proportion
 
@@ -131,5 +131,5 @@ def _errors(n_cases: int, judge_sd: float, people_sd: float, correlation: float)
 def _quantiles(n_cases: int, level: float, power: float) -> NDArray[np.float64]:
     """What the error is multiplied by for 2, 3, … N labelled cases."""
     df = np.arange(FEWEST, n_cases + 1, dtype=np.float64) - 1
-    tail = stdtrit(df, 0.5 + proportion("level", level) / 2)
-    return np.asarray(tail + stdtrit(df, power), dtype=np.float64)
+    tail = scipy.special.stdtrit(df, 0.5 + proportion("level", level) / 2)
+    return np.asarray(tail + scipy.special.stdtrit(df, power), dtype=np.float64)

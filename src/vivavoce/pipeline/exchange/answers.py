@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
@@ -20,7 +19,6 @@ from vivavoce.pipeline.exchange.sources import (
     Data,
     Reading,
     Source,
-    default_name,
     read_source,
 )
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, only_benchmark
@@ -47,6 +45,7 @@ class Imported(NamedTuple):
     left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
     `matched` gives the columns that were found under other names than ours, by field; `formats` how many
     questions were taken for each format, where the table stated none; `left_out` the columns not used.
+    `benchmark` is the spec of what was answered.
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
     why one of them was guessed.
     """
@@ -73,6 +72,7 @@ class Imported(NamedTuple):
     encoding: str | None = None
     sheet: str | None = None
     guess: str = ""
+    benchmark: str = ""
 
 
 class Answers(NamedTuple):
@@ -118,12 +118,12 @@ def read_answers(
     present = columns_of(source.lines) if source.free else []
     with source.named():
         with_questions = loaded is None and holds_questions(present, columns)
-        _check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
+        check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
         matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
     lines: Iterable[Line] = renamed(source.lines, matched, columns, constants)
     inferred: Mapping[str, int] = {}
     if with_questions:
-        loaded, lines, inferred = table_items(lines, name or default_name(data))
+        loaded, lines, inferred = table_items(lines, name or source.stem)
         lines = filter(_of_answer, lines)
     loaded = loaded or _benchmark_of(run, source, present)
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
@@ -133,7 +133,7 @@ def read_answers(
     return Answers(source, loaded, responses, skipped, probes, matched, inferred)
 
 
-def _check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
+def check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
     """Raise `InputError` for a field that a table of answers does not have."""
     unknown = [name for name in names if name not in fields]
     if unknown:
@@ -213,8 +213,7 @@ def import_answers(
             db,
             "import",
             {
-                "file": Path(source.name).name,
-                "file_hash": source.hash,
+                **source.record,
                 "benchmark": loaded.spec,
                 "signature": loaded.signature,
                 "map": dict(columns),
@@ -249,6 +248,7 @@ def import_answers(
         encoding=source.dialect.encoding,
         sheet=source.dialect.sheet,
         guess=source.guess,
+        benchmark=loaded.spec,
     )
 
 

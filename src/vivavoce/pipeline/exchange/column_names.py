@@ -159,7 +159,7 @@ def match_answers(
             if not {"answer", "references"} & {*rest, *set}:
                 raise InputError(
                     f"the column {answer!r} may be the key or what the model answered, and no other is "
-                    f"either: {_say('text', [answer])}, or {_say('answer', [answer])}."
+                    f"either: map={{'text': {answer!r}}} or map={{'answer': {answer!r}}} says which."
                 )
         map = {**map, "text": answer}
     fields = (*OF_RESPONSES, *OF_ITEMS) if with_questions else OF_RESPONSES

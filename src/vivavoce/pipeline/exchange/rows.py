@@ -13,6 +13,8 @@ from vivavoce.core.text import one_line, refuse_line_ends
 _NAMES = ("item", "variant", "candidate", "criterion", "rater", "ballot", "edit")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))\s*")
 """A number that can only be meant so: three digits behind the comma may be thousands."""
+_EXACT = 2**53
+"""From here on a float no longer holds every whole number."""
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -35,7 +37,14 @@ def renamed(
             for ours, theirs in matched.items()
             if ours in map or (theirs != ours and _has_cell(line.row, theirs))
         }
-        yield Line(line.where, {**rename(line, present), **set})
+        row = {**rename(line, present), **set}
+        item = row.get("item")
+        if isinstance(item, float) and abs(item) >= _EXACT:
+            raise InputError(
+                f"{line.where}: the id {item:g} is a number so large that two ids may have become one: have "
+                "the column of ids read as text."
+            )
+        yield Line(line.where, row)
 
 
 def _has_cell(row: Mapping[str, Any], name: str) -> bool:

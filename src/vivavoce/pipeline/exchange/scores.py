@@ -7,7 +7,6 @@ A recorded measure needs no registered metric. Its spec is kept as a label, its 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError, suggest
@@ -347,8 +346,7 @@ def import_scores(
             db,
             "import scores",
             {
-                "file": Path(source.name).name,
-                "file_hash": source.hash,
+                **source.record,
                 "metric": str(spec),
                 "map": dict(layout.columns),
                 "set": dict(layout.constants),

@@ -55,6 +55,17 @@ class Source(NamedTuple):
         facts = {**self.dialect._asdict(), "guess": self.guess, "models_in_columns": self.models}
         return {name: value for name, value in facts.items() if value}
 
+    @property
+    def stem(self) -> str:
+        """The name of a benchmark whose questions came from it: the file's stem, else `exam`."""
+        return "exam" if self.in_memory else Path(self.name).stem
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What provenance says of it."""
+        file = "data in memory" if self.in_memory else Path(self.name).name
+        return {"file": file, "file_hash": self.hash}
+
     @contextmanager
     def named(self) -> Iterator[None]:
         """Put the name before the sentence of an `InputError` raised inside."""
@@ -72,7 +83,12 @@ def read_source(
     The log of another tool is read as such where the `benchmark` is known. `named` are the fields that the
     user maps or sets. Raises `InputError` for what cannot be read, or not in this way.
     """
-    source = _file(Path(data), benchmark, reading.dialect) if _is_path(data) else _memory(data)
+    if isinstance(data, Source):
+        source = data
+    elif isinstance(data, str | PathLike):
+        source = _file(Path(data), benchmark, reading.dialect)
+    else:
+        source = _memory(data)
     of_file = any(reading.dialect)
     if (of_file and source.in_memory) or ((of_file or reading.models) and not source.free):
         raise InputError(
@@ -84,10 +100,6 @@ def read_source(
     with source.named():
         lines = list(long_lines(source.lines, reading.models, named))
     return source._replace(lines=lines, models=reading.models)
-
-
-def _is_path(data: Data) -> bool:
-    return isinstance(data, str | PathLike)
 
 
 def _memory(data: Data) -> Source:
@@ -106,8 +118,3 @@ def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
         return Source(str(file), lines, reader.file_hash(file, benchmark), free=False)
     table = open_table(file, dialect)
     return Source(str(file), list(table.lines), file_hash(file), dialect=table.dialect, guess=table.guess)
-
-
-def default_name(data: Data) -> str:
-    """The name of a benchmark whose questions came from these data: the file's stem, else `exam`."""
-    return Path(data).stem if _is_path(data) else "exam"

@@ -5,6 +5,7 @@ chart has a mark per answer, but for the points of a small exam.
 """
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ MOST_POINTS = 200
 """Up to this many answers, all candidates together, are drawn one by one."""
 MOST_CANDIDATES = 24
 BINS = 40
+HARD_SPACE = "\N{NO-BREAK SPACE}"
 GREYS = {"unanswered": ("#d5d9de", "#000"), "unreadable": ("#9aa2ac", "#000"),
          "failed": ("#5a626c", "#fff"), "set_aside": ("#eef0f2", "#000")}  # fmt: skip
 """Fill and text colour, the same in light and dark mode."""
@@ -71,6 +73,11 @@ def _counts_text(counts: Mapping[str, int], thing: str) -> str:
     return ", ".join([count(n, thing), *missing])
 
 
+def _unbroken(text: str) -> str:
+    """The text with hard spaces after numbers: where a line ends, a number stays with its word."""
+    return re.sub(r"(?<=\d) ", HARD_SPACE, text)
+
+
 def _better(criterion: Criterion) -> str:
     return f"{criterion.direction} is better"
 
@@ -97,7 +104,7 @@ def _bars(part: ScoredResponses, names: Sequence[str], left_out: int) -> Drawing
         sheet = Sheet(width)
         sheet.legend({_name(what): fills[what][0] for what in used})
         sheet.height += 6
-        texts = [_counts_text(counts[name], part.thing) for name in names]
+        texts = [_unbroken(_counts_text(counts[name], part.thing)) for name in names]
         lanes = Lanes(sheet, names, texts, tall=28, style="soft small")
         for name, y in zip(names, lanes.at, strict=True):
             parts = [(tally.get((name, what), 0), *fills[what]) for what in used]
@@ -170,7 +177,7 @@ def _histograms(part: ScoredResponses, names: Sequence[str], left_out: int) -> D
             f"median {_name(quantiles[name]['q50'])}; {counts[name]}" if name in quantiles else counts[name]
             for name in names
         ]
-        lanes = Lanes(sheet, names, texts, tall=46, style="soft small")
+        lanes = Lanes(sheet, names, list(map(_unbroken, texts)), tall=46, style="soft small")
         scale = lanes.scale(ends[0], ends[-1])
         base = {name: y + 7 for name, y in zip(names, lanes.at, strict=True)}
         sheet.lines("grid", lanes.across([scale(at) for at in ends]))

@@ -66,9 +66,9 @@ def fitting(text: str, room: float, style: str = "") -> str:
 
 
 def wrapped(text: str, room: float, style: str = "") -> list[str]:
-    """The text on lines of this room, broken between words; a longer word is cut."""
+    """The text on lines of this room, broken between words; a longer word is cut, and hard spaces hold."""
     lines: list[str] = []
-    for word in text.split():
+    for word in filter(None, text.split(" ")):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, style) <= room:
             lines[-1] = longer

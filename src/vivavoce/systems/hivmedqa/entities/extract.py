@@ -27,19 +27,27 @@ _UNITS = (
     "[kmcdnμµ]?(?:g|l|m|mol|eq|iu|u|gy|bq)|mmhg|cmh2o|cc|kcal|cal|log|mm3|mm³|units?|copies|cells?"
     "|tablets?|doses?|s|min|minutes?|h|hrs?|hours?|d|days?|wks?|weeks?|months?|yrs?|years?"
 )
-# A unit stands with its number; hyphens, slashes, apostrophes inside a word stay; marks of layout are blanks.
-# Repeats are bounded or possessive: an answer of nothing but 1,1,1 must not cost its square.
-_PIECE = re.compile(
-    rf"""
-    (?P<measure> (?:[<>≤≥±~]=?\s?)? {_NUMBER} (?:\s?(?:[-–]|to\s)\s?{_NUMBER})? \s?
-        (?: %|‰|°[cf]\b | (?:{_UNITS}) (?:/[\w³²^]+)* (?![\w-]) ) )
-    | (?P<word> [^\W_]+ (?: ['’/&.+-](?=[^\W_]) [^\W_]+ )* (?: \+ | (?<=\d)- (?=[\s.,;)]|$) )? )
-    | (?P<gap> \s+ | [*_`#] )
-    | (?P<mark> . )
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
 _LONGEST = 8
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    """What a line falls into; made at the first use, because it takes 30 ms.
+
+    A unit stands with its number; hyphens, slashes and apostrophes inside a word stay; marks of layout are
+    blanks.
+    Repeats are bounded or possessive: an answer of nothing but 1,1,1 must not cost its square.
+    """
+    return re.compile(
+        rf"""
+        (?P<measure> (?:[<>≤≥±~]=?\s?)? {_NUMBER} (?:\s?(?:[-–]|to\s)\s?{_NUMBER})? \s?
+            (?: %|‰|°[cf]\b | (?:{_UNITS}) (?:/[\w³²^]+)* (?![\w-]) ) )
+        | (?P<word> [^\W_]+ (?: ['’/&.+-](?=[^\W_]) [^\W_]+ )* (?: \+ | (?<=\d)- (?=[\s.,;)]|$) )? )
+        | (?P<gap> \s+ | [*_`#] )
+        | (?P<mark> . )
+        """,
+        re.VERBOSE | re.DOTALL | re.IGNORECASE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,7 @@ def _runs(text: str) -> Iterator[list[str]]:
     """Words in lower case between marks of punctuation; a number with its unit is a run of one."""
     run: list[str] = []
     for line in text.lower().splitlines():
-        for piece in _PIECE.finditer(line):
+        for piece in _piece().finditer(line):
             if piece.lastgroup == "word":
                 run.append(piece[0].replace("’", "'"))
             elif piece.lastgroup != "gap":

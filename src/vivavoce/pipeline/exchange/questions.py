@@ -1,0 +1,49 @@
+"""Questions in: a table that holds questions, and no answers yet, becomes a benchmark of a run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivavoce.benchmarks.table import table_items
+from vivavoce.core.cases import count_items
+from vivavoce.core.tables import ITEMS
+from vivavoce.pipeline.exchange.answers import Imported, check_fields
+from vivavoce.pipeline.exchange.column_names import (
+    OF_RESPONSES,
+    by_field,
+    columns_of,
+    match_answers,
+    match_columns,
+)
+from vivavoce.pipeline.exchange.rows import renamed
+from vivavoce.pipeline.exchange.sources import Source
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_benchmark, put_provenance
+
+
+def holds_answers(source: Source, map: Mapping[str, str], set: Mapping[str, Any]) -> bool:
+    """Whether the source tells of answers, or of models that gave some: it is no table of questions alone."""
+    with source.named():
+        matched = match_columns(columns_of(source.lines), OF_RESPONSES, map=by_field(map), set=set)
+    return bool({"text", "candidate"} & {*matched, *set})
+
+
+def import_questions(
+    run: RunFile, source: Source, *, name: str | None, map: Mapping[str, str], set: Mapping[str, Any]
+) -> Imported:
+    """Store the questions of the source as a benchmark, for models to be asked."""
+    map = by_field(map)
+    with source.named():
+        check_fields((*map, *set), ITEMS)
+        matched = match_answers(columns_of(source.lines), map=map, set=set, with_questions=True)
+    loaded, _, formats = table_items(renamed(source.lines, matched, map, set), name or source.stem)
+    with run.writing() as db:
+        put_benchmark(db, loaded.card, loaded.items, spec=loaded.spec, signature=loaded.signature)
+        body = source.record | {"benchmark": loaded.spec, "matched": matched, "formats": formats}
+        put_provenance(db, "import questions", body, changed=len(loaded.items))
+    facts = count_items(loaded.items)
+    return Imported(
+        responses=0, candidates=0, items=0, blank=0, failed=0, skipped=0, new=0, unchanged=0, replaced=0,
+        identical_repeats=(), questions=facts.questions, repeated=facts.repeated, cases=facts.cases,
+        matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
+        benchmark=loaded.spec,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""A new user's first ten minutes: from a pandas frame of 30 mixed questions to a verdict and a report."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.first_hour.frames import FORMATS, MODELS, mixed_frame
+
+SCRIPT = """
+import pandas as pd
+import vivavoce as viva
+
+frame = pd.read_json("answers.json")
+run = viva.evaluate(frame, to="exam.viva")
+print(run.imported.formats)
+print(run.scored)
+verdict = run.compare()
+print(verdict)
+print(verdict.to_pandas().columns)
+print(run.report("report.html"))
+print(run.scores)
+"""
+"""Twelve lines at most, and nothing but them."""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the script prints, and the folder that it ran in."""
+    folder = tmp_path_factory.mktemp("ten-minutes")
+    mixed_frame().to_json(folder / "answers.json", orient="records")
+    done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, folder
+
+
+def test_it_is_twelve_lines():
+    assert len([line for line in SCRIPT.splitlines() if line.strip()]) <= 12
+
+
+def test_the_formats_are_those_of_the_questions(session: tuple[str, Path]):
+    assert str(FORMATS) in session[0]
+
+
+def test_it_ends_in_a_verdict(session: tuple[str, Path]):
+    assert "This exam cannot tell them apart" in session[0] or "is better" in session[0]
+    assert all(model in session[0] for model in MODELS)
+
+
+def test_the_report_names_both_models(session: tuple[str, Path]):
+    page = (session[1] / "report.html").read_text(encoding="utf-8")
+    assert all(model in page for model in MODELS)
+
+
+def test_the_run_is_read_later_without_the_frame(session: tuple[str, Path]):
+    """Another process scores, compares, studies and reports from the file alone."""
+    (session[1] / "answers.json").unlink(missing_ok=True)
+    for command in (
+        ["score", "exam.viva", "rouge(n=1)"],
+        ["score", "exam.viva", "accuracy", "--items", "table(name=exam)"],
+        ["compare", "exam.viva", "--metric", "exact", "--items", "table(name=exam)"],
+        ["study", "exam.viva"],
+        ["report", "exam.viva", "--to", "again.html"],
+        ["status", "exam.viva", "--verify"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "vivavoce", *command], cwd=session[1], capture_output=True, text=True
+        )
+        lost = 1 if command[0] == "score" else 0  # one response never arrived
+        assert done.returncode in (0, lost), (command, done.stderr)
+
+
+def test_the_frame_is_as_people_have_it():
+    """Capitals, others' names, a float for a whole number, a key of every kind in one column."""
+    frame = mixed_frame()
+    assert (len(frame), len(set(frame["Question"]))) == (60, 30)
+    assert {"ID", "Question", "Choices", "Correct Answer", "Model", "Response"} <= set(frame.columns)
