@@ -15,7 +15,7 @@ frame = pd.read_json("answers.json")
 run = viva.evaluate(frame, to="exam.viva")
 print(run.imported.formats)
 print(run.scored)
-verdict = run.compare()
+verdict = run.compare()  # by the overall of the formats
 print(verdict)
 print(verdict.to_pandas().columns)
 print(run.report("report.html"))

@@ -202,6 +202,23 @@ def test_a_column_of_booleans_or_numbers_is_read_as_text():
     assert (run.responses["text"].to_list(), means(run)) == (["True", "True"], {("accuracy", "M"): 0.5})
 
 
+def test_a_whole_number_among_texts_is_written_whole():
+    run = evaluate([{**ROWS[0]}, {"id": "n", "question": "N?", "answer": 5, "model": "A", "response": 5.0}])
+    assert "5" in run.responses["text"]
+    assert means(run)["exact", "A"] == 1
+
+
+def test_one_question_for_all_rows_can_be_set():
+    run = evaluate([{"answer": "x", "model": "A", "output": "x"}], set={"question": "Which?"})
+    assert means(run)["exact", "A"] == 1
+
+
+def test_a_name_with_signs_is_read_again():
+    run = evaluate(ROWS, "accuracy", name="my exam (v2), x=1")
+    assert run.imported is not None
+    assert run.estimates(items=run.imported.benchmark).rows
+
+
 def test_rows_without_a_model_and_an_answer_tell_of_questions_alone():
     run = evaluate(
         [*QUESTIONS, *({"id": r["id"], "model": r["model"], "response": r["response"]} for r in ROWS)]

@@ -30,22 +30,22 @@ class Evaluated(Run):
     imported: Imported | None = None
     scored: Finding | None = None
 
-    def __init__(self, path: Path | None, *, name: str = "exam") -> None:
+    def __init__(self, path: Path | None) -> None:
         self.temporary = path is None
         if path is None:
             folder = tempfile.mkdtemp(prefix="viva-")  # its owner's alone
-            path = Path(folder) / f"{name}.viva"
+            path = Path(folder) / "exam.viva"
             weakref.finalize(self, _remove, folder, os.getpid())
         super().__init__(path)
 
-    def report_rows(self, to: str | Path | None = None, **options: Any) -> list[dict[str, Any]]:
+    def report_rows(self, to: str | Path | None = None, **rest: Any) -> list[dict[str, Any]]:
         """As of any run; a temporary one has no place beside it, and needs `to`."""
         if self.temporary and to is None:
             raise InputError(
                 "this run is temporary, and so is what lies beside it: name the report's file, as "
                 'run.report("report.html").'
             )
-        return super().report_rows(to, **options)
+        return super().report_rows(to, **rest)
 
 
 def _remove(folder: str, process: int) -> None:

@@ -117,7 +117,8 @@ def read_answers(
     source = read_source(data, loaded, reading, {*columns, *constants})
     present = columns_of(source.lines) if source.free else []
     with source.named():
-        with_questions = loaded is None and holds_questions(present, columns)
+        in_table = "question" in constants or holds_questions(present, columns)
+        with_questions = loaded is None and in_table
         check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
         matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
     lines: Iterable[Line] = renamed(source.lines, matched, columns, constants)
@@ -160,6 +161,8 @@ def _of_answer(line: Line) -> bool:
 def _with_text(line: Line) -> Line:
     """The row with the text of a cell that a frame holds as True or 12: a column of such answers only."""
     text = line.row.get("text")
+    if isinstance(text, float) and text.is_integer():
+        text = int(text)
     return Line(line.where, {**line.row, "text": str(text)}) if isinstance(text, bool | int | float) else line
 
 
