@@ -33,6 +33,7 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
     ("copy", "TO"): ("copy", "exam.viva", "out.viva"),
     ("report", "--to"): ("report", "exam.viva", "--to", "out.html"),
     ("report", "--plots"): ("report", "exam.viva", "--to", "out.html", "--plots", "out/plots"),
+    ("report", "--checklist"): ("report", "exam.viva", "--to", "out.html", "--checklist", "out.md"),
     ("panel", "--to"): ("panel", "exam.viva", "make", "--raters", "ann", "--to", "out/packets", "--n", 5),
     ("challenge", "--to"): ("challenge", "questions", "cliniqlink(data=questions)", "--to", "out/questions"),
     ("compare", "--summary"): (

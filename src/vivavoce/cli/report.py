@@ -35,7 +35,9 @@ def report(
     ] = None,
     pages: Annotated[
         Literal["one", "all"],
-        typer.Option(help="What paper shows: one is the answer and its details, all is everything."),
+        typer.Option(
+            help="What paper shows: one is the answer and its details, all is everything.", metavar="one|all"
+        ),
     ] = "all",
     redact: Redact = False,
     primary: Primary = None,
