@@ -541,6 +541,16 @@ def test_a_text_is_cut_to_its_room_and_breaks_between_words() -> None:
     assert ["one two", "three"] == wrapped("one two three", 45)
     assert [] == wrapped("", 45)
     assert 1 == len(wrapped("x" * 500, 45))
+    assert ["one two", "three …"] == wrapped("one two three four", 45, most=2)
+
+
+def test_a_name_of_a_hundred_thousand_letters_costs_a_line() -> None:
+    for name in ("word " * 20_000, "x" * 100_000, "i" * 100_000):
+        named = ranking((name, 1.0, 1, 2), ("Ben", 2.0, 1, 2), ("Cleo", 3.0, 3, 3))
+        for chart in (plots.rank_ranges(named), plots.critical_difference(named),
+                      plots.forest([*pairs(0.1, a=name), *pairs(0.2, a=name)])):  # fmt: skip
+            assert width(chart) <= 640
+            assert len(chart) < 10_000
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def _scatter_chart(parts: Sequence[ScoredResponses], left_out: int) -> Drawing |
                 _draw_field(sheet, column * (side + SPACE), top, side, shares[column], shares[row])
             start = row * (side + SPACE) + 4
             low, high = (number(end, ".3g") for end in ends[row])
-            lines = [*wrapped(clean(part.label), room - start, "small")[:3], f"{low} to {high}"]
+            lines = [*wrapped(clean(part.label), room - start, "small", most=3), f"{low} to {high}"]
             for k, line in enumerate(lines):
                 y = top + height / 2 + 14 * (k - (len(lines) - 1) / 2)
                 sheet.text(start, y, line, "small" if k < len(lines) - 1 else "small soft")

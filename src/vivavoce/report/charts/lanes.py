@@ -39,7 +39,7 @@ class Lanes:
     ) -> None:
         self.sheet, self.tall, self.style = sheet, tall, style
         cleaned = [clean(name) for name in names]
-        columns = [wrapped(text, MOST_TEXT, style) for text in texts]
+        columns = [wrapped(text, MOST_TEXT, style, most=2) for text in texts]
         text_room = widest((line for lines in columns for line in lines), style)
         self.left, self.right = widest(cleaned) + 8, sheet.room - (text_room + GAP if text_room else 8)
         self.above = self.right - self.left < LEAST_FIELD

@@ -65,13 +65,19 @@ def fitting(text: str, room: float, style: str = "") -> str:
     return text[:end].rstrip() + "…"
 
 
-def wrapped(text: str, room: float, style: str = "") -> list[str]:
-    """The text on lines of this room, broken between words; a longer word is cut, and hard spaces hold."""
+def wrapped(text: str, room: float, style: str = "", *, most: int = 12) -> list[str]:
+    """The text on lines of this room, broken between words; a longer word is cut, and hard spaces hold.
+
+    What has no room on so many lines is left out, and an ellipsis says so.
+    """
     lines: list[str] = []
     for word in filter(None, text.split(" ")):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, style) <= room:
             lines[-1] = longer
+        elif len(lines) == most:
+            lines[-1] = fitting(f"{lines[-1]} …", room, style)
+            break
         else:
             lines.append(fitting(word, room, style))
     return lines
@@ -183,10 +189,10 @@ class Sheet:
             f'<text x="{_place(x)}" y="{_place(base)}"{named}{filled}>{html.escape(words)}</text>'
         )
 
-    def notes(self, notes: Iterable[str], x: float = 0.0, style: str = "soft") -> None:
-        """Lines of text below everything drawn so far, broken where the room ends."""
+    def notes(self, notes: Iterable[str], x: float = 0.0, style: str = "soft", *, most: int = 12) -> None:
+        """Texts below everything drawn so far, each on lines that end with the room, so many at most."""
         for note in notes:
-            for line in wrapped(clean(note), self.room - x, style):
+            for line in wrapped(clean(note), self.room - x, style, most=most):
                 self.text(x, self.height + LINE_HEIGHT / 2, line, style)
                 self.height += LINE_HEIGHT
 

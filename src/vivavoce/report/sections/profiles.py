@@ -222,7 +222,7 @@ def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
             _draw_heads(sheet, x, width, band)
             for name in names:
                 if above:
-                    sheet.notes([name], style="")
+                    sheet.notes([name], style="", most=2)
                 else:
                     sheet.text(x - 8, sheet.height + tall / 2, name, "end")
                 for k, part in enumerate(band):
@@ -240,7 +240,7 @@ def _chart(rows: Rows, criterion: Criterion) -> Drawing | str:
 
 def _draw_heads(sheet: Sheet, x: float, width: float, parts: Sequence[str]) -> None:
     """The names of categories over their columns, on up to three lines that end at the cells."""
-    heads = [wrapped(clean(part), width - 6)[:3] for part in parts]
+    heads = [wrapped(clean(part), width - 6, most=3) for part in parts]
     deepest = max(map(len, heads))
     for k, head in enumerate(heads):
         for line, text in enumerate(head):
