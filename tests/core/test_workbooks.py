@@ -5,6 +5,7 @@ import io
 import re
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -12,6 +13,8 @@ from typing import Any
 
 import openpyxl
 import pytest
+from tests.lengths import length
+from tests.soak.mutations import BYTES
 
 from vivavoce.core import workbooks
 from vivavoce.core.errors import ExtraError, InputError
@@ -237,3 +240,25 @@ def test_a_flipped_byte_is_read_or_refused_with_a_sentence(tmp_path: Path) -> No
         except InputError as error:
             refused += str(error).startswith(str(tmp_path))
     assert refused > 50
+
+
+def test_a_workbook_with_a_mutated_part_is_read_or_refused_with_a_sentence(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", [["id", "text"], ["q1", "x"], ["q2", 3]], other=[["b"]])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    rng = Random(5)
+    counts = Counter[bool]()
+    for number in range(length(200, 5_000)):
+        name = SHEET if number % 2 else rng.choice(list(parts))
+        mutated = rng.choice(BYTES)(parts[name], rng)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for other, raw in parts.items():
+                archive.writestr(other, mutated if other == name else raw)
+        fault = ""
+        try:
+            rows(path)
+        except InputError as error:
+            fault = str(error)
+        assert not fault or fault.startswith(str(path)), fault
+        counts[bool(fault)] += 1
+    assert all(counts[refused] > 20 for refused in (True, False))
