@@ -97,6 +97,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         marks = inspect.signature(Run.import_scores).parameters.items()
         theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
         ours["criteria"] = None  # a text with commas here, a list there
+        theirs["file"] = theirs.pop("data")  # a frame there too
     if verb == "collect":
         ours["models"] = ours.pop("model")  # one at a time here, a list there
         theirs.pop("for_")  # the former name of logprobs; `--for` works too

@@ -74,7 +74,9 @@ def test_columns_of_models_are_named_in_one_option_or_several(viva: Viva, tmp_pa
 
 
 def test_columns_of_models_do_not_go_with_scores(viva: Viva, table: Path) -> None:
-    with pytest.raises(InputError, match="--models-in-columns say something of answers"):
+    with pytest.raises(
+        InputError, match="--models-in-columns says something of answers: it does not go with --scores"
+    ):
         viva("import", "r.viva", table, "--scores", "--measure", "people()", "--models-in-columns", "A")
 
 
@@ -82,3 +84,10 @@ def test_an_exam_whose_encoding_is_a_guess_says_so_where_it_is_shown(viva: Viva,
     path = tmp_path / "exam.csv"
     path.write_bytes("id;question;format;answer\n1;Wie viel µg?;short;5 µg\n".encode("cp1252"))
     assert "Its encoding is a guess: line 2 is not UTF-8" in viva("show", f"csv(path={path})").output
+
+
+def test_the_benchmark_of_a_table_has_the_name_of_its_file_or_another(viva: Viva, table: Path) -> None:
+    for words, name in (((), "answers"), (("--name", "fever"), "fever")):
+        run = table.parent / f"{name}.viva"
+        viva("import", run, table, *words)
+        assert f"1 question (1 case) of {name}, answered by 2 candidates" in viva("status", run).output

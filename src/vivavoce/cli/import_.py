@@ -58,6 +58,12 @@ def import_(
             autocompletion=completion.registered("benchmarks"),
         ),
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="The name of the benchmark of a table with questions; default: the file's.", metavar="NAME"
+        ),
+    ] = None,
     map: Map = [],
     set: Set = [],
     models_in_columns: ModelsInColumns = [],
@@ -126,11 +132,11 @@ def import_(
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if scores:
-        if role or new_version or models_in_columns:
-            raise InputError(
-                "--role, --new-version and --models-in-columns say something of answers: they do not go with "
-                "--scores."
-            )
+        _refuse_options(
+            {"--role": role, "--new-version": new_version, "--name": name}
+            | {"--models-in-columns": models_in_columns},
+            "answers: it does not go with --scores",
+        )
         if measure is None:
             raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
         imported_scores = opened.import_scores(
@@ -153,12 +159,13 @@ def import_(
         elif not quiet:
             _print_scores(run, imported_scores)
         return
-    _refuse_options(options_of_scores)
+    _refuse_options(options_of_scores, "marks: it goes with --scores")
     from vivavoce.pipeline.exchange.wide_tables import columns_of_models
 
     imported = opened.import_answers(
         file,
         benchmark=benchmark,
+        name=name,
         map=columns,
         set=constants,
         role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
@@ -177,10 +184,10 @@ def _split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _refuse_options(options_of_scores: Mapping[str, object]) -> None:
-    """Raise `InputError` if an option of scores goes with answers."""
-    if misplaced := [option for option, value in options_of_scores.items() if value]:
-        raise InputError(f"{misplaced[0]} says something of marks: it goes with --scores.")
+def _refuse_options(options: Mapping[str, object], whose: str) -> None:
+    """Raise `InputError` for an option that goes with the other kind of file."""
+    if misplaced := [option for option, value in options.items() if value]:
+        raise InputError(f"{misplaced[0]} says something of {whose}.")
 
 
 def _print_answers(run: Path, imported: "Imported") -> None:

@@ -91,7 +91,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"hivmedqa needs .*questions\.jsonl: data= names the folder"):
         load(f"hivmedqa(data={tmp_path})")
-    with pytest.raises(SpecError, match=r"hivmedqa needs data=a path: write hivmedqa\(data=…\)"):
+    with pytest.raises(SpecError, match=r"hivmedqa needs data=a path: write hivmedqa:data=…"):
         load("hivmedqa")
     with pytest.raises(InputError, match=r"cannot read a+/questions\.jsonl: File name too long"):
         load(f"hivmedqa(data={'a' * 5000})")
