@@ -13,7 +13,7 @@ from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.run import Run
 from vivavoce.report.context import page_context
 from vivavoce.report.data import ReportData, labels_by_measure
-from vivavoce.report.sections.leaderboard import _scale
+from vivavoce.report.sections.leaderboard import scale_of
 from vivavoce.store import read
 from vivavoce.store.integrity import rehash
 from vivavoce.store.write import put_finding
@@ -51,8 +51,8 @@ def test_one_who_alone_may_be_first_is_given_the_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [0, 1])
 def test_an_axis_has_two_ends_where_all_are_alike(value: float) -> None:
     ends = dict.fromkeys(("estimate", "low", "high", "bound_low", "bound_high"), float(value))
-    assert (0.0, 1.0) == _scale([ends], Criterion(criterion="worth"))
-    low, high = _scale([ends], Criterion(criterion="worth", low=None, high=None))
+    assert (0.0, 1.0) == scale_of([ends], Criterion(criterion="worth"))
+    low, high = scale_of([ends], Criterion(criterion="worth", low=None, high=None))
     assert low < value < high
 
 

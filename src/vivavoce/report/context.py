@@ -17,6 +17,7 @@ from vivavoce.report.details import detail_rows, details
 from vivavoce.report.explorer import explorer
 from vivavoce.report.limitations import contamination, limitations
 from vivavoce.report.methods import methods
+from vivavoce.report.sections.answer import answers
 from vivavoce.report.sections.comparisons import latest_comparisons, matrices, with_figures
 from vivavoce.report.sections.findings import ranks_of, sections
 from vivavoce.report.sections.leaderboard import Leaderboard, boards, leads
@@ -51,6 +52,7 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "selection": data.selection,
         "totals": _totals(data),
         "n_logprob_items": data.n_logprob_items,
+        "answers": answers(data, leaderboards),
         "leads": leads(leaderboards),
         "boards": leaderboards,
         "coverage": coverage(visible.responses, visible.scores, data.measures, data.only, data.probes),
@@ -174,6 +176,7 @@ def _standing_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
             "questions_told": v["n_logprob_items"],
         },
     )
+    yield from (("first", answer.row) for answer in v["answers"])
     for lead in v["leads"]:
         reason = None if lead["words"] else "no candidate has an estimate"
         yield "answer", {**lead, "reason": reason}

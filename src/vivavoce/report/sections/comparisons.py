@@ -12,6 +12,7 @@ from vivavoce.report.charts.svg import STRONGEST, Drawing, Figure, drawing, figu
 from vivavoce.report.data import Board, Rows, board_of, by_board
 from vivavoce.report.format import number
 from vivavoce.report.sections.findings import overtaken
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.raters.validation_status import status_of, weakest_status
 from vivavoce.studies.score_table import JudgedCriterion
 from vivavoce.studies.text import count
@@ -237,7 +238,10 @@ def latest_comparisons(findings: Rows, provenance: Rows) -> list[Mapping[str, An
                 "call": call,
                 "made_at": finding["made_at"][:10],
                 "items": finding["settings"].get("items"),
-                "stale": overtaken(finding, provenance, metric=row["metric"]),
+                # An overall rests on several metrics: scores by any of them overtake it.
+                "stale": overtaken(
+                    finding, provenance, metric=None if row["metric"] == OVERALL else row["metric"]
+                ),
             }
     return list(latest.values())
 

@@ -100,7 +100,7 @@ def boards(
                 if_unanswered=declared.if_unanswered,
                 range=(declared.low, declared.high),
                 view=view,
-                scale=_scale(lines, declared),
+                scale=scale_of(lines, declared),
                 size=sizes.pop() if len(sizes) == 1 else None,
                 rows=lines,
                 ranks=ranks.get(Board(benchmark, metric, criterion, rater)) if only_version else None,
@@ -127,7 +127,7 @@ def leaderboard_figures(leaderboards: Sequence[Leaderboard]) -> Iterator[Figure]
         yield figure(name, forest(board.rows), "leaderboard", name)
 
 
-def _scale(lines: Rows, declared: Criterion) -> Scale:
+def scale_of(lines: Rows, declared: Criterion) -> Scale:
     """The axis of a board: round numbers around its lowest and highest end, inside the declared range."""
     ends = [
         r[k]

@@ -1,0 +1,170 @@
+"""The first screen: the verdict, the candidates on the primary criterion, three checks, what would settle it.
+
+Nothing is tested here: a comparison is a counted test, so where none was made stands the command for one.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce.report.data import ReportData, Rows
+from vivavoce.report.sections.checks import Check, checks, settling
+from vivavoce.report.sections.leaderboard import Leaderboard, Scale, scale_of
+from vivavoce.report.sections.standing import SETTLED, Row, Standing, standings
+from vivavoce.studies.comparison.headline import leader_headline, listed, pair_headline
+from vivavoce.studies.text import cases, count
+
+MOST_ROWS, MOST_ON_PHONE = 8, 5
+MOST_TICKS = 5
+
+
+class Answer(NamedTuple):
+    """What the first screen shows of one benchmark; the page shows the first one whole.
+
+    `rows` are the candidates of its forest plot, the rest are `n_more`; `ticks` are values along its axis.
+    `basis` are the sentences on what the verdict rests on.
+    """
+
+    standing: Standing
+    headline: str
+    is_settled: bool
+    basis: tuple[str, ...]
+    rows: Rows
+    n_more: int
+    scale: Scale
+    ticks: tuple[float, ...]
+    checks: tuple[Check, ...]
+    settling: tuple[str, ...]
+
+    def short_name(self, candidate: str) -> str:
+        """The candidate's name as the headline has it."""
+        return self.standing.name(candidate)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The answer as a row of `--json`."""
+        enough, judge, missing = self.checks
+        return {
+            **self.standing.primary._asdict(),
+            "words": self.headline,
+            "settled": self.is_settled,
+            "basis": " ".join(self.basis),
+            "enough_cases": enough.phrase,
+            "judge_validated": judge.phrase,
+            "missing": missing.phrase,
+            "settling": " ".join(self.settling),
+        }
+
+
+def answers(data: ReportData, boards: Sequence[Leaderboard]) -> list[Answer]:
+    """The answer on the primary criterion, and one for each other benchmark; none without scores."""
+    return [_answer(standing) for standing in standings(data, boards)]
+
+
+def _answer(standing: Standing) -> Answer:
+    visible, pair = _visible(standing.rows), standing.open_pair
+    scale = scale_of(standing.rows, standing.unit.criterion)
+    is_settled = pair is not None and pair["verdict_code"] in SETTLED and not pair["stale"]
+    return Answer(
+        standing=standing,
+        headline=_headline(standing),
+        is_settled=is_settled and not standing.absent,
+        basis=tuple(_basis(standing)),
+        rows=visible,
+        n_more=len(standing.rows) - len(visible),
+        scale=scale,
+        ticks=_ticks(scale),
+        checks=checks(standing),
+        settling=tuple(settling(standing)),
+    )
+
+
+def _visible(rows: Rows) -> Rows:
+    """The best candidates, and floor and ceiling as far as there is room."""
+    bounds = [row for row in rows if row["role"] != "candidate"][:2]
+    best = [row for row in rows if row["role"] == "candidate"]
+    return [*best[: MOST_ROWS - len(bounds)], *bounds]
+
+
+def _headline(s: Standing) -> str:
+    if not s.candidates:
+        return "Only a floor or a ceiling was scored: there is no candidate to judge."
+    if not s.results:
+        why = (s.candidates[0]["reason"] or "no score is there").removeprefix("no result: ")
+        return f"No candidate has a result by {s.primary.label}; {why}."
+    leader = str(s.leader)
+    if len(s.candidates) == 1:
+        return f"{_scale(s)}{s.name(leader)} scores {_value(s)} by {s.primary.label}."
+    if len(s.candidates) == 2 and s.pairs_of_candidates:
+        return pair_headline(s.pairs_of_candidates[0], s.unit, s.name)
+    if s.leader_pairs:
+        return leader_headline(leader, s.leader_pairs, s.absent, s.unit, s.name)
+    return _not_compared(s, leader)
+
+
+def _not_compared(s: Standing, leader: str) -> str:
+    """Without a comparison of the leader: what a ranking found, else the best mean, which is no verdict."""
+    if first := _ranked(s):
+        of_judge = " of the judge's scores" if s.results[0]["judge_alone"] else ""
+        if len(first) == 1:
+            of = count(len(s.candidates), "candidate")
+            return f"Paired tests{of_judge} put {s.name(first[0])} alone in first place of {of}."
+        return f"{listed([*map(s.name, first)])} are statistically tied for first by {s.primary.label}."
+    end = "highest" if s.unit.criterion.direction == "higher" else "lowest"
+    figure = {"pooled": "pooled figure"}.get(s.results[0]["view"], "mean")
+    return (
+        f"Not compared yet: {_scale(s, low=True)}{s.name(leader)} has the {end} {figure}, {_value(s)}, "
+        "but to be in front is no verdict."
+    )
+
+
+def _ranked(s: Standing) -> list[str]:
+    """The candidates in first place by a stored ranking that nothing has overtaken."""
+    if len(s.candidates) == 1 or s.ranks is None or s.ranks.stale:
+        return []
+    return [name for name, place in s.ranks.places.items() if place.split("-")[0] == "1"]
+
+
+def _value(s: Standing) -> str:
+    """The leader's estimate with its interval."""
+    row = s.results[0]
+    ends = "" if row["low"] is None else f" ({s.unit.interval(row['low'], row['high'])})"
+    return f"{s.unit.value(row['estimate'])}{ends}"
+
+
+def _scale(s: Standing, *, low: bool = False) -> str:
+    row = s.results[0]
+    if row["estimate_kind"] == "prediction_powered":
+        return "on people's scale, " if low else "On people's scale, "
+    if row["judge_alone"]:
+        return "by the judge alone, " if low else "By the judge alone, "
+    return ""
+
+
+def _basis(s: Standing) -> Iterator[str]:
+    """What the answer is about and rests on: the criterion, questions and cases, what intervals hold for."""
+    yield f"By {s.primary.label} on {s.primary.benchmark} ({s.primary.why})."
+    pair = s.open_pair
+    if pair is not None or s.results:
+        of = pair or s.results[0]
+        yield f"{count(of['n_items'], 'question')}, {cases(of['n_groups'], of['effective_cases'])}."
+    yield from _brackets(s, pair)
+
+
+def _brackets(s: Standing, pair: Row | None) -> Iterator[str]:
+    """What the intervals in the headline hold for, if it has any."""
+    if pair is not None:
+        if any(row["low_family"] is not None for row in s.leader_pairs):
+            together = f" for all {pair['family']} comparisons together" if (pair["family"] or 1) > 1 else ""
+            yield f"In brackets 95 % intervals{together}."
+    elif s.results and s.results[0]["low"] is not None and not _ranked(s):
+        yield "In brackets the 95 % interval."
+
+
+def _ticks(scale: Scale) -> tuple[float, ...]:
+    """Round values along an axis, at most `MOST_TICKS`."""
+    raw = (scale.high - scale.low) / (MOST_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(k * power for k in (1, 2, 2.5, 5, 10) if k * power >= raw * (1 - 1e-9))
+    first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
+    return tuple(round(k * step, 9) for k in range(first, last + 1))

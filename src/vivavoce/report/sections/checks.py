@@ -1,0 +1,183 @@
+"""Three checks of an answer (enough cases, a validated judge, nothing missing), and what would settle it."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from vivavoce import stats
+from vivavoce.core.specs import signed
+from vivavoce.report.sections.standing import Row, Standing
+from vivavoce.stats.verdict import LEAST_DIFFERENT
+from vivavoce.studies.comparison.headline import Unit
+from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.leaderboard.common_items import order_basis
+from vivavoce.studies.raters.validation_status import NOT_SHOWN, UNVALIDATED, weakest_status
+from vivavoce.studies.score_table import MISSING
+from vivavoce.studies.text import cases, count
+
+_SILENT = {"worst": "the worst score", "set_aside": "set aside", "correct": "counted as right"}
+State = Literal["yes", "no", "open", "none"]
+LABELS = "`viva panel RUN make --task rate` draws questions at random for people to score."
+
+
+class Check(NamedTuple):
+    """A question of every first answer, a short phrase, and the part of the page with the detail."""
+
+    question: str
+    state: State
+    phrase: str
+    where: str
+
+
+def checks(standing: Standing) -> tuple[Check, Check, Check]:
+    """Whether there are enough cases, whether a judge was validated, and whether anything is missing."""
+    return (
+        Check("Enough cases?", *_enough_cases(standing)),
+        Check("Judge validated?", *_judge(standing), "examiners"),
+        Check("Anything missing?", *_missing(standing), "coverage"),
+    )
+
+
+def _enough_cases(standing: Standing) -> tuple[State, str, str]:
+    pair = standing.open_pair
+    if pair is not None:
+        return *_enough_for(pair, standing.unit), "comparisons"
+    rows = standing.results
+    if not rows:
+        return "no", "No: nothing has a score", "coverage"
+    fewest = min(row["effective_cases"] or row["n_groups"] for row in rows)
+    if not stats.enough_groups(fewest):
+        return "no", f"No: {_effective(fewest)}", "limitations"
+    number = cases(rows[0]["n_groups"], rows[0]["effective_cases"])
+    if len(standing.candidates) == 1:
+        return "none", f"{number}: the interval says how sure", "leaderboard"
+    return "open", f"{number}; not compared yet", "leaderboard"
+
+
+def _enough_for(pair: Row, unit: Unit) -> tuple[State, str]:
+    """Whether the cases of a pair were enough for a verdict."""
+    effective = pair["effective_cases"] or pair["n_groups"]
+    match pair["verdict_code"]:
+        case "too_few" if not stats.enough_groups(effective):
+            return "no", f"No: {_effective(effective)}"
+        case "too_few":
+            return "no", f"No: only {count(pair['n_different'], 'case')} that differ"
+        case "better" | "better_by_margin" | "equivalent":
+            return "yes", "Yes: the verdict holds with these"
+        case "not_worse":
+            return "open", "Enough to rule out worse, not to show better"
+        case "depends":
+            return "open", "Open: it depends on scores that failed"
+        case "cannot_tell" if (pair["n_needed"] or 0) > pair["n_items"]:
+            return "no", f"No: about {count(pair['n_needed'], 'question')} for {unit.margin(pair['margin'])}"
+        case "cannot_tell" if amount := unit.detectable(pair["mde_family"]):
+            return "no", f"No: enough to find {amount}, not less"
+    return "no", "No: no verdict yet"
+
+
+def _effective(n: float) -> str:
+    return f"{n:.3g} effective {'case' if n == 1 else 'cases'}, fewer than {stats.LEAST_GROUPS}"
+
+
+def _judge(standing: Standing) -> tuple[State, str]:
+    stamp = weakest_status(row["stamp"] for row in standing.rows)
+    if stamp is None:
+        return "none", f"No judge: {_no_judge(standing)}"
+    if any(row["estimate_kind"] == "prediction_powered" for row in standing.rows):
+        labels = max(row["n_labelled"] or 0 for row in standing.rows)
+        return "yes", f"Corrected by people's scores of {count(labels, 'question')}"
+    if stamp == UNVALIDATED:
+        return "no", "No: not checked against people"
+    if stamp == NOT_SHOWN:
+        return "no", "Checked, but agreement was not shown"
+    return "yes", f"Yes, {stamp.partition(' (')[0]}"
+
+
+def _no_judge(standing: Standing) -> str:
+    if standing.primary.rater:
+        return "people scored it"
+    signature = standing.rows[0]["signature"]
+    return "scores from elsewhere" if signature and signed(signature).recorded else "a rule scored it"
+
+
+def _missing(standing: Standing) -> tuple[State, str]:
+    rows, words = standing.candidates, {"failed": "failed", "unscored": "not scored"}
+    total = {what: sum(row[f"n_{what}"] for row in rows) for what in (*words, *MISSING, "responses")}
+    gaps = [f"{total[what]:,} {text}" for what, text in words.items() if total[what]]
+    if order_basis(rows, str):
+        gaps.append(f"only {count(rows[0]['n_common'], 'question')} shared by all")
+    if gaps:
+        return "no", f"Yes: {', '.join(gaps)}"
+    if silent := total["unanswered"] + total["unreadable"]:
+        rule = _SILENT[standing.unit.criterion.if_unanswered]
+        return "open", f"{count(silent, 'answer')} blank or unreadable: {rule}"
+    if total["set_aside"]:
+        return "open", f"{count(total['set_aside'], 'answer')} set aside by the criterion"
+    return "yes", f"Nothing: all {count(total['responses'], 'answer')} scored"
+
+
+def settling(standing: Standing) -> Iterator[str]:
+    """What would settle the question, from the comparison's own figures: none is guessed."""
+    if len(standing.candidates) > 1 and standing.results:
+        pair = standing.open_pair
+        if pair is None or standing.absent:
+            yield f"A comparison: `{standing.command}`"
+        if pair is not None:
+            yield from _of_pair(standing, pair)
+    elif not standing.results:
+        yield f"Score the failed answers again: `viva score {standing.run}`"
+
+
+def _of_pair(standing: Standing, pair: Row) -> Iterator[str]:
+    if pair["stale"]:
+        yield f"Answers or scores have come since this comparison: `{standing.command}`"
+    if pair["judge_alone"]:
+        yield f"People's scores: a judge alone may be kinder to one candidate. {LABELS}"
+    match pair["verdict_code"]:
+        case "too_few":
+            yield _more_cases(pair)
+        case "depends":
+            yield f"Score the failed answers again: `viva score {standing.run}`"
+        case "incomparable":
+            yield f"Scores of both by one version of {standing.primary.metric} on the same questions."
+        case "cannot_tell" | "not_worse":
+            yield from _needed(standing, pair)
+        case _ if not pair["judge_alone"]:
+            yield from _stands(standing, pair)
+
+
+def _more_cases(pair: Row) -> str:
+    if pair["n_labelled"]:
+        return f"More than the {count(pair['n_labelled'], 'question')} that people scored. {LABELS}"
+    return (
+        f"At least {stats.LEAST_GROUPS} effective cases of which {LEAST_DIFFERENT} differ; here "
+        f"{pair['n_different']} of {cases(pair['n_groups'], pair['effective_cases'])} differ."
+    )
+
+
+def _stands(standing: Standing, pair: Row) -> Iterator[str]:
+    """What is left of a settled question: whether the difference matters, and what could be detected."""
+    if not pair["stale"]:
+        open_margin = pair["verdict_code"] in BETTER and pair["margin"] is None
+        matters = " Whether the difference matters is yours to say, with `--margin M`." if open_margin else ""
+        yield f"The verdict stands on these questions.{matters}"
+    if amount := standing.unit.detectable(pair["mde_family"]):
+        yield f"Smallest difference this exam can detect: {amount} (80 % power)."
+
+
+def _needed(standing: Standing, pair: Row) -> Iterator[str]:
+    """How many questions it takes, for which a margin must be set, and what could have been found."""
+    unit = standing.unit
+    if pair["n_needed"]:
+        yield (
+            f"To tell {unit.margin(pair['margin'])} apart takes about {count(pair['n_needed'], 'question')}; "
+            f"there are {pair['n_items']:,}."
+        )
+    elif pair["margin"] is None:
+        yield (
+            "How many questions it takes depends on the smallest difference that matters: state it with "
+            "`viva compare … --margin M`."
+        )
+    if amount := unit.detectable(pair["mde_family"]):
+        yield f"This exam would have found {amount} four times in five."
+    elif pair["mde_family"] is not None:
+        yield "No difference on this scale is large enough to be found four times in five."

@@ -1,0 +1,155 @@
+"""How candidates stand on one criterion of one benchmark: their rows, the leader, and its tested pairs."""
+
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import Criterion
+from vivavoce.report.data import Board, ReportData, Rows, board_of
+from vivavoce.report.sections.comparisons import latest_comparisons
+from vivavoce.report.sections.findings import Ranks
+from vivavoce.report.sections.leaderboard import Leaderboard
+from vivavoce.studies.comparison.headline import Unit
+from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.leaderboard.primary import Primary
+from vivavoce.studies.text import HEADLINES
+
+LONGEST_NAME, END = 44, 16
+LONGEST_NAMES = 100
+SETTLED = (*BETTER, "equivalent")
+Row = Mapping[str, Any]
+
+
+class Standing(NamedTuple):
+    """The candidates on one criterion of a benchmark, the best first; floor and ceiling stand last.
+
+    `pairs` are the latest comparisons on these items. `ranks` are those of a stored ranking.
+    """
+
+    run: str
+    primary: Primary
+    rows: Rows
+    unit: Unit
+    pairs: Rows
+    ranks: Ranks | None
+
+    @property
+    def candidates(self) -> list[Row]:
+        """The rows of candidates, without floor and ceiling."""
+        return [row for row in self.rows if row["role"] == "candidate"]
+
+    @property
+    def results(self) -> list[Row]:
+        """The candidates with an estimate."""
+        return [row for row in self.candidates if row["estimate"] is not None]
+
+    @property
+    def leader(self) -> str | None:
+        """The candidate with the best estimate."""
+        return self.results[0]["candidate"] if self.results else None
+
+    @property
+    def pairs_of_candidates(self) -> list[Row]:
+        """The pairs of candidates alone."""
+        names = {row["candidate"] for row in self.candidates}
+        return [row for row in self.pairs if {row["a"], row["b"]} <= names]
+
+    @property
+    def leader_pairs(self) -> list[Row]:
+        """The pairs of the leader and the other candidates, the next best first."""
+        order = {row["candidate"]: place for place, row in enumerate(self.candidates)}
+        pairs = {}
+        for row in self.pairs_of_candidates:
+            if self.leader in (row["a"], row["b"]):
+                pairs[row["b"] if row["a"] == self.leader else row["a"]] = row
+        return [pairs[opponent] for opponent in sorted(pairs, key=order.__getitem__)]
+
+    @property
+    def absent(self) -> list[str]:
+        """The other candidates with a result that were not compared with the leader."""
+        compared = {name for row in self.leader_pairs for name in (row["a"], row["b"])}
+        return [row["candidate"] for row in self.results if row["candidate"] not in {*compared, self.leader}]
+
+    @property
+    def open_pair(self) -> Row | None:
+        """The first pair of the leader that is not settled, else its first pair."""
+        pairs = self.leader_pairs
+        return next((row for row in pairs if row["verdict_code"] not in SETTLED), pairs[0] if pairs else None)
+
+    @property
+    def command(self) -> str:
+        """The command that compares the leader with the others on this criterion; long names are letters."""
+        names = [quote(row["candidate"]) for row in self.candidates]
+        both, leader = " ".join(names), f"--against {quote(self.leader or 'A')}"
+        words, short = (both, "A B") if len(names) == 2 else (leader, "--against A")
+        ending = f"--metric {quote(self.primary.metric)}"
+        return f"viva compare {quote(self.run)} {words if len(words) <= LONGEST_NAMES else short} {ending}"
+
+    def name(self, candidate: str) -> str:
+        """The candidate's name, a long one cut in its middle and still its own."""
+        cut = [short_name(row["candidate"]) for row in self.rows]
+        place = next((k for k, row in enumerate(self.rows) if row["candidate"] == candidate), None)
+        if place is None or cut.count(cut[place]) == 1:
+            return short_name(candidate)
+        return f"{short_name(candidate)} ({place + 1})"
+
+
+def short_name(name: str) -> str:
+    """A name on one line, a long one without its middle: versions often differ at the end alone."""
+    flat = " ".join(name.split())
+    return flat if len(flat) <= LONGEST_NAME else f"{flat[: LONGEST_NAME - END - 1]}…{flat[-END:]}"
+
+
+def standings(data: ReportData, boards: Sequence[Leaderboard]) -> list[Standing]:
+    """How candidates stand on the primary criterion, then on each other benchmark by the same one.
+
+    Where no criterion is primary, or another benchmark lacks it, the first board of quality serves.
+    """
+    by_benchmark: dict[str, list[Leaderboard]] = {}
+    for board in boards:
+        if board.is_quality and board.view in HEADLINES:
+            by_benchmark.setdefault(board.benchmark, []).append(board)
+    primary, rows = data.primary, data.primary_rows
+    if primary is None or not rows:
+        if not by_benchmark:
+            return []
+        board = next(iter(by_benchmark.values()))[0]
+        primary, rows = _of_board(board, "the first measure of this run"), board.rows
+    by_benchmark.pop(primary.benchmark, None)
+    alike = (_alike(primary, part) for part in by_benchmark.values())
+    elsewhere = [_standing(data, _of_board(b, "on another benchmark"), b.rows, boards) for b in alike]
+    return [_standing(data, primary, rows, boards), *elsewhere]
+
+
+def _alike(primary: Primary, boards: Sequence[Leaderboard]) -> Leaderboard:
+    """The board of the primary metric, criterion and rater among these, or else the first."""
+    return next((b for b in boards if board_of(b.rows[0])[1:] == primary[1:4]), boards[0])
+
+
+def _of_board(board: Leaderboard, why: str) -> Primary:
+    place = board_of(board.rows[0])
+    return Primary(*place, " · ".join(dict.fromkeys((board.metric, board.criterion))), why)
+
+
+def _standing(data: ReportData, primary: Primary, rows: Rows, boards: Sequence[Leaderboard]) -> Standing:
+    place = Board(*primary[:4])
+    signature = rows[0]["signature"]
+    ranks = [b.ranks for b in boards if b.rows[0]["signature"] == signature and board_of(b.rows[0]) == place]
+    on_these = [f for f in data.comparisons if f["settings"].get("items") == data.selection]
+    return Standing(
+        run=data.name,
+        primary=primary,
+        rows=sorted(rows, key=lambda row: row["role"] != "candidate"),  # stable: the order by estimate stays
+        unit=Unit(_criterion(data, place, signature)),
+        pairs=[row for row in latest_comparisons(on_these, data.provenance) if board_of(row) == place],
+        ranks=next(iter(ranks), None),
+    )
+
+
+def _criterion(data: ReportData, place: Board, signature: str) -> Criterion:
+    """What the measure declares; of an overall, which has no measure, a scale without limits."""
+    key = (signature, place.criterion, place.rater)
+    for m in data.measures.values():
+        if (m.signature, m.criterion.criterion, m.rater) == key:
+            return m.criterion
+    return Criterion(criterion=place.criterion, low=None, high=None)

@@ -1,0 +1,224 @@
+"""A stored verdict as a headline: both names, by how much in percentage points or units, the interval.
+
+Nothing is tested again: a headline says what `verdicts` found, of one pair or of a leader among many.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce.core.records import Criterion
+from vivavoce.studies.comparison.verdicts import BETTER
+from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.text import and_so, count, factor, number, plain
+
+MOST_NAMES = 3
+Row = Mapping[str, Any]
+Name = Callable[[str], str]
+
+
+class Unit(NamedTuple):
+    """How a headline writes the figures of a criterion: those of a scale from 0 to 1 in percent."""
+
+    criterion: Criterion
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the scale is 0 to 1."""
+        return (self.criterion.low, self.criterion.high) == (0, 1)
+
+    def figure(self, value: float) -> str:
+        """A value or a difference without its unit, with a minus sign that is one."""
+        text = f"{100 * value:.1f}" if self.is_share else number(value, self.criterion)
+        return "0.0" if text == "-0.0" else text.replace("-", "−")
+
+    def value(self, value: float) -> str:
+        """A value: `92.9 %`, `4.14`."""
+        return self.figure(value) + (" %" if self.is_share else "")
+
+    def interval(self, low: float, high: float) -> str:
+        """An interval of values: `80.4 to 97.6 %`."""
+        return f"{self.figure(low)} to {self.value(high)}"
+
+    def amount(self, difference: float) -> str:
+        """A difference with its unit: `16.7 percentage points`, `0.31 on the scale 0 to 5`."""
+        low, high = self.criterion.low, self.criterion.high
+        if self.is_share:
+            return f"{self.figure(difference)} percentage points"
+        scale = "" if low is None or high is None else f" on the scale {plain(low)} to {plain(high)}"
+        return f"{self.figure(difference)}{scale}"
+
+    def detectable(self, difference: float | None) -> str | None:
+        """The smallest difference that would be found, with its unit; null where none on the scale would."""
+        low, high = self.criterion.low, self.criterion.high
+        if difference is None or (low is not None and high is not None and difference > high - low):
+            return None
+        log = on_log_scale(self.criterion)
+        return f"a factor of {factor(difference)}" if log else self.amount(difference)
+
+    def margin(self, margin: float | None) -> str:
+        """A margin as it was set, with its unit."""
+        if margin is None:
+            return "the margin"
+        if on_log_scale(self.criterion):
+            return f"a factor of {factor(margin)}"
+        # 100 * 0.07 is 7.000000000000001
+        return f"{plain(round(100 * margin, 9))} percentage points" if self.is_share else plain(margin)
+
+
+def pair_headline(row: Row, unit: Unit, name: Name) -> str:
+    """The verdict on two candidates as one sentence."""
+    first, second = (row["b"], row["a"]) if row["favours"] == "b" else (row["a"], row["b"])
+    a, b, within = name(first), name(second), unit.margin(row["margin"])
+    match row["verdict_code"]:
+        case "better" | "better_by_margin":
+            return f"{_better_than(row, a)} {b} by {_by(row, unit)}{_matters(row, unit)}."
+        case "equivalent":
+            return f"{_scale(row)}{a} and {b} are equivalent within {within}{_difference(row, unit, name)}."
+        case "not_worse":
+            by = f"by more than {within}, and was not shown to be better"
+            return f"{_scale(row)}{a} is not worse than {b} {by}{_difference(row, unit, name)}."
+        case "cannot_tell":
+            scale = f" {_scale(row)[0].lower()}{_scale(row)[1:-2]}" if _scale(row) else ""
+            return f"This exam cannot tell {a} and {b} apart{scale}{_difference(row, unit, name)}."
+        case "incomparable" | None:
+            return f"{a} and {b} cannot be compared: {row['reason'] or 'no reason is stored'}."
+    words = str(row["verdict"])
+    return f"{a} and {b}: {words[:1].lower()}{words[1:]}"
+
+
+def leader_headline(leader: str, rows: Sequence[Row], absent: Sequence[str], unit: Unit, name: Name) -> str:
+    """The verdicts on a leader and each of the others as one sentence.
+
+    `rows` are its pairs, the next best first; `absent` were not compared with it.
+    """
+    better = [row for row in rows if row["verdict_code"] in BETTER and _favours(row, leader)]
+    clauses = [_better(leader, better, len(rows) + len(absent), unit, name)] if better else []
+    for code, part in _by_code(leader, [row for row in rows if row not in better]).items():
+        names = listed([name(_opponent(row, leader)) for row in part])
+        clauses.append(_clause(code, names, unit.margin(part[0]["margin"]), clauses, name(leader)))
+    if absent:
+        clauses.append(_clause("absent", listed([*map(name, absent)]), "", clauses, name(leader)))
+    return f"{'; '.join(clauses)}."
+
+
+def _clause(code: str, names: str, margin: str, before: Sequence[str], leader: str) -> str:
+    """What was found of the leader and these: the first clause names it, the others say `it`."""
+    # Only our own words lose their capital: a candidate's name stays as it is written.
+    words = _OPEN[code].format(it="it" if before else leader, names=names, margin=margin)
+    return words[0].lower() + words[1:] if before else words
+
+
+def _by_code(leader: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The pairs of a leader by their verdict from its side."""
+    by_code: dict[str, list[Row]] = {}
+    for row in rows:
+        by_code.setdefault(_code(row, leader), []).append(row)
+    return by_code
+
+
+_OPEN = {
+    "cannot_tell": "This exam cannot tell {it} apart from {names}",
+    "too_few": "There are too few different cases to say of {it} and {names}",
+    "depends": "Answers that could not be scored decide between {it} and {names}",
+    "incomparable": "{it} cannot be compared with {names}",
+    "equivalent": "{it} is equivalent to {names} within {margin}",
+    "not_worse": "{it} is not worse than {names} by more than {margin}",
+    "not_better": "{it} is not better than {names} by more than {margin}",
+    "worse": "Tests put {names} above {it}",
+    "absent": "{it} was not compared with {names}",
+}
+
+
+def _code(row: Row, leader: str) -> str:
+    """The verdict from the side of a leader that is not better."""
+    code = str(row["verdict_code"] or "incomparable")
+    if code in BETTER:
+        return "worse"
+    return "not_better" if code == "not_worse" and not _favours(row, leader) else code
+
+
+def _better(leader: str, rows: Sequence[Row], n: int, unit: Unit, name: Name) -> str:
+    """That the leader is better than these of all `n` others, and by how much."""
+    claim, again = _better_than(rows[0], name(leader)), "to" if rows[0]["judge_alone"] else "than"
+    by = [f"{name(_opponent(row, leader))} by {_by(row, unit, again=row is not rows[0])}" for row in rows]
+    if len(rows) < MOST_NAMES:
+        return f"{claim} {f' and {again} '.join(by)}"
+    if len(rows) == n:
+        return f"{claim} all {n} others, {again} the next, {by[0]}"
+    return f"{claim} {by[0]}, and {again} {count(len(rows) - 1, 'other')}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names, or the first of them and how many more there are."""
+    if len(names) <= MOST_NAMES:
+        return and_so(names)
+    return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more"
+
+
+def _favours(row: Row, candidate: str) -> bool:
+    return bool(row["favours"]) and row[row["favours"]] == candidate
+
+
+def _opponent(row: Row, candidate: str) -> str:
+    return str(row["b"] if row["a"] == candidate else row["a"])
+
+
+def _scale(row: Row) -> str:
+    """The words before a claim on people's scale, or on a judge's alone."""
+    if row["estimate_kind"] == "prediction_powered":
+        return "On people's scale, "
+    return "By the judge alone, " if row["judge_alone"] else ""
+
+
+def _better_than(row: Row, a: str) -> str:
+    """That a candidate is better. A judge may be kinder to one of them, so alone it shows a preference."""
+    return f"The judge prefers {a} to" if row["judge_alone"] else f"{_scale(row)}{a} is better than"
+
+
+def _by(row: Row, unit: Unit, *, again: bool = False) -> str:
+    """The difference as the better candidate sees it, with its interval, or p where there is none.
+
+    Said `again`, it has no unit.
+    """
+    log, lower = on_log_scale(unit.criterion), unit.criterion.direction == "lower"
+    # Where lower is better the winner's difference is below 0: an amount of "better" bears no minus.
+    sign = (-1 if row["favours"] == "b" else 1) * (-1 if lower and not log else 1)
+    write = factor if log else unit.figure
+    difference, inside = sign * (row["difference"] or 0.0), _certainty(row, sign, write)
+    if again:
+        return f"{write(difference)} ({inside})"
+    amount = f"a factor of {factor(difference)}" if log else unit.amount(difference)
+    return f"{amount} ({inside}{'; lower is better' if lower else ''})"
+
+
+def _certainty(row: Row, sign: int, write: Callable[[float], str]) -> str:
+    """The interval of a difference, or its p where there is none."""
+    low, high, alone = row["low_family"], row["high_family"], ""
+    # Holm's step may decide where Bonferroni's wider interval still holds 0: then the pair's own is shown.
+    if low is not None and high is not None and low <= 0 <= high:
+        low, high, alone = row["low"], row["high"], " for this pair alone"
+    if low is not None and high is not None:
+        return " to ".join(write(end) for end in sorted((sign * low, sign * high))) + alone
+    p = row["p_adjusted"]
+    return "without an interval" if p is None else f"p {p:.2g} by sign flips of cases"
+
+
+def _difference(row: Row, unit: Unit, name: Name) -> str:
+    """The difference of a pair without a winner, and its interval."""
+    d, low, high = row["difference"], row["low_family"], row["high_family"]
+    if d is None or on_log_scale(unit.criterion):
+        return ""
+    ends = f" ({unit.figure(low)} to {unit.figure(high)})" if low is not None and high is not None else ""
+    return f": {name(row['a'])} less {name(row['b'])} is {unit.amount(d)}{ends}"
+
+
+def _matters(row: Row, unit: Unit) -> str:
+    """Whether the difference matters, where a margin says what does."""
+    if row["margin"] is None:
+        return ""
+    important = f"{'you called' if row['margin_source'] == '--margin' else 'the metric calls'} important"
+    if row["verdict_code"] == "better_by_margin":
+        return f", and by more than the {unit.margin(row['margin']).removeprefix('a ')} {important}"
+    if str(row["verdict"]).endswith(f" The difference is smaller than {important}."):
+        return f"; the difference is smaller than {important}"
+    return "; whether it matters is open" if str(row["verdict"]).endswith(" matters is open.") else ""

@@ -1,0 +1,103 @@
+"""The first screen in a browser: all of the answer is seen without scrolling, on a desk and on a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from tests.absent import absent
+from tests.report import looking
+from tests.report.test_browser import CHROMIUM
+from tests.studies.making import made, marked, score, twins
+
+from vivavoce.pipeline.run import Run
+
+SCREENS = {"desk": (1400, 900), "laptop": (1024, 768), "phone": (390, 844)}
+HOSTILE = "<img src=x onerror='pwned=1'>\u202e`viva` {{ 7 * 7 }} "
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def values(k: int) -> list[float]:
+    """Twelve scores that fall with k, and vary."""
+    return [max(0.0, 0.95 - 0.02 * k - 0.05 * (n % 4)) for n in range(12)]
+
+
+def plain(folder: Path) -> Run:
+    run = marked(folder, {name: twins(values(9 * k)) for k, name in enumerate(("Model A", "Model B"))})
+    run.compare("Model A", "Model B", metric="told")
+    return run
+
+
+def undecided(folder: Path) -> Run:
+    """Three candidates that nothing sets apart, with a floor and a ceiling."""
+    names = {"Model A": 0, "Model B": 1, "Model C": 1, "Best": -2, "Worst": 30}
+    answers = {name: twins(values(k)[k % 5 :] + values(k)[: k % 5]) for name, k in names.items()}
+    run = marked(folder, answers, role={"Best": "ceiling", "Worst": "floor"})
+    run.compare("Model A", "Model B", "Model C", metric="told", margin=0.01)
+    return run
+
+
+def many(folder: Path) -> Run:
+    run = marked(folder, {f"candidate-{k:02}": twins(values(k)) for k in range(40)})
+    run.compare(*(f"candidate-{k:02}" for k in range(40)), metric="told")
+    return run
+
+
+def long(folder: Path) -> Run:
+    """Names of 300 characters without a blank; three are compared."""
+    names = [f"{letter * 290}-version-{k}" for k, letter in enumerate("abc")]
+    run = marked(folder, {name: twins(values(5 * k)) for k, name in enumerate(names)})
+    run.compare(*names, metric="told")
+    return run
+
+
+def hostile(folder: Path) -> Run:
+    run = marked(folder, {HOSTILE * (k + 2): twins(values(9 * k)) for k in range(3)})
+    run.compare(*(HOSTILE * (k + 2) for k in range(3)), metric="told")
+    return run
+
+
+def failed(folder: Path) -> Run:
+    return marked(folder, {"Model A": twins(["fail"] * 12), "Model B": twins(["fail"] * 12)})
+
+
+def unscored(folder: Path) -> Run:
+    return made(folder, {"Model A": twins(["x"] * 3)})
+
+
+def several(folder: Path) -> Run:
+    """Five benchmarks."""
+    run = None
+    for name in ("exam", "ward", "clinic", "surgery", "night shift"):
+        answers = {f"Model {letter}": twins(values(9 * k)) for k, letter in enumerate("AB")}
+        run = made(folder, answers, name=name, run=run)
+    assert run is not None
+    score(run)
+    run.compare("Model A", "Model B", metric="told")
+    return run
+
+
+@pytest.mark.parametrize("make", [plain, undecided, many, long, hostile, failed, unscored, several])
+def test_the_answer_is_seen_without_scrolling(browser: Browser, tmp_path: Path, make: Any) -> None:
+    path = make(tmp_path).report()
+    for name, (width, height) in SCREENS.items():
+        with looking.opened(browser, path, viewport={"width": width, "height": height}) as page:
+            box = page.locator("section.first").bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height, (name, box)
+            assert width == page.evaluate("document.documentElement.scrollWidth"), name
+            assert page.evaluate("typeof pwned") == "undefined"
+            for part in page.locator("section.first :is(p, li, th, td):visible").all():
+                inside = part.bounding_box()
+                assert inside is not None
+                assert inside["x"] + inside["width"] <= width + 0.5, (name, part.inner_text())
