@@ -14,6 +14,7 @@ from tests.studies.making import exam, write_lines
 
 from vivavoce import stats
 from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.evaluate import evaluate
 from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.primary import choose_primary, primary_scores
 from vivavoce.pipeline.run import Run, open_run
@@ -350,3 +351,15 @@ def test_the_command_line_keeps_the_primary_criterion(viva, tmp_path):
     with pytest.raises(SelectionError, match="'nonsense' fits nothing scored here"):
         viva("compare", path, "--primary", "nonsense")
     assert "overall" in viva("score", path, "overall").output
+
+
+def test_evaluate_keeps_what_decides_before_anything_is_scored(tmp_path):
+    rows = [
+        {"model": c, "id": f"q{k}", "question": f"{k}?", "references": ["gold"], "format": "short",
+         "response": "gold" if c == "A" or k < 2 else "no"}
+        for c in "AB" for k in range(12)
+    ]  # fmt: skip
+    run = evaluate(rows, ["exact", "token_f1"], primary="token_f1", to=tmp_path / "run.viva")
+    assert "compared by token_f1, stated in evaluate." in str(run.compare())
+    with pytest.raises(SelectionError, match="by: format or category"):
+        evaluate(rows, ["exact"], primary="overall(by=x)", to=tmp_path / "other.viva")

@@ -126,6 +126,22 @@ def test_what_cancels_between_formats_leaves_little_error(tmp_path: Path) -> Non
     assert pytest.approx((low, high)) == (r["low"], r["high"])
 
 
+def test_it_is_one_instance_of_the_overall_of_any_benchmark(tmp_path: Path) -> None:
+    """Formats of one size: value, interval and set; formats of unlike sizes: value and set."""
+    rng = np.random.default_rng(4)
+    alike = {form: [*rng.random(12)[:-1], None] for form in SEVEN}
+    unlike = {form: list(rng.random(3 + 4 * k)) for k, form in enumerate(SEVEN)}
+    for k, values in enumerate((alike, unlike)):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        run = told(folder, {"A": values})
+        ours, (general,) = whole(study(run), "A"), run.estimates("overall(metric=cliniqlink)").rows
+        names = ("estimate", "set_low", "set_high", "n_items", "n_groups")
+        assert pytest.approx([ours[name] for name in names]) == [general[name] for name in names]
+        if values is alike:
+            assert pytest.approx([ours["low"], ours["high"]]) == [general["low"], general["high"]]
+
+
 def test_one_paragraph_has_no_interval(tmp_path: Path) -> None:
     r = whole(study(told(tmp_path, {"A": even([1.0, 0.0])}, groups=1)), "A")
     assert (0.5, None, None, 1) == (r["estimate"], r["low"], r["high"], r["n_groups"])

@@ -16,6 +16,7 @@ from vivavoce.pipeline.exchange.answers import Imported
 from vivavoce.pipeline.exchange.questions import holds_answers, import_questions
 from vivavoce.pipeline.exchange.sources import Data, Reading, read_source
 from vivavoce.pipeline.exchange.wide_tables import Columns
+from vivavoce.pipeline.primary import name_primary
 from vivavoce.pipeline.run import Run
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
 
@@ -61,7 +62,7 @@ def evaluate(
     models_in_columns: Columns = (), models: Sequence[str] = (), repeats: int | None = None, passes: int = 1,
     providers: str | Path | None = None, max_cost: float | None = None, offline: bool = False,
     allow: Sequence[str] = (), allow_phi: bool = False, progress: Progress | None = None,
-    plugins: Sequence[str | Path] = (),
+    plugins: Sequence[str | Path] = (), primary: str | None = None,
 ) -> Evaluated:  # fmt: skip
     """Score the answers of a data frame, a list of dicts, a `datasets.Dataset` or a file, and return the run.
 
@@ -76,8 +77,9 @@ def evaluate(
     `metrics` are specs, such as "accuracy" or "judge(rubric=medgpt, model=openai/gpt-4o)"; without any, the
     rules that fit the formats score. An empty list scores nothing. `models` are asked the questions first;
     the data then need no answers. `repeats` is for them, `passes` for judges; `providers` and what follows
-    are as in `Run.collect` and `Run.score`. Comparing and the report are the run's: `run.compare()`,
-    `run.report("report.html")`.
+    are as in `Run.collect` and `Run.score`. `primary`, such as "token_f1", "judge:harm" or "overall", names
+    the criterion that decides, before anything is scored. Comparing and the report are the run's:
+    `run.compare()`, `run.report("report.html")`.
 
     The run is at `to`, added to what is there, or else in a private temporary file that is removed with it:
     `run.copy("exam.viva")` keeps it. Raises `InputError` with a sentence for data that cannot be used.
@@ -101,6 +103,8 @@ def evaluate(
     asking["allow_phi"] = allow_phi
     if models:
         run.collect(run.imported.benchmark, models=models, repeats=repeats, **asking)
+    if primary:
+        name_primary(run.file, primary, "stated in evaluate")
     if metrics is None or len(metrics):
         names = (metrics,) if isinstance(metrics, str) else metrics or ()
         run.scored = run.score(*names, passes=passes, progress=progress, **asking)

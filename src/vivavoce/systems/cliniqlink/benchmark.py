@@ -116,7 +116,7 @@ class ClinIQLink(Benchmark):
         # 1,024 tokens for closed questions and 2,048 for open ones: one number serves both, and the larger
         # one cuts no answer short that was whole. Drawn greedily.
         published={"system": "system_cliniqlink", "temperature": 0, "max_tokens": 2048},
-        primary="overall",
+        primary="overall(metric=cliniqlink)",
     )
 
     def items(self) -> Iterator[Item]:
