@@ -119,6 +119,45 @@ def test_a_part_of_three_that_are_all_right_does_not_make_an_interval_short():
     assert e.high - e.low > 0.3
 
 
+def test_a_part_that_does_not_differ_is_lent_the_spread_of_the_others():
+    """By hand: r_g / W_g is +-1/2 in the second part, s^2 = (1/2) / 4 = 1/8; sum W_g^2 = 2 / 16 + 4 / 64.
+
+    SE^2 = 1/8 * 3/16 = 3/128, where inside the parts alone it is (1/4) (1/3) / 4 = 1/48.
+    """
+    weights = [1 / 4] * 2 + [1 / 8] * 4
+    d = stats.paired([0, 0, 1, 0, 1, 0], range(6), weights=weights, cells=list("xxyyyy"))
+    assert pytest.approx((1 / 4, (3 / 128) ** 0.5)) == (d.difference, d.se)
+    tripled = stats.paired([0, 0, 3, 0, 3, 0], range(6), weights=weights, cells=list("xxyyyy"))
+    assert pytest.approx(3 * d.se) == tripled.se
+
+
+@pytest.mark.parametrize("n_different", [8, 25])
+def test_rare_differences_of_a_large_part_say_nothing_of_a_small_one(n_different):
+    """15 questions without a difference may be of a part where 1 in 20 goes the other way."""
+    d = np.concatenate([np.zeros(15), np.ones(n_different), np.zeros(500 - n_different)])
+    cells = np.repeat([0, 1], (15, 500))
+    weights = (np.array([0.5, 0.5]) / np.bincount(cells))[cells]
+    r = stats.paired(d, np.arange(515), weights=weights, cells=cells)
+    assert r.test == ("t" if n_different >= 10 else "sign-flip")
+    assert r.p > 0.2
+    reach = stats.margin_interval(d, np.arange(515), weights=weights, cells=cells, span=1)
+    assert reach.low < -0.01
+
+
+@pytest.mark.parametrize(("sizes", "rare"), [((15, 500), 0.05), ((30, 500), 0.03), ((60, 500), 0.02)])
+def test_two_that_are_equal_overall_get_a_false_verdict_in_at_most_5_percent(sizes, rare):
+    """Better in one part as rarely as worse in the other; by spread inside the parts alone it is 45 %."""
+    rng = np.random.default_rng(6)
+    cells = np.repeat([0, 1], sizes)
+    weights = (np.array([0.5, 0.5]) / np.bincount(cells))[cells]
+    false = 0
+    for _ in range(200):
+        d = np.where(cells, 1.0, -1.0) * (rng.random(len(cells)) < rare)
+        r = stats.paired(d, np.arange(len(cells)), weights=weights, cells=cells)
+        false += r.p < 0.05 and r.effective_groups >= 10 and r.n_different >= 6
+    assert false <= 10
+
+
 def test_gate_and_bounds_know_the_parts():
     values, groups, weights, cells = uneven(sizes=(20, 60))
     d = values - 0.5

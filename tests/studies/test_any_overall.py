@@ -288,7 +288,7 @@ def test_the_report_shows_the_overall_and_only_pairs_of_the_same_groups(tmp_path
     seen = []
     write = report.write
     monkeypatch.setattr(
-        report, "write", lambda data, path, plots: seen.append(data) or write(data, path, plots=plots)
+        report, "write", lambda data, *rest, **options: seen.append(data) or write(data, *rest, **options)
     )
     run = answered(tmp_path, BY_HAND)
     run.compare("A", "B", metric="overall(weights=micro)")

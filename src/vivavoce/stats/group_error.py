@@ -98,6 +98,19 @@ class GroupDesign:
             return None
         return math.sqrt(float((self._corrected(parts) ** 2).sum()))
 
+    def even_se(self, parts: Floats) -> float:
+        """Error of the figure if groups deviate alike, whatever they weigh; `parts` as in `se`.
+
+        s sqrt(sum_g W_g^2) / W with s^2 = sum_g W_g (r_g / W_g)^2 / W, r_g the sum of the parts of group g and
+        W_g its weight, W of all. Where a few heavy groups are all alike, `se` sees next to no spread and this
+        lends them that of the others. Groups of one item, of weights that are equal: `se` without its
+        correction.
+        """
+        total = float(self.weights.sum())
+        shares = np.bincount(self.groups, weights=self.weights / total, minlength=self.n_groups)
+        sums = np.bincount(self.groups, weights=parts / total, minlength=self.n_groups)
+        return math.sqrt(float((sums**2 / shares).sum()) * float(shares @ shares))
+
     def skewness(self, parts: Floats) -> float:
         """Skewness of the figure, 1.5 times what the groups show; 0 with fewer than 3 effective groups.
 

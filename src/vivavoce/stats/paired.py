@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from vivavoce.stats._arrays import (
     ROUNDING,
     Floats,
+    evenness,
     finite,
     group_codes,
     item_weights,
@@ -95,11 +96,11 @@ class Paired(NamedTuple):
     ----------
     difference : float
     se : float or None
-        CR2 by group; null with one group.
+        CR2 by group; null with one group. Where items weigh unlike, at least `GroupDesign.even_se`.
     df : float
         Satterthwaite's, G - 1 where all groups weigh alike; 0 with one group.
     p : float
-        For this pair alone, two-sided: that of `test`.
+        For this pair alone, two-sided: that of `test`. Where items weigh unlike, at least that of t.
     test : {"t", "sign-flip"}
         "sign-flip" if fewer than 10 effective groups differ or the SE is 0 or null.
     direction : {1, 0, -1}
@@ -211,7 +212,15 @@ def paired(
     difference = round(float(sums.sum()), 9) / len(d)
     mean = float(np.average(d, weights=design.weights))
     parts = design.weights * (d - mean) if cells is None else design.residuals(d)
-    return with_test(difference, spread(design.se(parts), d), design, items=d, groups=sums)
+    se = spread(design.se(parts), d)
+    if se is None or weights is None or evenness(design.weights) > 1 - ROUNDING:
+        return with_test(difference, se, design, items=d, groups=sums)
+    se = max(se, design.even_se(parts))
+    result = with_test(difference, se, design, items=d, groups=sums)
+    if not se or result.test == "t":
+        return result
+    # Flips take what did not differ for what never will, however much it weighs.
+    return result._replace(p=max(result.p, _two_sided(difference, se, design.df)))
 
 
 def with_test(
@@ -244,7 +253,7 @@ def with_test(
     # A t test of few differences, or of one that outweighs the rest, is too sure of its error.
     is_t = bool(se) and enough_groups(effective)
     if se and is_t:
-        p = 2 * float(scipy.special.stdtr(design.df, -abs(difference) / se))
+        p = _two_sided(difference, se, design.df)
     elif up + down:
         rng = np.random.default_rng(FLIP_SEED)
         p = (flips() if flips else sign_flips(groups, rng=rng, resamples=FLIPS)).p
@@ -266,6 +275,11 @@ def with_test(
         n_groups_lower=down,
         effective_different=effective,
     )
+
+
+def _two_sided(difference: float, se: float, df: float) -> float:
+    """The p of t."""
+    return 2 * float(scipy.special.stdtr(df, -abs(difference) / se))
 
 
 def _counted(differences: Floats) -> tuple[int, int]:
