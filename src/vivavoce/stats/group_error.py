@@ -101,10 +101,10 @@ class GroupDesign:
     def even_se(self, parts: Floats) -> float:
         """Error of the figure if groups deviate alike, whatever they weigh; `parts` as in `se`.
 
-        s sqrt(sum_g W_g^2) / W with s^2 = sum_g W_g (r_g / W_g)^2 / W, r_g the sum of the parts of group g and
-        W_g its weight, W of all. Where a few heavy groups are all alike, `se` sees next to no spread and this
-        lends them that of the others. Groups of one item, of weights that are equal: `se` without its
-        correction.
+        s sqrt(sum_g W_g^2) / W with s^2 = sum_g W_g (r_g / W_g)^2 / W, r_g the sum of the parts of group
+        g, W_g its weight and W that of all. Where a few heavy groups are all alike, `se` sees next to no
+        spread, and this lends them that of the others. Groups of one item, of weights that are equal: `se`
+        without its correction.
         """
         total = float(self.weights.sum())
         shares = np.bincount(self.groups, weights=self.weights / total, minlength=self.n_groups)
