@@ -101,7 +101,7 @@ def test_the_import_says_what_it_took_for_what(session: tuple[str, Path]) -> Non
     for words in ("item is 'question.id'", "answer is 'question.key'", "text is 'output.text'"):
         assert words in printed
     assert "Read with delimiter semicolon, encoding utf-8-sig." in printed
-    assert "Formats of the questions, inferred: mcq 10, list 6, true_false 6, short 7" in printed
+    assert "Formats of the questions, inferred: mcq 10, list 6, true_false 6, short 8." in printed
 
 
 def test_it_ends_in_a_verdict_that_names_both(session: tuple[str, Path]) -> None:

@@ -150,7 +150,7 @@ def test_no_key_stands_in_a_stored_cause(run_of, monkeypatch):
 
 def test_status_prints_the_cause_and_what_to_do(run_of, viva):
     run = run_of(MODES["401"])
-    out = viva("status", run.file.path).output
+    out = viva("status", run.file.path, "--full").output
     assert "Last cause (1 of 1 failed): " in out
     assert "(HTTP 401): invalid key. Set the environment variable of its key again" in out
     rows = json.loads(viva("status", run.file.path, "--json").output)["rows"]

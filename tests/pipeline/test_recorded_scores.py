@@ -628,7 +628,10 @@ def test_a_measure_both_recorded_and_run_here_is_named_by_its_signature(run: Run
     [
         (("--measure", "judge()"), "--measure says something of marks: it goes with --scores."),
         (("--where", "a=b"), "--where says something of marks: it goes with --scores."),
-        (("--scores", "--measure", "j()", "--role", "A=floor"), "they do not go with --scores."),
+        (
+            ("--scores", "--measure", "j()", "--role", "A=floor"),
+            "--role says something of answers: it does not go with --scores.",
+        ),
     ],
 )
 def test_options_of_answers_and_of_marks_are_not_mixed(

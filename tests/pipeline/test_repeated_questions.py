@@ -96,7 +96,7 @@ def test_one_question_in_two_benchmarks_is_one_case_of_the_run(tmp_path: Path, v
     made(tmp_path, {"A": {"q00": "x", "q09": "y"}}, items=more, name="more", run=run)
     assert ["exam: q00", "exam: q01", "exam: q02"] == run.items.filter(benchmark="exam")["group"].to_list()
     assert ["more: q00", "exam: q01"] == run.items.filter(benchmark="more")["group"].to_list()
-    status = viva("status", run.file.path).stdout
+    status = viva("status", run.file.path, "--full").stdout
     assert "exam: 3 questions in 3 cases; 1 case also in another benchmark." in status
     rows = json.loads(viva("report", run.file.path, "--json").stdout)["rows"]
     (totals,) = (r for r in rows if r["section"] == "run")
@@ -110,7 +110,7 @@ def test_import_status_and_dry_run_say_how_many_questions_repeat(run: Run, tmp_p
     (imported,) = json.loads(viva("import", *words, "--json").stdout)["rows"]
     assert (60, 48, 12) == tuple(imported[name] for name in ("questions", "repeated", "cases"))
     line = "exam: 60 questions in 12 cases; 48 of them repeat another one, and the same question is one case."
-    assert line in viva("status", run.file.path).stdout
+    assert line in viva("status", run.file.path, "--full").stdout
     assert {
         "about": "questions", "benchmark": "exam", "questions": 60, "repeated": 48, "cases": 12, "shared": 0,
     } == row(run.status(), about="questions")  # fmt: skip
@@ -126,7 +126,7 @@ def test_nothing_is_said_where_nothing_repeats(tmp_path: Path, viva: Viva):
     spec = f"jsonl(path='{tmp_path / 'exam.jsonl'}')"
     out = viva("import", tmp_path / "run.viva", tmp_path / "answers-exam.jsonl", "--benchmark", spec).stdout
     assert "repeat another" not in out
-    assert "exam: 3 questions in 3 cases.\n" in viva("status", tmp_path / "run.viva").stdout
+    assert "exam: 3 questions in 3 cases.\n" in viva("status", tmp_path / "run.viva", "--full").stdout
 
 
 def test_show_lists_the_repeated_questions(run: Run, tmp_path: Path, viva: Viva):
@@ -158,8 +158,8 @@ def test_a_benchmark_that_cannot_be_read_is_still_described(tmp_path: Path, viva
 def test_the_report_says_it_where_cases_stand(run: Run, tmp_path: Path, viva: Viva):
     rows = json.loads(viva("report", run.file.path, "--to", tmp_path / "r.html", "--json").stdout)["rows"]
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<b>48</b>repeated questions" in page
-    assert "<b>12</b>independent cases" in page
+    assert "<span>48 repeated questions</span>" in page
+    assert "<span>12 independent cases</span>" in page
     assert "60 questions in 12 cases; 48 of them repeat another one" in page
     (card,) = (r for r in rows if r["section"] == "card")
     assert (60, 48, 12) == tuple(card[name] for name in ("questions", "repeated", "cases"))

@@ -14,7 +14,7 @@ from vivavoce.report import context as module
 SECTIONS = {
     *("file", "run", "answer", "leaderboard", "coverage", "compliance", "comparison", "chart", "sentence"),
     *("study", "examiner", "answers", "methods", "checklist", "card", "contamination", "dates", "provenance"),
-    *("limitation", "profile", "quartiles", "grid", "missing"),
+    *("limitation", "profile", "quartiles", "grid", "missing", "first"),
 }
 
 

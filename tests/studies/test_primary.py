@@ -123,7 +123,7 @@ def test_the_card_of_a_benchmark_stays_with_the_run(tmp_path):
 
 def test_the_report_is_told_the_primary_criterion_its_estimates_and_the_pairs(tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(report, "write", lambda data, path, plots: seen.append(data) or [{"path": path}])
+    monkeypatch.setattr(report, "write", lambda data, path, **options: seen.append(data) or [{"path": path}])
     run = open_run(tmp_path / "run.viva")
     items = [f"i{k}" for k in range(12)]
     rows = [

@@ -109,9 +109,11 @@ def test_a_report_counts_tests_as_a_comparison_does(tmp_path: Path) -> None:
     run = marked(tmp_path, THREE)
     for pair in ("AB", "AB", "BA", "AC"):
         number(run, *pair)
+    file = tmp_path / "checklist.md"
+    run.report_rows(checklist=file)
     page = run.report().read_text(encoding="utf-8")
     assert "2 tests were made on this run in all" in page
-    assert "2 tests of candidates." in page
+    assert "2 tests of candidates." in file.read_text(encoding="utf-8")
     assert "2 tests were made on this run; each makes chance findings likelier." in page
 
 

@@ -79,7 +79,7 @@ def test_a_run_without_calls_has_no_row_of_them(tmp_path: Path) -> None:
 def test_the_command_prints_both_and_fails_for_marks_alone(tmp_path: Path, viva: Callable[..., Any]) -> None:
     """A call that failed was made good by a later one, or its answer is there as failed."""
     run = called(marked(tmp_path, {"A": twins([1])}), {"status": "failed", "cost": None}, {"model": "[red]n"})
-    said = viva("status", run.file.path).stdout
+    said = viva("status", run.file.path, "--full").stdout
     assert "https://a.example/v1" in said
     assert "Calls to models" in said
     assert "[red]n" in said
@@ -95,7 +95,7 @@ def test_calls_alone_are_shown(tmp_path: Path, viva: Callable[..., Any]) -> None
         for table in ("scores", "responses"):
             db.execute(f"DELETE FROM {table}")
         rehash(db)
-    said = viva("status", run.file.path).stdout
+    said = viva("status", run.file.path, "--full").stdout
     assert "Calls to models" in said
     assert "nothing here yet" not in said
 

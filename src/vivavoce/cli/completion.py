@@ -6,7 +6,6 @@ could read as more than a word is not offered.
 
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -81,6 +80,8 @@ def words(*choices: str) -> Complete:
 
 def _names_of(context: typer.Context, query: str) -> list[str]:
     """The names that a query finds in the run of the command line; none where it cannot be read."""
+    import sqlite3
+
     with suppress(Exception):  # whatever lies at the path: a completion shows no error
         # Behind an option that still needs its value, the words before it are left unread.
         path = Path(str(context.params.get("run") or context.args[0])).resolve()
@@ -88,6 +89,7 @@ def _names_of(context: typer.Context, query: str) -> list[str]:
         # Opened so, SQLite makes no file beside the run; a run that is written now has both already.
         address = f"{path.as_uri()}?mode=ro{'' if live else '&immutable=1'}"
         with closing(sqlite3.connect(address, uri=True, timeout=0.2)) as db:
+            db.execute("PRAGMA trusted_schema = OFF")  # a stranger's view may run no function
             return [str(name) for (name,) in db.execute(f"{query} LIMIT {MOST}")]
     return []
 

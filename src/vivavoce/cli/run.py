@@ -22,7 +22,7 @@ def _print_schema(schema: bool) -> None:
 
         from vivavoce.pipeline.plan_model import plan_schema
 
-        print(json.dumps(plan_schema(), indent=2))
+        print(printable(json.dumps(plan_schema(), indent=2)))
         raise typer.Exit
 
 

@@ -61,7 +61,8 @@ def status(
         if full:
             print()
             _print_questions(_rows_about(finding.rows, "questions"))
-            _print_scores(scores)
+            if scores:
+                _print_scores(scores)
             if calls := _rows_about(finding.rows, "calls"):
                 _print_calls(calls)
         else:
@@ -123,7 +124,7 @@ def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
         for row in scores
     ]
     columns = ("candidate", "measure", "rater", "benchmark", "responses", *STATES[:-1], "set aside")
-    print_table(columns, lines or [("nothing here yet", *[None] * 9)], "Scores", keys=2)
+    print_table(columns, lines, "Scores", keys=2)
     _print_causes([(*line[:2], row["causes"]) for line, row in zip(lines, scores, strict=True)])
 
 
