@@ -126,7 +126,10 @@ def test_the_same_question_with_two_keys_is_refused_without_ids_too():
         ({"item": None, "question": "Which?"}, "data, row 1: the id is empty"),
         ({"question": None}, "data, row 1: neither an id nor a question."),
         ({"item": "q1", "question": None}, "data, row 1: no row says what the question 'q1' is."),
-        ({"item": "q1", "question": "Which?", "options": ["a", "b"]}, "exactly one answer, not 0"),
+        (
+            {"item": "q1", "question": "Which?", "options": ["a", "b"]},
+            "row 1: options and no key: name its col",
+        ),
         (
             {"item": "q1", "question": "Which?", "options": ["a", "b"], "answer": "c"},
             "the key 'c' is no option",

@@ -289,3 +289,85 @@ def test_models_are_asked_beside_answers_that_are_there():
     assert {c.candidate: c.role for c in run.candidates} == {
         "A": "candidate", "B": "candidate", "baseline/reference": "ceiling",
     }  # fmt: skip
+
+
+OPTIONS = ["Flumazenil", "Naloxone", "Protamine"]
+
+
+def spread(names: list[str], **more: Any) -> list[dict[str, Any]]:
+    """A question with a column for each option, and two models."""
+    row = {"id": "q1", "question": "Which antidote?", **dict(zip(names, OPTIONS, strict=True)), **more}
+    return [{**row, "model": "A", "response": "B"}, {**row, "model": "B", "response": "Protamine"}]
+
+
+@pytest.mark.parametrize(
+    ("names", "key"),
+    [
+        (["option_a", "option_b", "option_c"], "B"),
+        (["Option A", "Option B", "Option C"], "Naloxone"),
+        (["optionA", "optionB", "optionC"], "b"),
+        (["A", "B", "C"], "B"),
+        (["choice_1", "choice_2", "choice_3"], 2),
+        (["opa", "opb", "opc"], "B"),
+    ],
+)
+def test_options_in_columns_of_their_own_are_options(names: list[str], key: Any):
+    run = evaluate(pd.DataFrame(spread(names, answer=key)))
+    assert means(run) == {("accuracy", "A"): 1, ("accuracy", "B"): 0}
+    assert run.imported is not None
+    assert run.imported.formats == {"mcq": 1}
+    assert run.imported.matched["options"] == ", ".join(names)
+    assert run.imported.left_out == ()
+    assert run.items["options"].to_list() == [OPTIONS]
+    assert run.items["answer"].to_list() == [["Naloxone"]]
+
+
+def test_options_in_columns_are_read_for_models_that_are_to_be_asked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Evaluated, "collect", lambda self, spec, **settings: None)
+    rows = [
+        {k: v for k, v in row.items() if k not in ("model", "response")} for row in spread(["A", "B", "C"])
+    ]
+    run = evaluate([{**rows[0], "answer": "C"}], [], models=["fake/m"])
+    assert run.items["answer"].to_list() == [["Protamine"]]
+    assert run.imported is not None
+    assert run.imported.matched["options"] == "A, B, C"
+
+
+def test_marks_under_bare_letters_are_no_options():
+    run = evaluate([{**ROWS[2], "A": 3, "B": 4}])
+    assert run.imported is not None
+    assert run.imported.formats == {"short": 1}
+    assert run.imported.left_out == ("A", "B")
+
+
+def test_a_wide_table_of_models_may_hold_options_in_columns_too():
+    row = {"id": "q1", "question": "Which?", "answer": "B", "A": "x", "B": "y", "m1": "A", "m2": "B"}
+    assert means(evaluate([row], models_in_columns=["m1", "m2"])) == {
+        ("accuracy", "m1"): 0,
+        ("accuracy", "m2"): 1,
+    }
+
+
+def test_a_file_is_read_as_the_caller_says(tmp_path: Path):
+    path = tmp_path / "exam.csv"
+    path.write_bytes("id|question|answer|m\nq1|Gorączka, duża?|ł|ł\n".encode("cp1250"))
+    run = evaluate(path, delimiter="pipe", encoding="cp1250", models_in_columns=["m"])
+    assert means(run)["exact", "m"] == 1
+    assert run.imported is not None
+    assert (run.imported.delimiter, run.imported.encoding) == ("pipe", "cp1250")
+    with pytest.raises(InputError, match="sheet are for tables in files"):
+        evaluate(ROWS, sheet="exam")
+
+
+def test_one_id_written_as_number_and_text_is_one_question():
+    rows = [{**ROWS[2], "id": id, "model": model} for model, id in (("A", 1), ("B", "1"), ("C", 1.0))]
+    for data in (rows, pd.DataFrame(rows)):
+        run = evaluate(data)
+        assert run.items["item"].to_list() == ["1"]
+
+
+def test_a_context_in_parts_is_shown_whole():
+    row = {"question": "Does it?", "final_decision": "yes", "model": "A", "response": "yes"}
+    run = evaluate([{**row, "context": {"contexts": ["Aim.", "Results."], "labels": ["AIM", "RESULTS"]}}])
+    assert run.items["context"].to_list() == ["Aim.\n\nResults."]
+    assert means(run)["exact", "A"] == 1

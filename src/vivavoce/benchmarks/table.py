@@ -6,7 +6,6 @@ Such a benchmark has no file. Its items are stored in the run, and the run reads
 import ast
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,12 +14,13 @@ from typing import Any, NamedTuple
 from vivavoce import formats
 from vivavoce.benchmarks import Benchmark, Loaded, checked
 from vivavoce.benchmarks.files import read_item
+from vivavoce.benchmarks.table_options import is_letter, key_of, listed_options
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Card, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import ITEMS, LISTS, Line
-from vivavoce.core.text import label, one_line
+from vivavoce.core.text import one_line
 
 SHORT_WORDS = 10
 """A key of at most so many words is a short answer."""
@@ -96,17 +96,28 @@ def table_items(lines: Iterable[Line], name: str) -> TableItems:
         _merge(merged.setdefault(key, {}), line, " ".join(key).strip())
     inferred: Counter[str] = Counter()
     items = []
+    letters = _keys_are_letters(merged.values())
     for fields in merged.values():
         where = fields["item"][1]
-        row = _in_form({name: value for name, (value, _) in fields.items()})
+        row = _in_form({name: value for name, (value, _) in fields.items()}, where, letters=letters)
         if row.get("question") in (None, ""):
             raise InputError(f"{where}: no row says what the question {row['item']!r} is.")
         if row.get("format") in (None, ""):
             row["format"] = _format(row)
             inferred[row["format"]] += 1
-        item = read_item(Line(where, _keyed(row)), name, arrays=True)
-        items.append(formats.check(item))
+        items.append(_item(Line(where, _keyed(row, where, letters=letters)), name))
     return TableItems(Table(name=name).loaded(items), tuple(named), dict(inferred))
+
+
+def _item(line: Line, name: str) -> Item:
+    """The item of a row. Raises `InputError` for options without a key, and as its format does."""
+    item = read_item(line, name, arrays=True)
+    if item.format == "mcq" and item.options and not item.answer:
+        raise InputError(
+            f"{line.where}: options and no key: name its column with map={{'answer': 'COLUMN'}}, or --map "
+            "answer=COLUMN."
+        )
+    return formats.check(item)
 
 
 def _with_id(line: Line) -> Line:
@@ -141,24 +152,37 @@ def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
             )
 
 
-def _in_form(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with lists for what is written as one, and for options under letters."""
+def _in_form(row: dict[str, Any], where: str, *, letters: bool) -> dict[str, Any]:
+    """The row with lists for what is written as one, and with the options that the key names."""
     row = {k: _list_of(v, dicts=k == "options") if k in LISTS else v for k, v in row.items()}
-    options, answer = row.get("options"), row.get("answer")
-    if isinstance(options, dict):  # {"A": "aspirin", "B": "heparin"}, and a key that is one of its letters
-        row["options"] = [value for value in options.values() if value is not None]
-        if isinstance(answer, str) and answer not in row["options"]:
-            row["answer"] = options.get(answer, answer)
-    if isinstance(row.get("options"), list) and isinstance(row.get("answer"), str):
-        row["answer"] = _letters(row["answer"], row["options"])
+    row["context"] = _paragraphs(row.get("context"))
+    row["options"], labels = listed_options(row.get("options"), where)
+    if row["options"]:
+        row["answer"] = key_of(row.get("answer"), row["options"], labels, where, letters=letters)
     return row
 
 
-def _letters(answer: str, options: Sequence[Any]) -> str | list[str]:
-    """The letters that a key such as 'A, C' or '(b)' consists of; any other key, and an option, as it is."""
-    letters = re.split(r"\s*[,;|/]\s*|\s+", answer.strip(" []().").upper())
-    labels = {label(k) for k in range(len(options))}
-    return letters if answer not in options and set(letters) <= labels else answer
+def _paragraphs(context: Any) -> Any:
+    """The text of a context in parts, as PubMedQA has it under `contexts`; any other context as it is."""
+    parts = context.get("contexts") if isinstance(context, dict) else _list_of(context)
+    if isinstance(parts, list) and all(isinstance(part, str) for part in parts):
+        return "\n\n".join(parts)
+    return context
+
+
+def _keys_are_letters(questions: Iterable[Mapping[str, tuple[Any, str]]]) -> bool:
+    """Whether keys that are no text of an option are letters, and no key is a text alone.
+
+    Such a table means the letter also where another option's text is that letter: a blood group, a vitamin.
+    """
+    letter = text = 0
+    for fields in questions:
+        key = fields.get("answer", fields.get("references", ("", "")))[0]
+        options, where = fields.get("options", ((), ""))
+        listed = listed_options(_list_of(options, dicts=True), where)[0] or ()
+        letter += is_letter(key, listed) and key not in listed
+        text += key in listed and not is_letter(key, listed)
+    return letter > 0 and text == 0
 
 
 def _list_of(value: Any, *, dicts: bool = False) -> Any:
@@ -201,7 +225,7 @@ def _is_truth(key: Any) -> bool:
     return str(key).strip().casefold() in ("true", "false", "t", "f")
 
 
-def _keyed(row: dict[str, Any]) -> dict[str, Any]:
+def _keyed(row: dict[str, Any], where: str, *, letters: bool) -> dict[str, Any]:
     """The row with the key of a closed question as its answer, where a column for all formats held it.
 
     True and False need no options beside them.
@@ -210,5 +234,5 @@ def _keyed(row: dict[str, Any]) -> dict[str, Any]:
         row = {**row, "options": None}
     closed = not getattr(formats.FORMATS.get(row["format"]), "open_text", True)
     if closed and row.get("answer") in (None, "") and row.get("references") not in (None, ""):
-        return {**_in_form({**row, "answer": row["references"]}), "references": None}
+        return {**_in_form({**row, "answer": row["references"]}, where, letters=letters), "references": None}
     return row

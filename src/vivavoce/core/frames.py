@@ -22,9 +22,9 @@ _EXACT = 2**53
 def data_lines(data: Any) -> list[Line]:
     """The rows of data in memory, with plain Python values, each with where it stands: 'data, row 3'.
 
-    None, NaN, NA and NaT are null. A column whose numbers are all whole holds whole numbers: pandas makes
-    floats of them where a row has none. Arrays and tuples are lists, dates are texts as ISO 8601 writes
-    them; the names of a pandas index are columns too.
+    None, NaN, NA and NaT are null. A column whose numbers are all whole holds whole numbers, whatever else it
+    holds: pandas makes floats of them where a row has none, and 1, 1.0 and "1" are one id. Arrays and tuples
+    are lists, dates are texts as ISO 8601 writes them; the names of a pandas index are columns too.
 
     Raises `InputError` with a sentence for what holds no rows, what has a column twice, and what is no table.
     """
@@ -153,7 +153,7 @@ _PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 
 
 def _make_whole(rows: Sequence[dict[str, Any]]) -> None:
-    """Make whole numbers of the floats of each column that holds whole floats and no other value.
+    """Make whole numbers of the floats of each column all of whose floats are whole.
 
     Floats so large that they no longer tell one whole number from the next stay floats.
     """
@@ -163,9 +163,9 @@ def _make_whole(rows: Sequence[dict[str, Any]]) -> None:
             columns.setdefault(name, []).append(value)
     whole_columns = [name for name, column in columns.items() if _is_whole(column)]
     for row in rows:
-        row.update({name: int(row[name]) for name in whole_columns if row.get(name) is not None})
+        row.update({name: int(row[name]) for name in whole_columns if isinstance(row.get(name), float)})
 
 
 def _is_whole(column: Iterable[Any]) -> bool:
-    values = [value for value in column if value is not None]
-    return bool(values) and all(isinstance(v, float) and v.is_integer() and abs(v) < _EXACT for v in values)
+    floats = [value for value in column if isinstance(value, float)]
+    return bool(floats) and all(v.is_integer() and abs(v) < _EXACT for v in floats)

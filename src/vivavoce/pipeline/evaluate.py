@@ -11,6 +11,7 @@ from typing import Any
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding, Role
+from vivavoce.core.tables import Dialect
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.exchange.answers import Imported
 from vivavoce.pipeline.exchange.questions import holds_answers, import_questions
@@ -59,7 +60,8 @@ def evaluate(
     data: Data, metrics: str | Sequence[str] | None = None, *, to: str | Path | None = None,
     benchmark: str | None = None, name: str | None = None, map: Mapping[str, str] | None = None,
     set: Mapping[str, Any] | None = None, role: Mapping[str, Role] | None = None,
-    models_in_columns: Columns = (), models: Sequence[str] = (), repeats: int | None = None, passes: int = 1,
+    models_in_columns: Columns = (), delimiter: str | None = None, encoding: str | None = None,
+    sheet: str | None = None, models: Sequence[str] = (), repeats: int | None = None, passes: int = 1,
     providers: str | Path | None = None, max_cost: float | None = None, offline: bool = False,
     allow: Sequence[str] = (), allow_phi: bool = False, progress: Progress | None = None,
     plugins: Sequence[str | Path] = (), primary: str | None = None,
@@ -72,7 +74,8 @@ def evaluate(
     benchmark of this `name`, by default `exam` or the file's stem: one item for each id, or for each question
     where there are no ids, its format as the column `format` says or inferred. A table of ids and answers
     alone needs `benchmark`, the spec of the exam. What was matched and inferred stands in `imported` of what
-    is returned. `models_in_columns` names the columns of a wide table that hold a model's answers each.
+    is returned. `models_in_columns` names the columns of a wide table that hold a model's answers each;
+    `delimiter`, `encoding` and `sheet` say how a file is written, where that is not found.
 
     `metrics` are specs, such as "accuracy" or "judge(rubric=medgpt, model=openai/gpt-4o)"; without any, the
     rules that fit the formats score. An empty list scores nothing. `models` are asked the questions first;
@@ -89,7 +92,8 @@ def evaluate(
     run = Evaluated(None if to is None else Path(to))
     common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}}
     loaded = load_benchmark(run.file, benchmark) if benchmark else None
-    source = read_source(data, loaded, Reading(models=models_in_columns), (*common["map"], *common["set"]))
+    reading = Reading(Dialect(delimiter, encoding, sheet), models_in_columns)
+    source = read_source(data, loaded, reading, (*common["map"], *common["set"]))
     if loaded is not None or holds_answers(source, common["map"], common["set"]):
         run.imported = run.import_answers(source, benchmark=benchmark, role=role, **common)
     elif models:
@@ -97,7 +101,8 @@ def evaluate(
     else:
         raise InputError(
             f"{source.name}: no column holds what a model answered, nor which model: name them with "
-            'map={"text": "COLUMN", "candidate": "COLUMN"}, or let models=["openai/gpt-4o"] be asked.'
+            'map={"text": "COLUMN", "candidate": "COLUMN"}, or models_in_columns=["COLUMN", …] where each '
+            'model has one, or let models=["openai/gpt-4o"] be asked.'
         )
     asking: Any = {"providers": providers, "max_cost": max_cost, "offline": offline, "allow": allow}
     asking["allow_phi"] = allow_phi

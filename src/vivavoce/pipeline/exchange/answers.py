@@ -7,12 +7,20 @@ from typing import Any, NamedTuple, get_args
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.benchmarks.table import table_items
+from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.records import Item, Response, ResponseStatus, Role
 from vivavoce.core.tables import ITEMS, Line, cell_names
 from vivavoce.core.text import is_blank, one_line
-from vivavoce.pipeline.exchange.column_names import by_field, columns_of, holds_questions, match_answers
+from vivavoce.pipeline.exchange.column_names import (
+    by_field,
+    columns_of,
+    holds_questions,
+    match_answers,
+    named_options,
+    spread_options,
+)
 from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
 from vivavoce.pipeline.exchange.sources import (
     AS_IT_IS,
@@ -121,7 +129,12 @@ def read_answers(
         with_questions = loaded is None and in_table
         check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
         matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
+        spread = spread_options(
+            source.lines, {*constants, *matched}, matched, needed=("question", "candidate")
+        )
+    source = source._replace(lines=list(gathered(source.lines, spread)))
     lines: Iterable[Line] = renamed(source.lines, matched, columns, constants)
+    matched |= named_options(spread)
     inferred: Mapping[str, int] = {}
     if with_questions:
         loaded, lines, inferred = table_items(lines, name or source.stem)

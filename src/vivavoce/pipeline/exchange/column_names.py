@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce.benchmarks.table_options import option_columns
 from vivavoce.core.errors import InputError
 from vivavoce.core.tables import Line
 
@@ -66,7 +67,7 @@ OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
 
 _RIVALS = ("text", "answer")
 """A column of our own name wins over other names; but these may be the key, the prompt or the response."""
-_LAST = {"item": ("case_id",)}
+_LAST = {"item": ("case_id",), "answer": ("final_decision",)}
 """A name that a field takes where it has no other; a field beside it has the better right to it."""
 
 
@@ -169,6 +170,38 @@ def match_answers(
 def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:
     """Whether one of the columns holds questions, as far as their names or `map` tell."""
     return "question" in match_columns(columns, ["question"], map=map)
+
+
+def spread_options(
+    lines: Sequence[Line], present: Collection[str], matched: Mapping[str, str], *, needed: Collection[str]
+) -> dict[str, str]:
+    """The columns that hold one option each, by their labels; none where one column holds the options.
+
+    None either where the fields `needed` are not `present`: without models, A and B may be models. A
+    column that is `matched` is no option. Columns called A, B … are options where the key of any row is one
+    of their letters or texts; else they are something else, such as marks. Raises `InputError` as
+    `option_columns` does.
+    """
+    if "options" in present or not {*needed} <= {*present}:
+        return {}
+    columns = columns_of(lines)
+    spread = option_columns({c: folded(c) for c in columns if c not in _used(columns, matched.values())})
+    bare = any(len(folded(column)) == 1 for column in spread.values())
+    if bare and not any(_has_key(line, matched.get("answer", ""), spread) for line in lines):
+        return {}
+    return spread
+
+
+def named_options(spread: Mapping[str, str]) -> dict[str, str]:
+    """What `matched` says of options in columns of their own."""
+    return {"options": ", ".join(spread.values())} if spread else {}
+
+
+def _has_key(line: Line, column: str, options: Mapping[str, str]) -> bool:
+    """Whether the row's key is the letter or the text of one of its options."""
+    key = str(line.row.get(column) or "").strip()
+    texts = [str(line.row.get(of) or "").strip() for of in options.values()]
+    return bool(key) and (key.upper() in options or key in texts)
 
 
 def by_field(columns: Mapping[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivavoce.benchmarks.table import table_items
+from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.tables import ITEMS
 from vivavoce.pipeline.exchange.answers import Imported, check_fields
@@ -13,6 +14,8 @@ from vivavoce.pipeline.exchange.column_names import (
     columns_of,
     match_answers,
     match_columns,
+    named_options,
+    spread_options,
 )
 from vivavoce.pipeline.exchange.rows import renamed
 from vivavoce.pipeline.exchange.sources import Source
@@ -35,15 +38,22 @@ def import_questions(
     with source.named():
         check_fields((*map, *set), ITEMS)
         matched = match_answers(columns_of(source.lines), map=map, set=set, with_questions=True)
-    loaded, _, formats = table_items(renamed(source.lines, matched, map, set), name or source.stem)
+        spread = spread_options(source.lines, {*set, *matched}, matched, needed=("question",))
+    lines = renamed(gathered(source.lines, spread), matched, map, set)
+    loaded, _, formats = table_items(lines, name or source.stem)
+    matched |= named_options(spread)
     with run.writing() as db:
         put_benchmark(db, loaded.card, loaded.items, spec=loaded.spec, signature=loaded.signature)
-        body = source.record | {"benchmark": loaded.spec, "matched": matched, "formats": formats}
+        body = (
+            source.record
+            | source.read_as
+            | {"benchmark": loaded.spec, "matched": matched, "formats": formats}
+        )
         put_provenance(db, "import questions", body, changed=len(loaded.items))
     facts = count_items(loaded.items)
     return Imported(
         responses=0, candidates=0, items=0, blank=0, failed=0, skipped=0, new=0, unchanged=0, replaced=0,
         identical_repeats=(), questions=facts.questions, repeated=facts.repeated, cases=facts.cases,
         matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
-        benchmark=loaded.spec,
+        benchmark=loaded.spec, **source.dialect._asdict(), guess=source.guess,
     )  # fmt: skip
