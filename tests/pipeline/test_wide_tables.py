@@ -60,3 +60,8 @@ def test_what_says_the_candidate_or_the_text_twice_is_refused() -> None:
         list(long_lines(beside, ["B"]))
     with pytest.raises(InputError, match="one column is named for two candidates"):
         list(long_lines(LINES, {"one": "A", "two": "A"}))
+
+
+def test_one_column_may_be_named_without_a_list() -> None:
+    line = Line("a", {"item": "q1", "gpt": "x"})
+    assert [{"item": "q1", "candidate": "gpt", "text": "x"}] == [row.row for row in long_lines([line], "gpt")]

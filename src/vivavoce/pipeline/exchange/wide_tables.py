@@ -34,7 +34,7 @@ def long_lines(lines: Sequence[Line], models: Columns, named: Collection[str] = 
     whose columns the user names. Raises `InputError` where these include what the columns say, where the
     table has such a column besides, and for a column that a row does not have.
     """
-    columns = dict(models) if isinstance(models, Mapping) else {str(name): str(name) for name in models}
+    columns = _by_candidate(models)
     if double := _OURS & set(named):
         raise InputError(
             f"{min(double)} is mapped or set, and the columns of models say it too: leave one of both out."
@@ -52,6 +52,13 @@ def long_lines(lines: Sequence[Line], models: Columns, named: Collection[str] = 
         for candidate, column in columns.items():
             answer = {"candidate": candidate, "text": _answer(line, column)}
             yield Line(f"{line.where}, column {column}", {**rest, **answer})
+
+
+def _by_candidate(models: Columns) -> dict[str, str]:
+    """The column of each candidate; a text is the name of one column."""
+    if isinstance(models, Mapping):
+        return dict(models)
+    return {str(name): str(name) for name in ([models] if isinstance(models, str) else models)}
 
 
 _OURS = {"candidate", "text"}
