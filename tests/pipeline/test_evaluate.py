@@ -371,3 +371,10 @@ def test_a_context_in_parts_is_shown_whole():
     run = evaluate([{**row, "context": {"contexts": ["Aim.", "Results."], "labels": ["AIM", "RESULTS"]}}])
     assert run.items["context"].to_list() == ["Aim.\n\nResults."]
     assert means(run)["exact", "A"] == 1
+
+
+@pytest.mark.parametrize(("field", "what"), [("id", "ids 'q3' and 'q3 '"), ("model", "models 'A' and 'A '")])
+def test_names_that_differ_in_blanks_alone_are_refused(field: str, what: str):
+    rows = [ROWS[2], {**ROWS[2], field: f"{ROWS[2][field]} "}]
+    with pytest.raises(InputError, match=f"the data: the {what} differ in blanks alone: write them alike"):
+        evaluate(rows)

@@ -21,7 +21,16 @@ from vivavoce.pipeline.exchange.column_names import (
     named_options,
     spread_options,
 )
-from vivavoce.pipeline.exchange.rows import by_name, listed, named, number_of, of_probe, renamed, text_of
+from vivavoce.pipeline.exchange.rows import (
+    by_name,
+    listed,
+    named,
+    number_of,
+    of_probe,
+    refuse_blank_twins,
+    renamed,
+    text_of,
+)
 from vivavoce.pipeline.exchange.sources import (
     AS_IT_IS,
     Data,
@@ -207,6 +216,8 @@ def import_answers(
     )  # fmt: skip
     source, loaded, responses = answers.source, answers.benchmark, answers.responses
     candidates = dict.fromkeys(r.candidate for r in responses)
+    refuse_blank_twins(candidates, source.name, "models")
+    refuse_blank_twins((r.item for r in responses), source.name, "ids")
     unknown = [name for name in roles if name not in candidates]
     if unknown:
         raise InputError(f"--role names {unknown[0]!r}, but {source.name} has no such candidate."

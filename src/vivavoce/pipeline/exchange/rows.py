@@ -74,6 +74,17 @@ def named(lines: Iterable[Line], matched: Mapping[str, str], needed: Mapping[str
         yield line
 
 
+def refuse_blank_twins(names: Iterable[str], where: str, what: str) -> None:
+    """Raise `InputError` for two names that differ in blanks alone, as 'A' and 'A ': one is meant."""
+    first: dict[str, str] = {}
+    for name in names:
+        twin = first.setdefault(" ".join(name.split()), name)
+        if twin != name:
+            raise InputError(
+                f"{where}: the {what} {twin!r} and {name!r} differ in blanks alone: write them alike."
+            )
+
+
 MOST_NAMED = 5
 
 
