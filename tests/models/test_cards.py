@@ -162,7 +162,7 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- a\n", "cards are a mapping of names to settings, not list"),
+        ("- a\n", "a mapping of names to settings is needed, not list"),
         ("x: 7\n", "x: a card is a mapping"),
         ("x: {parameter: 7}\n", "x: a card has no field 'parameter'. Did you mean 'parameters'?"),
         ("x: {parameters: 7B}\n", "x, parameters: billions of parameters, a number above 0"),

@@ -204,6 +204,11 @@ def test_groups_may_be_categories(tmp_path):
         ("overall(groups=[x:short, y:mcq])", "no question has the format 'mcq' of the group 'y'"),
         ("overall(groups=[x])", "NAME:VALUE is needed"),
         ("overall(metrics=[short:rouge])", "nothing of the format short is scored by rouge"),
+        (
+            "overall(metrics=[shrt:exact])",
+            "no question of a group has the format 'shrt'. Did you mean 'short'?",
+        ),
+        ("overall(metric=exact)", "metric: exact has scored no format here"),
         ("overall(metrics=[short:judge])", "nothing of the format short is scored by judge"),
     ],
 )

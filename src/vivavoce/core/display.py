@@ -52,10 +52,11 @@ MOST_CHARACTERS = 80
 
 def short_repr(record: Any, values: dict[str, Any]) -> str:
     """A record by these fields, long texts cut with how many characters they have: `Item(item='q1', …)`."""
-    return f"{type(record).__name__}({', '.join(f'{k}={_short(v)}' for k, v in values.items())})"
+    return f"{type(record).__name__}({', '.join(f'{k}={short(v)}' for k, v in values.items())})"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """What a value looks like, cut where it is long."""
     if isinstance(value, str) and len(value) > MOST_CHARACTERS:
         return f"{value[:MOST_CHARACTERS]!r}… ({len(value):,} characters)"
     text = repr(value[:MOST_CHARACTERS] if isinstance(value, tuple) else value)

@@ -49,7 +49,7 @@ def read_mapping(file: Path, what: str, error: type[VivaError]) -> dict[str, Any
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise error(f"{file}: {what} are a mapping of names to settings, not {type(value).__name__}.")
+        raise error(f"{file}: a mapping of names to settings is needed, not {type(value).__name__}.")
     return {str(name): deepcopy(entry) for name, entry in value.items()}
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from vivavoce.core.display import short
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.pipeline.run import Run
 
@@ -137,10 +138,16 @@ def _without_nulls(entries: Any) -> Any:
     return [_without_nulls(entry) for entry in entries] if isinstance(entries, list) else entries
 
 
+def _place(fault: Any) -> Sequence[Any]:
+    """The keys and positions that lead to a fault; of a key that is no text, to its mapping."""
+    place: Sequence[Any] = fault["loc"]
+    return place[:-2] if place[-1] == "[key]" else place
+
+
 def _sentence(where: str, values: Any, fault: Any) -> str:
     """What is wrong with a plan, and where: pydantic's account of it in our words."""
     hint: Any = _PLAN
-    for part in fault["loc"]:
+    for part in _place(fault):
         keys = _keys_of(hint)
         if isinstance(part, int):
             where, hint, values = f"{where} {part + 1}", _entry_of(hint), values[part]
@@ -151,8 +158,8 @@ def _sentence(where: str, values: Any, fault: Any) -> str:
                 return f"{where}: no key {part!r}.{suggest(str(part), list(keys))}"
             where, hint, values = f"{where}, {part}", keys.get(part, _entry_of(hint)), values[part]
     if fault["loc"][-1] == "[key]":
-        return f"{where}: its name is text, not {fault['input']!r}.{_advice(fault['input'])}"
-    return f"{where}: {_needed(hint)} is needed, not {values!r}.{_advice(values)}"
+        return f"{where}: a name is text, not {short(fault['input'])}.{_advice(fault['input'])}"
+    return f"{where}: {_needed(hint)} is needed, not {short(values)}.{_advice(values)}"
 
 
 def _choices(hint: Any) -> list[Any]:
@@ -184,6 +191,8 @@ def _needed(hint: Any) -> str:
             words += [str(value) for value in get_args(choice)]
         else:
             words.append(_WORDS.get(get_origin(choice) or choice, "a mapping"))
+    if _WORDS[float] in words:
+        words = [word for word in words if word != _WORDS[int]]
     return " or ".join(dict.fromkeys(words))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from vivavoce.core.errors import SelectionError
+from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign
 from vivavoce.studies.leaderboard.primary import is_quality, measures_named
@@ -58,6 +58,7 @@ def overall_scores(
         present = _Present.of(scores, benchmark, str(form))
         key = present.declared(design) or present.by_default(design, defaults.get(str(form), ()))
         sections.append(Section(str(group), str(form), part, key))
+    _check_stated(design, scores, sections)
     sections.sort(key=lambda section: (names.index(section.group), section.format))
     measure = _measure(design, scores, sections)
     key = -1 - int(_digest(measure.signature, benchmark)[:12], 16)
@@ -95,6 +96,21 @@ def _placed(items: pl.DataFrame, design: OverallDesign) -> pl.DataFrame:
         lacking = "no question has a category" if design.by == "category" else "no question is in a group"
         raise SelectionError(f"overall: {lacking} here.")
     return placed
+
+
+def _check_stated(design: OverallDesign, scores: ScoreTable, sections: Sequence[Section]) -> None:
+    """Raise `SelectionError` for a stated metric that scores no section: another would stand in its place."""
+    forms = sorted({section.format for section in sections})
+    if unknown := [form for form in design.metrics if form not in forms]:
+        raise SelectionError(
+            f"overall, metrics: no question of a group has the format {unknown[0]!r}."
+            f"{suggest(unknown[0], forms)} Formats here: {', '.join(forms)}."
+        )
+    named = measures_named(design.metric, scores.measures) if design.metric else {}
+    if design.metric and not any(section.key in named for section in sections):
+        raise SelectionError(
+            f"overall, metric: {design.metric} has scored no format here for every candidate that has scores."
+        )
 
 
 class _Present(NamedTuple):
