@@ -224,7 +224,7 @@ def test_a_measure_that_failed_everywhere_has_no_leader(tmp_path: Path) -> None:
 
 def test_silence_is_missing_and_says_how_it_counts(tmp_path: Path) -> None:
     answer = first(marked(tmp_path, {"A": twins([1, SILENT, 0.5]), "B": twins([1, 0, 1])}))
-    assert "1 answer blank or unreadable: the worst score" == answer["missing"]
+    assert "1 answer blank or unreadable: counted as worst" == answer["missing"]
 
 
 def test_candidates_with_different_questions_say_how_few_they_share(tmp_path: Path) -> None:

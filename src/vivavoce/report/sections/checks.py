@@ -14,7 +14,7 @@ from vivavoce.studies.raters.validation_status import NOT_SHOWN, UNVALIDATED, we
 from vivavoce.studies.score_table import MISSING
 from vivavoce.studies.text import cases, count
 
-_SILENT = {"worst": "the worst score", "set_aside": "set aside", "correct": "counted as right"}
+_SILENT = {"worst": "counted as worst", "set_aside": "set aside", "correct": "counted as right"}
 State = Literal["yes", "no", "open", "none"]
 LABELS = "`viva panel RUN make --task rate` draws questions at random for people to score."
 
