@@ -72,7 +72,7 @@ def test_a_comparison_without_names_takes_both_and_the_primary_criterion(viva: V
     run = marked(tmp_path, {"A": twins([1, 0.5] * 6), "B": twins([0.4, 0.1] * 6)})
     said = viva("compare", run.file.path).output
     named = viva("compare", run.file.path, "A", "B", "--metric", "told").output
-    assert "No --metric: compared by told: worth, the only criterion." in said
+    assert "No --metric: compared by told: worth (the only criterion)." in said
     assert [line for line in said.splitlines() if "A - B" in line] == [
         line for line in named.splitlines() if "A - B" in line
     ]

@@ -75,3 +75,20 @@ def test_the_frame_is_as_people_have_it():
     frame = mixed_frame()
     assert (len(frame), len(set(frame["Question"]))) == (60, 30)
     assert {"ID", "Question", "Choices", "Correct Answer", "Model", "Response"} <= set(frame.columns)
+
+
+def test_what_was_imported_is_a_sentence_when_printed(tmp_path: Path):
+    import vivavoce as viva
+
+    run = viva.evaluate(mixed_frame(), to=tmp_path / "exam.viva")
+    assert str(run.imported).startswith("60 answers of 2 candidates to 30 items (60 new, ")
+
+
+def test_questions_without_answers_are_no_answers_and_the_sentence_says_what_to_do(tmp_path: Path):
+    import vivavoce as viva
+    from vivavoce.core.errors import InputError
+
+    run = viva.open(tmp_path / "exam.viva")
+    questions = [{"id": "q1", "question": "Which vitamin antagonises warfarin?", "answer": "Vitamin K"}]
+    with pytest.raises(InputError, match=r"answer|model"):
+        run.import_answers(questions)

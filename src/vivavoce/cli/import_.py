@@ -191,14 +191,7 @@ def _refuse_options(options: Mapping[str, object], whose: str) -> None:
 
 
 def _print_answers(run: Path, imported: "Imported") -> None:
-    print(
-        printable(
-            f"{run}: {counted(imported.responses, 'answer')} of "
-            f"{counted(imported.candidates, 'candidate')} to {counted(imported.items, 'item')} "
-            f"({imported.new} new, {imported.unchanged} unchanged, {imported.replaced} replacing failures); "
-            f"{imported.blank} blank, {imported.failed} failed, {imported.skipped} skipped."
-        )
-    )
+    print(printable(f"{run}: {imported}"))
     _print_matched(imported)
     if imported.formats:
         formats = ", ".join(f"{name} {number}" for name, number in imported.formats.items())

@@ -42,6 +42,7 @@ from vivavoce.pipeline.stored_benchmarks import load_benchmark, only_benchmark
 from vivavoce.store.generated import made_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
+from vivavoce.studies.text import count
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
@@ -90,6 +91,13 @@ class Imported(NamedTuple):
     sheet: str | None = None
     guess: str = ""
     benchmark: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"{count(self.responses, 'answer')} of {count(self.candidates, 'candidate')} to "
+            f"{count(self.items, 'item')} ({self.new} new, {self.unchanged} unchanged, {self.replaced} "
+            f"replacing failures); {self.blank} blank, {self.failed} failed, {self.skipped} skipped."
+        )
 
 
 class Answers(NamedTuple):
@@ -286,6 +294,11 @@ def _no_answers(answers: Answers) -> InputError:
         return InputError(
             f"{source} holds no answer in words to {loaded.spec}: {probes} rows are of probes, which "
             "`viva merge` brings from the run they are from, and `viva collect --for` asks anew."
+        )
+    if not skipped:
+        return InputError(
+            f"{source} holds no answers to {loaded.spec}: each row needs a model's answer, in a column such "
+            "as text or response. `viva collect` asks models. Nothing was imported."
         )
     return InputError(
         f"{source} holds {skipped.total()} answers, all to items outside {loaded.spec}: {listed(skipped)}."
