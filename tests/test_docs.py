@@ -233,3 +233,10 @@ def test_the_means_on_recorded_answers_are_those_of_the_tool(root, shared):
     assert list(probes.METRICS) == [metric for *_, metric in told]
     for own, other, metric in told:
         assert (own, other) == tuple(f"{mean:.2f}" for mean in probes.means(metric, said)), metric
+
+
+def test_the_readmes_picture_shows_the_first_screen_as_it_is(root):
+    """When the first screen has changed: python tools/picture.py."""
+    words = [sys.executable, "tools/picture.py", "--check"]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
+    assert 0 == done.returncode, done.stderr

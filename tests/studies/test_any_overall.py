@@ -269,7 +269,7 @@ def test_a_mixed_exam_is_judged_by_its_overall_and_a_plain_one_by_its_metric(tmp
     )  # fmt: skip
     finding = run.compare("A", "B")
     assert "overall" == only(finding)["metric"]
-    assert "compared by overall, covers all formats" in str(finding)
+    assert "compared by overall (covers all formats" in str(finding)
     (tmp_path / "plain").mkdir()
     plain = answered(tmp_path / "plain", {c: {"short": many(4, 50)} for c in "AB"})
     assert "token_f1" == primary_scores(plain.file, load_scores(plain.file), None).primary.metric
@@ -350,9 +350,9 @@ def test_the_command_line_keeps_the_primary_criterion(viva, tmp_path):
     run = answered(tmp_path, BY_HAND)
     path = run.file.path
     assert "token_f1" in viva("compare", path, "--primary", "token_f1").output
-    assert "compared by token_f1, chosen with --primary." in viva("compare", path).output
+    assert "compared by token_f1 (chosen with --primary)." in viva("compare", path).output
     viva("report", path, "--primary", "overall:weights=micro", "--to", tmp_path / "a.html")
-    assert "compared by overall, chosen with --primary." in viva("compare", path).output
+    assert "compared by overall (chosen with --primary)." in viva("compare", path).output
     with pytest.raises(SelectionError, match="'nonsense' fits nothing scored here"):
         viva("compare", path, "--primary", "nonsense")
     assert "overall" in viva("score", path, "overall").output
@@ -365,6 +365,18 @@ def test_evaluate_keeps_what_decides_before_anything_is_scored(tmp_path):
         for c in "AB" for k in range(12)
     ]  # fmt: skip
     run = evaluate(rows, ["exact", "token_f1"], primary="token_f1", to=tmp_path / "run.viva")
-    assert "compared by token_f1, stated in evaluate." in str(run.compare())
+    assert "compared by token_f1 (stated in evaluate)." in str(run.compare())
     with pytest.raises(SelectionError, match="by: format or category"):
         evaluate(rows, ["exact"], primary="overall(by=x)", to=tmp_path / "other.viva")
+
+
+def test_the_report_of_an_overall_says_nothing_untrue_of_it(tmp_path):
+    """No rater gives it, and answers have scores by the metrics of its groups."""
+    run = answered(tmp_path, BY_HAND)
+    run.compare("A", "B")
+    rows = run.report_rows()
+    assert "overall" not in {row["metric"] for row in rows if row["section"] == "examiner"}
+    assert not [row for row in rows if row["section"] == "methods" and "by overall" in row["text"]]
+    assert [row for row in rows if row["section"] == "example"]
+    page = run.file.path.with_suffix(".html").read_text(encoding="utf-8")
+    assert "An overall has no figure by category" in page

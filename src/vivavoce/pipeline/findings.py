@@ -290,10 +290,11 @@ def write_report(
         check_texts(db)
         primary, overall = primary_scores(run, table, selected)
         compared = tuple(checked_findings(comparisons(db), "compare"))
-        rows = estimate_scores(run, table, selected).rows
+        rows, of_overall = estimate_scores(run, table, selected).rows, None
         if primary and primary.metric == OVERALL:
             rows = (*estimate_scores(run, overall, selected).rows, *rows)
             table = table._replace(measures={**overall.measures, **table.measures})
+            of_overall = overall.scores
         of_it = primary_rows(primary, rows)
         data = ReportData(
             name=run.path.name,
@@ -316,6 +317,7 @@ def write_report(
             primary=primary,
             primary_rows=of_it,
             primary_pairs=primary_pairs(primary, compared, of_it, selection=items),
+            overall_scores=of_overall,
         )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

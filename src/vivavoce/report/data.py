@@ -9,6 +9,7 @@ from vivavoce.core.cases import CaseCount, Cases, count_cases
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
@@ -27,7 +28,8 @@ class ReportData(NamedTuple):
     `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
     latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
-    where all came on one.
+    where all came on one. `overall_scores` are the scores of single answers behind an overall that is
+    primary.
     """
 
     name: str
@@ -49,12 +51,18 @@ class ReportData(NamedTuple):
     primary: Primary | None = None
     primary_rows: Rows = ()
     primary_pairs: Rows = ()
+    overall_scores: pl.DataFrame | None = None
     days: pl.DataFrame | None = None
 
     def case_counts(self, items: pl.DataFrame) -> dict[str, CaseCount]:
         """By benchmark how many cases these items are, and how many repeat another one."""
         chosen = set(items.select("benchmark", "item", "variant").iter_rows())
         return {counted.benchmark: counted for counted in count_cases(self.cases, chosen)}
+
+    @property
+    def without_overall(self) -> "ReportData":
+        """The same without the measure of an overall, which no rater gives: its metrics give the scores."""
+        return self._replace(measures={k: m for k, m in self.measures.items() if m.metric != OVERALL})
 
     @property
     def without_logprobs(self) -> "ReportData":

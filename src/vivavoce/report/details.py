@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from vivavoce.report.data import Board, ReportData, board_of
 from vivavoce.report.sections.comparisons import matrices
 from vivavoce.report.sections.costs import costs
 from vivavoce.report.sections.earlier import earlier_comparisons, scores_by_day
 from vivavoce.report.sections.examples import example_rows, examples, leading_pair, measure_of
 from vivavoce.report.sections.grids import (
+    Grid,
     candidates_in_order,
     category_grid,
     criteria_grid,
@@ -39,6 +42,9 @@ def details(
         data.days,
         benchmark,
     )
+    of_answers = plain.scores
+    if data.overall_scores is not None:  # an overall scores each answer by the metric of its group
+        of_answers = pl.concat([plain.scores, data.overall_scores], how="diagonal_relaxed")
     order = {name: place for place, name in enumerate(candidates)}
     missing = response_gaps(data.items, plain.responses, plain.scores)
     spent = costs(plain.responses, data.primary_rows)
@@ -51,12 +57,14 @@ def details(
             None if first else overall_row(data.primary, data.primary_rows, candidates),
         ),
         "primary_matrix": next(iter(matrices(data.primary_pairs)), None),
-        "categories": category_grid(profiles, first, candidates),
+        "categories": category_grid(profiles, first, candidates)
+        if data.overall_scores is None
+        else Grid((), (), reason="An overall has no figure by category; those of its metrics are below."),
         "tested_categories": _category_test(profiles, first),
         "missing": sorted(missing, key=lambda row: order.get(row["candidate"], len(order))),
         "costs": sorted(spent, key=lambda row: order.get(row["candidate"], len(order))),
         "examples": examples(
-            answered.items, answered.responses, plain.scores, plain.measures, data.primary, pair
+            answered.items, answered.responses, of_answers, plain.measures, data.primary, pair
         ),
         "earlier": earlier_comparisons(data.comparisons, data.primary),
         "by_day": by_day,

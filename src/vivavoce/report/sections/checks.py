@@ -1,6 +1,6 @@
 """Three checks of an answer (enough cases, a validated judge, nothing missing), and what would settle it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce import stats
@@ -100,19 +100,28 @@ def _no_judge(standing: Standing) -> str:
 
 
 def _missing(standing: Standing) -> tuple[State, str]:
-    rows, words = standing.candidates, {"failed": "failed", "unscored": "not scored"}
-    total = {what: sum(row[f"n_{what}"] for row in rows) for what in (*words, *MISSING, "responses")}
-    gaps = [f"{total[what]:,} {text}" for what, text in words.items() if total[what]]
-    if order_basis(rows, str):
-        gaps.append(f"only {count(rows[0]['n_common'], 'question')} shared by all")
-    if gaps:
+    rows = standing.candidates
+    total = {
+        what: sum(row[f"n_{what}"] for row in rows) for what in ("failed", "unscored", *MISSING, "responses")
+    }
+    silent = total["unanswered"] + total["unreadable"]
+    if gaps := [*_gaps(rows, total)]:
+        gaps += [f"{silent:,} blank or unreadable"] if silent else []
         return "no", f"Yes: {', '.join(gaps)}"
-    if silent := total["unanswered"] + total["unreadable"]:
+    if silent:
         rule = _SILENT[standing.unit.criterion.if_unanswered]
         return "open", f"{count(silent, 'answer')} blank or unreadable: {rule}"
     if total["set_aside"]:
         return "open", f"{count(total['set_aside'], 'answer')} set aside by the criterion"
     return "yes", f"Nothing: all {count(total['responses'], 'answer')} scored"
+
+
+def _gaps(rows: Sequence[Row], total: Mapping[str, int]) -> Iterator[str]:
+    """What the candidates' figures do not rest on."""
+    words = {"failed": "failed", "unscored": "not asked or scored"}
+    yield from (f"{total[what]:,} {text}" for what, text in words.items() if total[what])
+    if order_basis(rows, str):
+        yield f"only {count(rows[0]['n_common'], 'question')} shared by all"
 
 
 def settling(standing: Standing) -> Iterator[str]:
