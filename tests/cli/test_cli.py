@@ -261,7 +261,7 @@ def test_the_whole_way_on_real_answers(viva: Viva, hivmedqa: Path, tmp_path: Pat
         *("--map", "item=question_id", "--map", "repeat=iteration", "--map", "text=answer"),
         *("--map", "candidate=model", "--role", "Rephrased Gold Answers=ceiling"),
     ).stdout
-    assert "5060 answers of 11 candidates to 92 items" in said
+    assert "5,060 answers of 11 candidates to 92 items" in said
     assert "All repeats of NVLM-70B are the same text" in said
     paper = f"hivmedqa(data='{hivmedqa}', subset=paper)"
     viva("score", path, "rouge(n=1)", "token_f1", "--items", paper)

@@ -51,7 +51,7 @@ def test_the_environment_goes_before_the_file(written, monkeypatch):
         ("openai: {concurrency: 0}", r"concurrency: a whole number from 1 to 10,000 is needed"),
         ("openai: {kind: gpt}", r"kind: 'gpt'"),
         ("openai: [", r"line 1: no valid YAML"),
-        ("- openai", r"providers are a mapping"),
+        ("- openai", r"a mapping of names to settings is needed, not list"),
         ("openai: fast", r"settings are a mapping"),
     ],
 )

@@ -1,7 +1,7 @@
 """The confidence that a response states: what is read, what is not guessed, what is cut from the answer."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vivavoce import formats
@@ -198,6 +198,7 @@ _pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@example("\u2028Confidence: 85%<think>")
 @given(st.lists(_pieces, max_size=14).map("".join))
 def test_what_was_cut_can_be_put_back_and_thinking_is_never_cut(text):
     answer, cuts = without_confidence(text)

@@ -117,9 +117,11 @@ def without_confidence(text: str) -> tuple[str, tuple[Cut, ...]]:
         start = statement.start
         if statement.end >= words_end:  # the blank lines above the last one are its own
             start = last + len(text[last:start].rstrip())
+        # A line may run on into thinking that is hidden: what is hidden stays.
+        end = next((n for n in range(start, statement.end) if text[n] != visible[n]), statement.end)
         pieces.append(text[last:start])
-        cuts.append(Cut(start, text[start : statement.end]))
-        last = statement.end
+        cuts.append(Cut(start, text[start:end]))
+        last = end
     return "".join([*pieces, text[last:]]), tuple(cuts)
 
 

@@ -256,7 +256,7 @@ def test_what_a_plan_says_of_primary_and_overall_stays_with_the_run(file, endpoi
     compared = viva_.examine(plan)[2].rows[0]
     assert ("overall", "overall") == (compared["metric"], compared["criterion"])
     run = viva_.open(tmp_path / "one.viva")
-    assert "compared by overall, stated in the plan." in str(
+    assert "compared by overall (stated in the plan)." in str(
         run.compare("vllm/m(temperature=0.5)", "baseline/random")
     )
     assert "groups=[all:short], metrics=[short:exact], weights=[all:3.0]" in compared["signature"]
