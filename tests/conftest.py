@@ -1,12 +1,14 @@
 """What several test modules share: the real data, found through VIVA_SHARED, and the command line."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 from tests.absent import absent
 from tests.lengths import LONG
 from tests.soak.tally import Collected, tally
@@ -14,6 +16,7 @@ from tests.soak.tally import Collected, tally
 __all__ = ["tally"]
 
 ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 
 settings.register_profile("gate", max_examples=25, deadline=None)
 settings.register_profile("long", max_examples=200, deadline=None)
@@ -24,6 +27,17 @@ settings.load_profile("long" if LONG else "gate")
 def root() -> Path:
     """The repository's root."""
     return ROOT
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium: skips where it is absent, fails where it is required."""
+    if CHROMIUM is None:
+        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

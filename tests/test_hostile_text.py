@@ -1,9 +1,7 @@
 """Text of strangers in every field: nothing runs, nothing is asked for, and it is shown as it stands."""
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,12 @@ import polars as pl
 import pytest
 import yaml
 from markdown_it import MarkdownIt
-from playwright.sync_api import Browser, Page, sync_playwright
-from tests.absent import absent
+from playwright.sync_api import Browser, Page
 from tests.hostile import ALL, CANDIDATES, SHORT, hostile_run
 from tests.report import looking
 
 from vivavoce.core.text import printable
 from vivavoce.pipeline.run import Run
-
-CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 
 FOREIGN = """() => {
   const all = [...document.querySelectorAll("*")];
@@ -40,16 +35,6 @@ FOREIGN = """() => {
 }"""
 DRAWN = {"svg", "g", "path", "text", "rect", "circle", "line", "title", "defs", "clipPath", "tspan"}
 NOTHING: dict[str, Any] = {"elements": [], "handlers": [], "links": [], "styles": [], "ran": None}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

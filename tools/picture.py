@@ -9,7 +9,9 @@ fresh without drawing it again.
 
 import argparse
 import hashlib
+import os
 import re
+import shutil
 import struct
 import sys
 import tempfile
@@ -17,6 +19,7 @@ import zlib
 from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "report.png"
+CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 KEYWORD = b"first-screen"
 SIZE = {"width": 1400, "height": 900}
 
@@ -53,7 +56,7 @@ def draw(report: Path) -> bytes:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.goto(report.resolve().as_uri())
         picture = page.screenshot()

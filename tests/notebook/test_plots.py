@@ -100,7 +100,9 @@ def test_a_figure_that_is_not_finite_is_not_drawn() -> None:
 
 
 def test_other_studies_have_no_interactive_chart_and_say_so() -> None:
-    with pytest.raises(SelectionError, match=r"not ranking: finding.plot\(\) draws it"):
+    with pytest.raises(
+        SelectionError, match=r"not ranking: finding.plot\(\) draws those whose report has a chart"
+    ):
         Finding(study="ranking", rows=()).plot(interactive=True)
 
 

@@ -1,16 +1,12 @@
 """The packet's page in a browser: filled in by keyboard and mouse, downloaded, loaded again, and read."""
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-from tests.absent import absent
+from playwright.sync_api import Browser, Page
 from tests.people.raters import examined
 from tests.people.test_packets import HOSTILE
 from tests.report import looking
@@ -19,19 +15,8 @@ from vivavoce.people.packets import write_packets
 from vivavoce.people.store_ballots import store_ballots
 from vivavoce.pipeline.run import Run
 
-CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 N = 3
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -1,15 +1,12 @@
 """The report in a browser: what runs, what does not, and whether everyone can read it."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-from tests.absent import absent
+from playwright.sync_api import Browser, Page
 from tests.lengths import length
 from tests.report import looking
 from tests.studies.making import SILENT, UNREADABLE, borrowed, made
@@ -19,19 +16,8 @@ from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric
 from vivavoce.pipeline.run import Run, open_run
 
-CHROMIUM = shutil.which(os.environ.get("VIVA_CHROMIUM", "chromium"))
 HOSTILE = "<script>pwned = 1</script></script><img src=x onerror='pwned = 2'><svg onload=pwned=3> 0.1"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from tests.report import looking, test_distributions, test_profiles
 from tests.report.test_confidence_charts import rows as confidence
 from tests.report.test_matrix import pair
@@ -72,14 +72,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         encoding="utf-8",
     )
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("width", [390, 720, 1280])

@@ -1,30 +1,17 @@
 """The first screen in a browser: all of the answer is seen without scrolling, on a desk and on a phone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from tests.absent import absent
+from playwright.sync_api import Browser
 from tests.report import looking
-from tests.report.test_browser import CHROMIUM
 from tests.studies.making import made, marked, score, twins
 
 from vivavoce.pipeline.run import Run
 
 SCREENS = {"desk": (1400, 900), "laptop": (1024, 768), "phone": (390, 844)}
 HOSTILE = "<img src=x onerror='pwned=1'>\u202e`viva` {{ 7 * 7 }} "
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        absent("no chromium: install Debian's, or name one in VIVA_CHROMIUM")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 def values(k: int) -> list[float]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from tests.report import looking
-from tests.report.test_browser import CHROMIUM, PHONE, browser
+from tests.report.test_browser import PHONE
 
 from vivavoce.benchmarks.sample import CANDIDATES, recorded
 from vivavoce.cli.demo import METRICS
@@ -14,7 +14,6 @@ from vivavoce.pipeline.run import Run, open_run
 
 SCREENS, CHARTS, BYTES = 8, 25, 600_000
 SCREEN = {"width": 1400, "height": 900}
-__all__ = ["CHROMIUM", "browser"]
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def interactive_chart(finding: Finding) -> "alt.LayerChart":
     if finding.study not in (*ESTIMATES, COMPARISON):
         raise SelectionError(
             f"an interactive chart shows estimates or a comparison, not {finding.study}: "
-            "finding.plot() draws it."
+            "finding.plot() draws those whose report has a chart."
         )
     points = [point for row in finding.rows if (point := _point(row)) is not None]
     if not points:
