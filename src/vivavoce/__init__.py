@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from vivavoce._version import __version__
 
 if TYPE_CHECKING:
-    from vivavoce.benchmarks import Benchmark
+    from vivavoce.benchmarks import Benchmark, item_or_exclusion
     from vivavoce.core.errors import (
         InputError,
         MetricError,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Candidate,
         Card,
         Criterion,
+        Exclusion,
         Finding,
         Item,
         Measure,
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
     from vivavoce.variants import Outcome, Variation
 
 _HOMES = {
-    "benchmarks": ("Benchmark",),
+    "benchmarks": ("Benchmark", "item_or_exclusion"),
     "core.errors": (
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
@@ -90,8 +91,8 @@ _HOMES = {
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
     "core.records": (
-        *("Candidate", "Card", "Criterion", "Finding", "Item", "Measure", "Reading", "Response", "Row"),
-        *("Score", "Unit", "Value"),
+        *("Candidate", "Card", "Criterion", "Exclusion", "Finding", "Item", "Measure", "Reading"),
+        *("Response", "Row", "Score", "Unit", "Value"),
     ),
     "core.registry": (
         "benchmark",
@@ -130,6 +131,7 @@ __all__ = [
     "ComparativeMetric",
     "Criterion",
     "Evaluated",
+    "Exclusion",
     "Exported",
     "Exporter",
     "FatalError",
@@ -177,6 +179,7 @@ __all__ = [
     "examine",
     "exporter",
     "format",
+    "item_or_exclusion",
     "log_reader",
     "metric",
     "open",

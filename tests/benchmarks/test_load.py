@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from vivavoce.benchmarks import Benchmark, load
+from vivavoce.benchmarks import Benchmark, item_or_exclusion, load
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card, Item
+from vivavoce.core.records import Card, Exclusion, Item
 
 CARD = Card(name="own", description="d", source="s", revision_note="none", licence="l", citation="c")
 
@@ -91,3 +91,65 @@ def test_items_of_two_benchmarks_are_refused(own: Callable[..., None]) -> None:
 def test_an_id_and_a_variant_are_not_mixed_up(own: Callable[..., None]) -> None:
     own(lambda: [item("a\tb"), item("a", variant="b"), item("a\tb\t"), item("a", variant="b\t")])
     assert 4 == len(load("own").items)
+
+
+def test_rows_that_can_be_no_item_are_left_out_with_their_reasons(own: Callable[..., None]) -> None:
+    def rows() -> Iterator[Item | Exclusion]:
+        mcq = {"format": "mcq", "answer": ("A",)}
+        yield item_or_exclusion(item("a1", options=("x", "y"), **mcq), file="own/test.json", row=1)
+        yield item_or_exclusion(item("a2", options=("x", "x"), **mcq), file="own/test.json", row=2)
+        yield item_or_exclusion(
+            item("a3", options=("x", "y"), answer=("z",), format="mcq"), file="f", row="a3"
+        )
+        yield item_or_exclusion(item("a4", references=("x", " ")), file="f", row=4)
+        yield item_or_exclusion(item("a\n5"), file="f", row=5)
+        yield Exclusion("f", 6, "the key is null")
+
+    own(rows)
+    loaded = load("own")
+    assert ["x"] == [i.answer[0] for i in loaded.items]
+    assert (
+        ("test.json", 2, "two options are equal"),
+        ("f", "a3", "the key is no option"),
+        ("f", 4, "a reference is empty"),
+        ("f", 5, "a name stands on several lines"),
+        ("f", 6, "the key is null"),
+    ) == loaded.exclusions
+
+
+def test_the_rows_left_out_belong_to_the_signature(own: Callable[..., None]) -> None:
+    own(lambda: [item("a1")])
+    whole = load("own").signature
+    own(lambda: [item("a1"), Exclusion("f", 2, "the key is null")])
+    one = load("own").signature
+    own(lambda: [item("a1"), Exclusion("f", 3, "the key is null")])
+    assert 3 == len({whole, one, load("own").signature})
+    assert one.startswith(f"{whole}#")
+
+
+def test_an_exam_of_faulty_rows_alone_is_refused_with_its_reasons(own: Callable[..., None]) -> None:
+    reasons = ["two options are equal"] * 3 + [f"fault {k:02}" for k in range(99_997)]
+    own(lambda: [Exclusion("f", k, reason) for k, reason in enumerate(reasons, 1)])
+    with pytest.raises(InputError) as raised:
+        load("own")
+    sentence = str(raised.value)
+    assert sentence.startswith(
+        "own has no items: all of its 100,000 rows were left out: 3 two options are equal, 1 fault 00, "
+    )
+    assert "and 99,990 for 99,990 other reasons" in sentence
+    assert len(sentence) < 500
+
+
+def test_a_hostile_reason_stays_one_short_printable_line(own: Callable[..., None]) -> None:
+    own(lambda: [item("a1"), Exclusion("f\x1b[2J", "r\n1", "no\x1b[31m key\n" + "x" * 9_999)])
+    [(file, row, reason)] = load("own").exclusions
+    assert ("f\ufffd[2J", "r 1") == (file, row)
+    assert 80 == len(reason)
+    assert reason.startswith("no\ufffd[31m key xxx")
+
+
+def test_an_exclusion_of_other_types_breaks_its_benchmark(own: Callable[..., None]) -> None:
+    for wrong in (Exclusion("f", None, "x"), Exclusion("f", True, "x"), Exclusion("f", 1, None)):  # type: ignore[arg-type]
+        own(lambda wrong=wrong: [item("a1"), wrong])  # type: ignore[misc]
+        with pytest.raises(InputError, match="own broke while its items were read: TypeError"):
+            load("own")

@@ -5,12 +5,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core import registry
-from vivavoce.core.errors import InputError, VivaError
-from vivavoce.core.records import Card, Item
+from vivavoce.core.errors import InputError, RowError, VivaError
+from vivavoce.core.exclusions import digest, plain, reasons_in_words
+from vivavoce.core.records import Card, Exclusion, Item
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import refuse_line_ends
 
@@ -31,8 +33,11 @@ class Benchmark(ABC):
         """Source, revision, licence, access, citation and known faults; a class attribute will do."""
 
     @abstractmethod
-    def items(self) -> Iterable[Item]:
-        """Every item, in the benchmark's own order. Raises `InputError` for data it cannot use."""
+    def items(self) -> Iterable[Item | Exclusion]:
+        """Every item, in the benchmark's own order, and each row that can be none (see `item_or_exclusion`).
+
+        Raises `InputError` for data it cannot use at all.
+        """
 
     def selects(self, item: Item) -> bool:
         """Whether the settings select the item."""
@@ -40,13 +45,17 @@ class Benchmark(ABC):
 
 
 class Loaded(NamedTuple):
-    """A benchmark's items, checked: those its settings select, and the others it has."""
+    """A benchmark's items, checked: those its settings select, and the others it has.
+
+    `exclusions` are the rows of its files that were left out, in their order, whatever the settings select.
+    """
 
     spec: str
     signature: str
     card: Card
     items: tuple[Item, ...]
     others: tuple[Item, ...]
+    exclusions: tuple[Exclusion, ...] = ()
 
     def joined(self, generated: Sequence[Item]) -> "Loaded":
         """The same with the variants that a run generated from these items."""
@@ -58,39 +67,76 @@ def load(spec: str | Spec) -> Loaded:
     """Read and check the benchmark that a spec names.
 
     Raises `InputError` for an item its format cannot use, an id given twice, an alias that is another
-    item's id, or nothing selected.
+    item's id, nothing selected, or no row that is an item.
     """
     benchmark: Benchmark = registry.build("benchmark", spec)
+    items: list[Item] = []
+    exclusions: list[Exclusion] = []
     try:
-        items = [formats.check(item) if benchmark.keyed else item for item in benchmark.items()]
+        for row in benchmark.items():
+            if isinstance(row, Exclusion):
+                exclusions.append(plain(row))
+            else:
+                items.append(formats.check(row) if benchmark.keyed else row)
     except VivaError:
         raise
     except Exception as error:  # third-party code
         raise InputError(
             f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
         ) from error
-    return checked(benchmark, items)
+    return checked(benchmark, items, exclusions)
 
 
-def checked(benchmark: Benchmark, items: Sequence[Item]) -> Loaded:
-    """The benchmark with these items, each in its format's normal form. Raises `InputError` as `load`."""
+def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Exclusion] = ()) -> Loaded:
+    """The benchmark with these items, each in its format's normal form. Raises `InputError` as `load`.
+
+    The rows left out belong to its signature: of other rows it would be another exam.
+    """
     _check_items(items, str(benchmark))
     selected = tuple(item for item in items if benchmark.selects(item))
+    if not selected and not items and exclusions:
+        raise InputError(
+            f"{benchmark} has no items: all of its {len(exclusions):,} rows were left out: "
+            f"{reasons_in_words(exclusions)}. Are these the files of this benchmark?"
+        )
     if not selected:
         raise InputError(f"{benchmark} selects none of its items." if items else f"{benchmark} has no items.")
     others = tuple(item for item in items if not benchmark.selects(item))
-    return Loaded(str(benchmark), registry.signature(benchmark), benchmark.card, selected, others)
+    signature = registry.signature(benchmark) + (f"#{digest(exclusions)}" if exclusions else "")
+    return Loaded(str(benchmark), signature, benchmark.card, selected, others, tuple(exclusions))
+
+
+def item_or_exclusion(item: Item, *, file: str | Path, row: int | str) -> Item | Exclusion:
+    """The item in its format's normal form; where its format cannot use it, the row as one left out.
+
+    For loaders of published data, whose files have faulty rows: `yield item_or_exclusion(Item(...),
+    file=path, row=number)`. A row that does not get so far is yielded as an `Exclusion` with its own reason.
+    """
+    try:
+        checked_item = formats.check(item)
+        _check_item(checked_item, item.benchmark)
+    except RowError as error:
+        return Exclusion(Path(file).name, row, error.reason)
+    except InputError:  # of a format that says it in words of its own, which may quote the row
+        return Exclusion(Path(file).name, row, f"{item.format} cannot use it")
+    return checked_item
+
+
+def _check_item(item: Item, benchmark: str) -> None:
+    """Raises `RowError` for an item with an empty reference, or with a name on several lines."""
+    if any(not reference.strip() for reference in item.references):
+        raise RowError(
+            f"{benchmark}: item {item.name!r} has an empty reference: no answer could be right.",
+            "a reference is empty",
+        )
+    for name in (item.benchmark, item.item, item.variant, item.alias, item.category):
+        refuse_line_ends(name, f"{benchmark}: {item.name!r}")
 
 
 def _check_items(items: Sequence[Item], benchmark: str) -> None:
     """Raises `InputError` where items cannot stand in one run."""
     for item in items:
-        if any(not reference.strip() for reference in item.references):
-            raise InputError(
-                f"{benchmark}: item {item.name!r} has an empty reference: no answer could be right."
-            )
-        for name in (item.benchmark, item.item, item.variant, item.alias, item.category):
-            refuse_line_ends(name, f"{benchmark}: {item.name!r}")
+        _check_item(item, benchmark)
     by_id: dict[tuple[str, str], Item] = {}
     by_alias: dict[str, Item] = {}
     for item in items:

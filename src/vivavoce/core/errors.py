@@ -3,6 +3,7 @@
 * VivaError: every error of ours; the command line prints it as one sentence and exits with 2
   + SpecError: a spec that cannot be read, or names something unknown
   + InputError: a file, a row or an item that cannot be used
+    - RowError: one row or item that cannot be used, where others may be
   + StoreError: a run file that cannot be opened, read or written
     - RunNotFound: there is no run at that path
   + MetricError: a metric was given what it cannot mark, or returned what it did not declare
@@ -23,6 +24,17 @@ class SpecError(VivaError):
 
 class InputError(VivaError):
     """A file, a row or an item that cannot be used as it stands."""
+
+
+class RowError(InputError):
+    """One row or item that cannot be used, where the others of its file may be.
+
+    `reason` says why in a short phrase that can be counted: it holds nothing that stands in the row.
+    """
+
+    def __init__(self, sentence: str, reason: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
 
 
 class StoreError(VivaError):

@@ -123,6 +123,19 @@ class Item:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+class Exclusion(NamedTuple):
+    """A row of a benchmark's files that became no item: where it stands, and why it was left out.
+
+    `file` is the file's name, without its folder. `row` is its number in the file, from 1 as the file's
+    readers count, or the id that it bears there. `reason` is a short phrase that can be counted, such as
+    "two options are equal"; it holds no text of the row. There is one for each item that the benchmark lacks.
+    """
+
+    file: str
+    row: int | str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A model or system under examination: its label, verbatim, and the part it plays."""

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import RowError
 
 
 class _LazyPattern:
@@ -143,10 +143,11 @@ def printable_json(text: str) -> str:
 
 
 def refuse_line_ends(name: object, where: str) -> None:
-    """Raise `InputError` for a name on several lines: one of them could pass for a sentence of ours."""
+    """Raise `RowError` for a name on several lines: one of them could pass for a sentence of ours."""
     if isinstance(name, str) and ("\n" in name or "\r" in name):
-        raise InputError(
-            f"{where}: a name stands on one line; {one_line(name, 40)!r} does not: take the line ends out."
+        raise RowError(
+            f"{where}: a name stands on one line; {one_line(name, 40)!r} does not: take the line ends out.",
+            "a name stands on several lines",
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import RowError
 from vivavoce.core.records import Item, Reading
 from vivavoce.core.text import is_blank, spoken
 from vivavoce.reading.markup import without_boxes
@@ -88,10 +88,13 @@ def check_question(item: Item) -> None:
         raise item_error(item, "the question is blank")
 
 
-def item_error(item: Item, what: str) -> InputError:
-    """The error for an item that cannot be used: one sentence with benchmark and item."""
+def item_error(item: Item, what: str, reason: str | None = None) -> RowError:
+    """The error for an item that cannot be used: one sentence with benchmark and item.
+
+    `reason` says it in a phrase that can be counted over items, where `what` names something of the item.
+    """
     end = "" if what.endswith((".", "?")) else "."
-    return InputError(f"{item.benchmark}, item {item.name!r}: {what}{end}")
+    return RowError(f"{item.benchmark}, item {item.name!r}: {what}{end}", reason or what)
 
 
 def unanswered(reason: str) -> Reading:

@@ -101,13 +101,12 @@ class MultiHopInverse(Format):
             raise item_error(item, f"multi_hop_inverse needs 2 or more steps, not {len(item.steps)}")
         for n, text in enumerate(item.steps, 1):
             if is_blank(text):
-                raise item_error(item, f"step {n} is blank")
+                raise item_error(item, f"step {n} is blank", "a step is blank")
         if item.step is None:
             raise item_error(item, "multi_hop_inverse needs step, the number of the wrong one")
         if not 1 <= item.step <= len(item.steps):
-            raise item_error(
-                item, f"the wrong step is number {item.step}, but the steps are 1 to {len(item.steps)}"
-            )
+            what = f"the wrong step is number {item.step}, but the steps are 1 to {len(item.steps)}"
+            raise item_error(item, what, "the wrong step is none of its steps")
         return with_references(super().check(item))
 
     def key(self, item: Item) -> str:

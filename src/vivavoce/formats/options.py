@@ -86,9 +86,9 @@ class OptionsFormat(Format):
             )
         for k, text in enumerate(item.options):
             if not text.strip():
-                raise item_error(item, f"option {label(k)} is empty")
+                raise item_error(item, f"option {label(k)} is empty", "an option is empty")
             if text in item.options[:k]:
-                raise item_error(item, f"the option {text!r} stands there twice")
+                raise item_error(item, f"the option {text!r} stands there twice", "two options are equal")
         return item
 
 
@@ -100,8 +100,9 @@ def with_option_texts(item: Item) -> Item:
         # Text before letter: an option may be a letter itself, such as vitamin "C".
         text = key if key in item.options else letters.get(key)
         if text is None:
-            raise item_error(item, f"the key {key!r} is no option.{suggest(key, item.options)}")
+            what = f"the key {key!r} is no option.{suggest(key, item.options)}"
+            raise item_error(item, what, "the key is no option")
         if text in texts:
-            raise item_error(item, f"the key {text!r} stands there twice")
+            raise item_error(item, f"the key {text!r} stands there twice", "two keys are equal")
         texts.append(text)
     return item if tuple(texts) == item.answer else replace(item, answer=tuple(texts))

@@ -248,7 +248,8 @@ class TrueFalse(Format):
         key = _KEYS.get(item.answer[0].strip().lower()) if len(item.answer) == 1 else None
         if key is None:
             answers = ", ".join(repr(a) for a in item.answer) or "nothing"
-            raise item_error(item, f"true_false needs the answer True or False, not {answers}")
+            needs = "true_false needs the answer True or False"
+            raise item_error(item, f"{needs}, not {answers}", needs)
         return item if item.answer == (key,) else replace(item, answer=(key,))
 
 
