@@ -43,6 +43,13 @@ class Benchmark(ABC):
         """Whether the settings select the item."""
         return True
 
+    def examples(self) -> Iterable[Item | Exclusion]:
+        """Items with keys that may be shown as few-shot examples and are never asked: a development split.
+
+        They are read only when examples are asked for. Without any, other items of the benchmark serve.
+        """
+        return ()
+
 
 class Loaded(NamedTuple):
     """A benchmark's items, checked: those its settings select, and the others it has.
@@ -85,6 +92,20 @@ def load(spec: str | Spec) -> Loaded:
             f"{benchmark} broke while its items were read: {type(error).__name__}: {error}."
         ) from error
     return checked(benchmark, items, exclusions)
+
+
+def load_examples(spec: str | Spec) -> tuple[Item, ...]:
+    """The examples of the benchmark that a spec names, checked by their formats; none for most benchmarks.
+
+    Rows that the loader leaves out are no examples. Raises `InputError` for an item that its format cannot
+    use, or that has no key.
+    """
+    benchmark: Benchmark = registry.build("benchmark", spec)
+    examples = tuple(formats.check(row) for row in benchmark.examples() if isinstance(row, Item))
+    for example in examples:
+        if not formats.key(example):
+            raise InputError(f"{benchmark}: the example {example.name!r} has no key to show.")
+    return examples
 
 
 def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Exclusion] = ()) -> Loaded:

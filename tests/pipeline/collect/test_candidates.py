@@ -59,6 +59,50 @@ def test_too_few_examples_are_refused_before_anything_is_sent(exam, sent):
         sent(exam(3), shots=3)
 
 
+WARD = """
+from vivavoce import Benchmark, Card, Item, benchmark
+
+def item(n, kind, key):
+    question = f"{kind} question {n}?"
+    texts = {"question": question, "references": (key,)}
+    return Item(benchmark="ward", item=str(n), category=kind, format="short", **texts)
+
+@benchmark("ward")
+class Ward(Benchmark):
+    card = Card(name="ward", description="d", source="s", revision="1", licence="own", citation="none")
+
+    def items(self):
+        return [item(n, "heart" if n % 2 else "lung", "never shown") for n in range(8)]
+
+    def examples(self):
+        repeat = item(90, "heart", "repeat")
+        return [
+            *(item(n, "heart", f"heart key {n}") for n in (0, 50, 51)),
+            item(60, "lung", "lung key"),
+            Item(**{**{f: getattr(repeat, f) for f in repeat.__slots__}, "question": "HEART question 1"}),
+        ]
+"""
+
+
+def test_shots_come_from_the_development_split_of_the_category_and_never_repeat_the_question(sent, tmp_path):
+    plugin = tmp_path / "ward.py"
+    plugin.write_text(WARD, encoding="utf-8")
+    viva.open(tmp_path / "run.viva", plugins=[plugin])
+    bodies = sent("ward", shots=3)
+    keys = {
+        question.split("?")[0]: {m["content"] for m in body["messages"] if m["role"] == "assistant"}
+        for question, body in bodies.items()
+    }
+    split = {"heart key 0", "heart key 50", "heart key 51", "lung key", "repeat"}
+    assert 8 == len(keys)
+    assert all(3 == len(shown) and shown <= split for shown in keys.values())
+    # the repeat of question 1 stands in the split: its key would give the answer away
+    assert {"heart key 0", "heart key 50", "heart key 51"} == keys["heart question 1"]
+    # one example of lung is too few for three: the whole split serves
+    assert {"lung key", "heart key 50"} <= set().union(*(keys[f"lung question {n}"] for n in (0, 2, 4, 6)))
+    assert all("lung key" not in shown for question, shown in keys.items() if "heart" in question)
+
+
 def test_a_prompt_file_and_a_system_message_are_sent(exam, sent, tmp_path):
     prompt = tmp_path / "mine.md"
     prompt.write_text("Think first.\n\n{{ question }}\n{{ options }}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from vivavoce.benchmarks import load_examples
 from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
@@ -279,8 +280,10 @@ def _check_egress(plan: CollectPlan, models: Sequence[Model], privacy: Privacy) 
     for candidate, place in remote:
         for source, text in plan.requests.shared_texts(candidate.settings):
             refuse_text(f"the {source} for {candidate.spec.name}", [text], place)
-    few_shot = any(c.settings.get("shots") for c in plan.candidates)  # examples come from all items
-    refuse_patients(plan.benchmark.items if few_shot else plan.items, places)
+    to_screen: Sequence[Item] = plan.items
+    if any(candidate.settings.get("shots") for candidate in plan.candidates):  # examples come from all items
+        to_screen = [*plan.benchmark.items, *load_examples(plan.benchmark.spec)]
+    refuse_patients(to_screen, places)
 
 
 def _check_sample(run: RunFile, plan: CollectPlan) -> None:

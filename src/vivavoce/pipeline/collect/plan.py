@@ -1,18 +1,14 @@
 """The plan of a collect: what is to be asked of which candidates, checked before anything is sent."""
 
-import hashlib
-import random
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from vivavoce import formats
-from vivavoce.benchmarks import Loaded, load, sampled
+from vivavoce.benchmarks import Loaded, load, load_examples, sampled
 from vivavoce.core import registry
-from vivavoce.core.cases import cases_of
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
@@ -24,6 +20,8 @@ from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.ranges import RANGES, check_option
 from vivavoce.models.requests import Message, Request
+from vivavoce.pipeline.collect.few_shot import FewShot
+from vivavoce.pipeline.collect.seeds import seed_of
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
@@ -34,17 +32,13 @@ class RequestBuilder:
 
     Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
     that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
-    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; `shots`, so many other items with their keys, of
-    the same format and another case, drawn by the item's id; and `confidence`, which asks behind the question
-    for a last line that states one.
+    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; `shots`, a number of `FewShot` examples; and
+    `confidence`, which asks behind the question for a last line that states one.
     """
 
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._items = items
+    def __init__(self, items: Sequence[Item], split: Callable[[], Sequence[Item]] = tuple) -> None:
+        self._few_shot = FewShot(items, split)
         self._prompts: dict[str, Prompt] = {}
-        self._solved: dict[str, list[tuple[Item, str]]] | None = None
-        self._cases: dict[tuple[str, str], str] = {}
-        self._sizes: Counter[tuple[str, str]] = Counter()
 
     def check(self, items: Sequence[Item], candidate: CandidateConfig) -> None:
         """Raise `InputError` where an item could not be asked: no such prompt, too few examples."""
@@ -59,7 +53,7 @@ class RequestBuilder:
                 )
         shots = int(settings.get("shots") or 0)
         for item in items if shots else ():
-            self._examples(item, shots)
+            self._few_shot.of(item, shots)
         self._question(items[0], settings)
 
     def request(self, item: Item, candidate: CandidateConfig, repeat: int) -> Request:
@@ -69,7 +63,7 @@ class RequestBuilder:
         """
         sampling = candidate.sampling
         if sampling.seed is not None:
-            sampling = replace(sampling, seed=_number(item, "answer", repeat, sampling.seed))
+            sampling = replace(sampling, seed=seed_of(item, "answer", repeat, sampling.seed))
         messages = self.messages(item, candidate.settings)
         if not candidate.spec.name.startswith("baseline/"):
             return Request(messages=messages, sampling=sampling)
@@ -78,7 +72,7 @@ class RequestBuilder:
             sampling=sampling,
             options=item.options or formats.format_of(item).fixed_options,
             reference=formats.key(item),
-            draw=_number(item, "draw", repeat),
+            draw=seed_of(item, "draw", repeat),
         )
 
     def messages(self, item: Item, settings: Mapping[str, Any]) -> tuple[Message, ...]:
@@ -88,8 +82,9 @@ class RequestBuilder:
         """
         system, shots = self._system(settings), int(settings.get("shots") or 0)
         messages = [Message("system", system)] if system else []
-        for example, answer in self._examples(item, shots) if shots else ():
-            messages += [Message("user", self._question(example, settings)), Message("assistant", answer)]
+        for example in self._few_shot.of(item, shots) if shots else ():
+            question = self._question(example.item, settings)
+            messages += [Message("user", question), Message("assistant", example.answer)]
         question = self._question(item, settings)
         if settings.get("confidence"):  # of the last question alone: examples show answers without it
             question = self._prompt("confidence").fill(question=question)
@@ -120,36 +115,6 @@ class RequestBuilder:
             steps="\n".join(f"{k}. {text}" for k, text in enumerate(item.steps, 1)),
             false_answer=item.false_answer or "",
         )
-
-    def _examples(self, item: Item, shots: int) -> list[tuple[Item, str]]:
-        if self._solved is None:
-            self._solved = {}
-            joined = cases_of(self._items)
-            self._cases = {(p.item, p.variant): c for p, c in zip(joined.places, joined.labels, strict=True)}
-            for example in self._items:
-                answer = formats.key(example)
-                if answer and not example.variant:
-                    self._solved.setdefault(example.format, []).append((example, answer))
-                    self._sizes[example.format, self._case_of(example)] += 1
-        solved, in_group = self._solved.get(item.format, []), self._sizes[item.format, self._case_of(item)]
-        if len(solved) - in_group < shots:
-            raise InputError(
-                f"{item.benchmark}, item {item.name!r}: {shots} examples are asked for, and only "
-                f"{len(solved) - in_group} other {item.format} items could serve: lower --shots."
-            )
-        # Examples of the item's own case are left out afterwards, so as many more are sampled: the rest
-        # is as random as if the case had not been there. A repeat of the question would give its key away.
-        sample = random.Random(_number(item, "shots", 0)).sample(solved, shots + in_group)
-        return [pair for pair in sample if self._case_of(pair[0]) != self._case_of(item)][:shots]
-
-    def _case_of(self, item: Item) -> str:
-        return self._cases[item.item, item.variant]
-
-
-def _number(item: Item, purpose: str, repeat: int, base: int = 0) -> int:
-    """A seed from what is asked, never from its position."""
-    text = f"{item.benchmark}|{item.item}|{item.variant}|{purpose}|{repeat}|{base}"
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "big") >> 1
 
 
 class LogprobTask(NamedTuple):
@@ -216,7 +181,7 @@ def plan_collect(
     if logprobs and n > 1:
         raise SpecError(f"--repeats {n}: probabilities are asked once; leave --repeats out with --for.")
     tasks, inapplicable = _logprob_tasks(logprobs, items)
-    requests = RequestBuilder(loaded.items)
+    requests = RequestBuilder(loaded.items, split=lambda: load_examples(loaded.spec))
     for candidate in candidates:
         requests.check(items, candidate)
     record: dict[str, Any] = {
