@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Candidate,
         Card,
         Criterion,
+        Download,
         Exclusion,
         Finding,
         Item,
@@ -91,8 +92,8 @@ _HOMES = {
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
     "core.records": (
-        *("Candidate", "Card", "Criterion", "Exclusion", "Finding", "Item", "Measure", "Reading"),
-        *("Response", "Row", "Score", "Unit", "Value"),
+        *("Candidate", "Card", "Criterion", "Download", "Exclusion", "Finding", "Item", "Measure"),
+        *("Reading", "Response", "Row", "Score", "Unit", "Value"),
     ),
     "core.registry": (
         "benchmark",
@@ -130,6 +131,7 @@ __all__ = [
     "Card",
     "ComparativeMetric",
     "Criterion",
+    "Download",
     "Evaluated",
     "Exclusion",
     "Exported",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.core.records import Card, Finding, Item, Located, Reading, Reasoned, Response
+from vivavoce.core.records import Card, Download, Finding, Item, Located, Reading, Reasoned, Response
 
 ITEM = Item(
     benchmark="b", item="q1", format="mcq", question="Which?", options=("a", "b"), answer=("a",), group="g"
@@ -115,6 +115,36 @@ def test_a_card_needs_source_licence_and_citation() -> None:
 def test_the_order_of_steps_makes_another_item() -> None:
     chain = replace(ITEM, steps=("a", "b"), step=1)
     assert 3 == len({chain.hash, replace(chain, steps=("b", "a")).hash, replace(chain, step=2).hash})
+
+
+COMMIT = "70a2d9106c724729be8b3c4ddb00d1b14ec300c8"
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({}, "an address and files, or by_hand"),
+        ({"hub": "o/n"}, "an address and files, or by_hand"),
+        ({"files": ("a.csv",)}, "an address and files, or by_hand"),
+        ({"hub": "o/n", "url": "https://x.org/", "files": ("a.csv",)}, "not both"),
+        ({"url": "http://x.org/", "files": ("a.csv",)}, "no https address"),
+        ({"url": "https://me:key@x.org/", "files": ("a.csv",)}, "no https address"),
+        ({"url": "https://x.org/a", "files": ("a.csv",)}, "ends in a slash"),
+        ({"url": "https://x.org/", "files": ("*.csv",)}, "named whole"),
+        ({"hub": "o/n", "files": ("*.csv",), "revision": "main"}, "branches and tags move"),
+        ({"hub": "o/n", "files": ("a.csv",), "sha256": {"a.csv": "1f"}}, "no hash of 64 digits"),
+    ],
+)
+def test_a_download_that_could_fetch_nothing_is_refused(settings: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Download(**settings)
+
+
+def test_a_download_has_an_address_or_says_what_a_person_does() -> None:
+    assert "o/n" == Download(hub="o/n", files=("data/*.parquet",), revision=COMMIT).address
+    url = "https://raw.example.org/o/n/{revision}/"
+    assert url == Download(url=url, files=("a b/c.csv",), revision=COMMIT).address
+    assert "" == Download(by_hand="sign the terms at example.org").address
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from vivavoce import formats
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError, VivaError
 from vivavoce.core.exclusions import digest, plain, reasons_in_words
-from vivavoce.core.records import Card, Exclusion, Item
+from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import refuse_line_ends
 
@@ -26,6 +26,9 @@ class Benchmark(ABC):
 
     keyed: ClassVar[bool] = True
     """Whether its items have a key. Items without one are asked but not scored, nor checked by a format."""
+
+    download: ClassVar[Download | None] = None
+    """The files that `viva fetch` brings; a property where they depend on the settings."""
 
     @property
     @abstractmethod
