@@ -1,6 +1,7 @@
 """Loading and checking a benchmark, and what a stranger's benchmark may do wrong."""
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,3 +154,32 @@ def test_an_exclusion_of_other_types_breaks_its_benchmark(own: Callable[..., Non
         own(lambda wrong=wrong: [item("a1"), wrong])  # type: ignore[misc]
         with pytest.raises(InputError, match="own broke while its items were read: TypeError"):
             load("own")
+
+
+def test_the_signature_is_of_the_files_that_are_read_and_of_no_other(
+    own: Callable[..., None], tmp_path: Path
+) -> None:
+    own(list)
+
+    @registry.benchmark("foldered")
+    class Foldered(Benchmark):
+        data: Path
+
+        card = CARD
+
+        @property
+        def extra_files(self) -> tuple[Path, ...]:
+            return (self.data / "data" / "test.csv",)
+
+        def items(self) -> Iterable[Item]:
+            return [item("a1")]
+
+    (tmp_path / "data").mkdir()
+    read, beside = tmp_path / "data" / "test.csv", tmp_path / "NOTES.md"
+    read.write_text("one")
+    spec = f"foldered(data={tmp_path})"
+    before = load(spec).signature
+    beside.write_text("notes")
+    assert before == load(spec).signature
+    read.write_text("two")
+    assert before != load(spec).signature

@@ -42,6 +42,11 @@ class Benchmark(ABC):
         Raises `InputError` for data it cannot use at all.
         """
 
+    @property
+    def extra_files(self) -> tuple[Path, ...]:
+        """The files that it reads where a setting names only their folder: the signature hashes them."""
+        return ()
+
     def selects(self, item: Item) -> bool:
         """Whether the settings select the item."""
         return True

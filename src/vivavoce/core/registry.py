@@ -399,14 +399,18 @@ def full_spec(thing: Any) -> Spec:
 def signature(thing: Any) -> str:
     """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
 
-    A metric adds its `extra_files`. Two things with one signature give the same numbers; it is the cache key.
+    A metric adds its `extra_files`. A benchmark that reads known files of a folder is hashed over those, and
+    not over the folder. Two things with one signature give the same numbers; it is the cache key.
     """
     entry = next(e for e in _entries.values() if e.cls is type(thing))
     spec = full_spec(thing)
     text = str(spec) if spec.settings else f"{spec.name}()"
     paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
-    if entry.kind == "metric":
-        paths += [path for path in thing.extra_files if path not in paths]
+    if entry.kind in ("metric", "benchmark"):
+        extra = thing.extra_files
+        if entry.kind == "benchmark" and extra:
+            paths = [path for path in paths if not any(path in file.parents for file in extra)]
+        paths += [path for path in extra if path not in paths]
     return f"{text}@{entry.version}" + "".join(f"#{file_hash(path)}" for path in paths if _exists(path))
 
 

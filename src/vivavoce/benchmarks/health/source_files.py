@@ -1,0 +1,159 @@
+"""Reading of published files: find them in a folder, take their rows, and say why a row is no item."""
+
+import hashlib
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce.benchmarks import Benchmark, item_or_exclusion
+from vivavoce.core.errors import InputError, RowError, suggest
+from vivavoce.core.records import Exclusion, Item
+from vivavoce.core.tables import read_lines
+from vivavoce.core.text import is_blank
+
+
+class SourceLine(NamedTuple):
+    """A row of a published file: the file's name, the row's number there, and its fields by column."""
+
+    file: str
+    number: int
+    row: Mapping[str, Any]
+
+    def fault(self, reason: str) -> RowError:
+        """The error for a row that can be no item; `reason` holds no text of the row, so that it counts."""
+        return RowError(f"{self.file}, row {self.number}: {reason}.", reason)
+
+    def text(self, column: str) -> str:
+        """The text in a column, as it stands there. Raises `RowError` where there is none, or it is blank."""
+        value = self.row.get(column)
+        if _is_null(value):
+            raise self.fault(f"{column} is null")
+        if not isinstance(value, str):
+            raise self.fault(f"{column} is no text")
+        if is_blank(value):
+            raise self.fault(f"{column} is empty")
+        return value
+
+    def texts(self, column: str) -> tuple[str, ...]:
+        """The texts of a list. Raises `RowError` for another value; the list may be empty."""
+        value = self.row.get(column)
+        if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+            raise self.fault(f"{column} is null" if _is_null(value) else f"{column} is no list of texts")
+        return tuple(value)
+
+    def optional(self, column: str) -> str | None:
+        """The text in a column, or a number as text; null where the column or its content is missing."""
+        value = self.row.get(column)
+        if _is_null(value) or (isinstance(value, str) and not value.strip()):
+            return None
+        number = _as_integer(value)
+        return str(value if number is None else number).strip()
+
+    def integer(self, column: str, low: int, high: int) -> int:
+        """The whole number in a column, also written 2.0 or as text. Raises `RowError` for another value."""
+        value = self.row.get(column)
+        if _is_null(value) or value == "":
+            raise self.fault(f"{column} is null")
+        number = _as_integer(value)
+        if number is None:
+            raise self.fault(f"{column} is no whole number")
+        if not low <= number <= high:
+            raise self.fault(f"{column} is not from {low} to {high}")
+        return number
+
+
+def _is_null(value: Any) -> bool:
+    """True for null, and for the NaN that tables of numbers write for it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_integer(value: Any) -> int | None:
+    """The whole number that a value is or writes, else null."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFolder(Benchmark):
+    """A benchmark read from `data`, the folder that holds its files as they were published."""
+
+    data: Path
+
+    @property
+    @abstractmethod
+    def files(self) -> tuple[Path, ...]:
+        """The files that its items are read from. Raises `InputError` where one of them is missing."""
+
+    @property
+    def extra_files(self) -> tuple[Path, ...]:
+        """The same: the signature holds their hash, and not that of other files in the folder."""
+        return self.files
+
+
+def find_file(benchmark: str, data: Path, *names: str) -> Path:
+    """The first of these files that lies in the folder; a name may be a glob, as `data/test-*.parquet`.
+
+    Raises `InputError` where there is none, or a glob fits several: parts of a split would be lost.
+    """
+    try:
+        for name in names:
+            paths = sorted(path for path in data.glob(name) if path.is_file())
+            if len(paths) > 1:
+                raise InputError(f"{benchmark}: {len(paths)} files in {data} are named {name}: keep one.")
+            if paths:
+                return paths[0]
+        is_folder = data.is_dir()
+    except OSError as error:
+        raise InputError(f"{benchmark}: cannot read {data}: {error.strerror or error}.") from error
+    if not is_folder:
+        raise InputError(f"{benchmark}: no folder at {data}: data= names the folder that holds {names[0]}.")
+    layouts = " or ".join(names)
+    raise InputError(f"{benchmark}: no {layouts} in {data}: data= names the folder that holds it.")
+
+
+def read_source(path: Path, *needed: str) -> Iterator[SourceLine]:
+    """The rows of a csv, tsv, json, jsonl or parquet file.
+
+    Raises `InputError` where the first row lacks a column of `needed`, and as `core.tables.read_lines` does.
+    """
+    for k, line in enumerate(read_lines(path)):
+        if k == 0:
+            check_columns(path, line.row, needed)
+        # 'path, line 7', 'path, entry 7' or 'path, row 7'
+        yield SourceLine(path.name, int(line.where.rpartition(" ")[2]), line.row)
+
+
+def check_columns(path: Path, row: Mapping[str, Any], needed: Iterable[str]) -> None:
+    """Raise `InputError` where a row lacks a column."""
+    missing = [name for name in needed if name not in row]
+    if missing:
+        raise InputError(f"{path}: no column {missing[0]!r}.{suggest(missing[0], list(row))}")
+
+
+def items_of(
+    lines: Iterable[SourceLine], make_item: Callable[[SourceLine], Item]
+) -> Iterator[Item | Exclusion]:
+    """The item that `make_item` makes of each row, or why the row is left out.
+
+    Rows are left out where `make_item` raises `RowError`, and where the item's format cannot use it.
+    """
+    for line in lines:
+        try:
+            item = make_item(line)
+        except RowError as error:
+            yield Exclusion(line.file, line.number, error.reason)
+        else:
+            yield item_or_exclusion(item, file=line.file, row=line.number)
+
+
+def content_id(*texts: str) -> str:
+    """First 12 hex digits of SHA-256 over the texts, such as question and context, as they are."""
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
