@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vivavoce.core.cases import cases_of, content_text, count_items
+from vivavoce.core.cases import cases_of, content_text, count_items, join_cases, place_of
 from vivavoce.core.records import Item
 
 
@@ -195,6 +195,16 @@ def test_one_question_in_two_benchmarks_is_one_case_and_equal_ids_are_not():
     assert ("A: q1", "A: q2", "B: q1", "A: q2") == joined.labels
     assert ((1, 3),) == joined.repeated
     assert ("q1", "q2", "q2") == cases_of([rows[0], rows[1], rows[3]]).labels
+
+
+def test_groups_that_a_benchmark_shares_by_declaration_are_one_case_and_no_others():
+    """As CareQA and its open form: their questions are worded otherwise, and bear one id."""
+    closed, opened, other = (place_of(item("u1", f"Of {b}?", benchmark=b)) for b in ("closed", "open", "x"))
+    joined = join_cases([closed, opened._replace(groups_of="closed"), other])
+    assert ("closed: u1", "closed: u1", "x: u1") == joined.labels
+    assert 3 == len({*join_cases([closed, opened, other]).labels})
+    alone = join_cases([opened._replace(groups_of="closed"), other._replace(groups_of="closed")])
+    assert ("u1", "u1") == alone.labels, "the benchmark whose groups they are need not be there"
 
 
 def test_repeats_are_counted_and_said():

@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.studies.making import SILENT, made, marked, score, twins
+from tests.studies.making import SILENT, exam, made, marked, score, twins
 
-from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.records import Card, Criterion, Measure
 from vivavoce.pipeline.load import load_scores
-from vivavoce.pipeline.run import Run
-from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
+from vivavoce.pipeline.run import Run, open_run
+from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.store.write import put_benchmark
+from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, side_by_side
 from vivavoce.studies.score_table import with_group_codes
 
 
@@ -58,6 +60,76 @@ def test_each_benchmark_and_criterion_has_its_grid(tmp_path: Path) -> None:
     assert [("one", "x", 1), ("two", "x", 2), ("one", "y", 1), ("two", "y", 2)] == [
         (g.benchmark, g.measure.criterion.criterion, len(g.items)) for g in of(run)
     ]
+
+
+def asked(benchmark: str, *names: str) -> list[dict[str, str]]:
+    """Items whose questions are those of no other benchmark."""
+    return [{"item": name, "question": f"What does {benchmark} ask of {name}?"} for name in names]
+
+
+def two(folder: Path, run: Run | None = None) -> Run:
+    """Benchmarks one and two, whose ids are the same."""
+    on_one = {"A": {"q1": 1, "q2": 0}, "B": {"q1": 0.5, "q2": 0.5}}
+    run = made(folder, on_one, items=asked("one", "q1", "q2"), name="one", run=run)
+    on_two = {"A": {"q1": 0.5}, "B": {"q1": 1}, "C": {"q1": 1}}
+    made(folder, on_two, items=asked("two", "q1"), name="two", run=run)
+    score(run)
+    return run
+
+
+def test_benchmarks_side_by_side_keep_items_and_cases_apart(tmp_path: Path) -> None:
+    """Equal ids are two items and two cases; the candidates are those of both."""
+    both = side_by_side(of(two(tmp_path)))
+    assert (("A", "B"), "one + two") == (both.candidates, both.benchmark)
+    assert (("one: q1", ""), ("one: q2", ""), ("two: q1", "")) == both.items
+    assert both.benchmarks is not None
+    assert ["one", "one", "two"] == both.benchmarks.tolist()
+    assert 3 == len(set(both.groups.tolist()))
+    assert [[1, 0, 0.5], [0.5, 0.5, 1]] == both.values.tolist()
+    assert pytest.approx([0.5, 2 / 3]) == both.means(), (
+        "each question counts the same, so larger benchmarks more"
+    )
+    assert both.on(both.benchmarks == "two").complete.values.tolist() == [[0.5], [1]]
+
+
+def test_a_shared_case_stays_one_side_by_side_where_it_is_declared(tmp_path: Path) -> None:
+    run = open_run(tmp_path / "run.viva")
+    fields = dict.fromkeys(("description", "source", "licence", "citation", "revision_note"), "c")
+    card = Card(name="two", access="own", groups_of="one", **fields)  # type: ignore[arg-type]
+    loaded = load_benchmark(run.file, exam(tmp_path, asked("two", "q1"), name="two"))
+    with run.file.writing() as db:
+        put_benchmark(db, card, loaded.items, spec=loaded.spec, signature=loaded.signature)
+    both = side_by_side(of(two(tmp_path, run)))
+    case = dict(zip(both.items, both.groups.tolist(), strict=True))
+    assert case["one: q1", ""] == case["two: q1", ""] != case["one: q2", ""]
+
+
+def test_the_same_question_on_two_benchmarks_is_one_case_side_by_side(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": 1}}, items=[{"item": "q1", "question": "Same?"}], name="one")
+    items = [{"item": "x", "question": "same"}, {"item": "q1", "question": "Other?"}]
+    made(tmp_path, {"A": {"x": 1, "q1": 1}}, items=items, name="two", run=run)
+    score(run)
+    both = side_by_side(of(run))
+    case = dict(zip(both.items, both.groups.tolist(), strict=True))
+    assert case["one: q1", ""] == case["two: x", ""] != case["two: q1", ""]
+
+
+def test_what_is_absent_on_one_benchmark_is_absent_side_by_side(tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": 1}, "B": {"q1": 0}}, name="one")
+    made(tmp_path, {"A": {"q1": 1, "q2": "fail"}, "B": {"q1": 0, "q2": 0}}, name="two", run=run)
+    score(run)
+    both = side_by_side(of(run))
+    assert [[True, True, False], [True, True, True]] == both.present.tolist()
+    assert (("one: q1", ""), ("two: q1", "")) == both.complete.items
+
+
+def test_matrices_that_do_not_fit_are_refused_side_by_side(tmp_path: Path) -> None:
+    run = two(tmp_path)
+    score(run, "told(direction=lower)")
+    by_place = {(m.benchmark, m.measure.criterion.direction): m for m in of(run)}
+    for other in (("one", "higher"), ("two", "lower")):
+        with pytest.raises(ValueError, match="side by side lie different benchmarks"):
+            side_by_side([by_place["one", "higher"], by_place[other]])
 
 
 def test_what_two_grids_share(tmp_path: Path) -> None:

@@ -112,13 +112,22 @@ def _digest(texts: Sequence[Any]) -> bytes:
 
 
 class Place(NamedTuple):
-    """Where an item stands, and what decides on its case; `content` is null where it has no say."""
+    """Where an item stands, and what decides on its case; `content` is null where it has no say.
+
+    `groups_of` is the benchmark whose groups its group is one of, where that is another one.
+    """
 
     benchmark: str
     item: str
     variant: str
     group: str
     content: Content | None
+    groups_of: str | None = None
+
+    @property
+    def declared(self) -> tuple[str, str]:
+        """The declared group, with the benchmark that it belongs to."""
+        return self.groups_of or self.benchmark, self.group
 
 
 class Cases(NamedTuple):
@@ -193,20 +202,20 @@ def _count(n: int, thing: str) -> str:
 def join_cases(places: Iterable[Place]) -> Cases:
     """Join items into cases: those of one declared group of a benchmark, and those of the same content.
 
-    Joins are transitive and cross benchmarks. A case bears the first label of its declared groups, by
-    benchmark and name; where two cases of different benchmarks would share a label, every label begins with
-    its benchmark. Items with exhibits are the same if these are the same too, or if some item asks their
-    question without one: a template ("Which step is wrong?") joins nothing. Variants of one item are no
-    repeats of each other. Time is linear in the items.
+    Joins are transitive and cross benchmarks; a group does so where a benchmark declares whose groups it has.
+    A case bears the first label of its declared groups, by benchmark and name; where two cases of different
+    benchmarks would share a label, every label begins with its benchmark. Items with exhibits are the same if
+    these are the same too, or if some item asks their question without one: a template ("Which step is
+    wrong?") joins nothing. Variants of one item are no repeats of each other. Time is linear in the items.
     """
     places = tuple(places)
     same = _same_content(places)
     parents: dict[Hashable, Hashable] = {}
     for place, content in zip(places, same, strict=True):
-        group = _root(parents, (place.benchmark, place.group))
+        group = _root(parents, place.declared)
         if content is not None and (root := _root(parents, content)) != group:
             parents[root] = group
-    roots = [_root(parents, (place.benchmark, place.group)) for place in places]
+    roots = [_root(parents, place.declared) for place in places]
     first: dict[Hashable, tuple[str, str]] = {}
     for place, root in zip(places, roots, strict=True):
         first[root] = min(first.get(root, (place.benchmark, place.group)), (place.benchmark, place.group))

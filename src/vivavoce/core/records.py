@@ -373,6 +373,8 @@ class Card:
     made with, as far as they are known: those of a candidate, and `repeats`. `released` is the year and month
     in which its questions could first be read by anybody, such as 2024-07; null is not known. `primary` names
     the criterion that it is to be judged by, such as `accuracy`, `metric:criterion` or `overall`; null: none.
+    `groups_of` is the benchmark whose groups it has, so that items of both with one group are one case; null:
+    its own.
     """
 
     name: str
@@ -387,6 +389,7 @@ class Card:
     published: Mapping[str, Any] = field(default_factory=dict)
     released: str | None = None
     primary: str | None = None
+    groups_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

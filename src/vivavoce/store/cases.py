@@ -50,14 +50,14 @@ def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     check_table_hashes(db)  # here, because groups are what cases come from
     items = f"FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 {condition}"
     rows = db.execute(
-        f"""SELECT benchmark, item, variant, "group", hash, iif(origin IS NULL, meta, NULL) {items}
-        ORDER BY benchmark, item, variant"""
+        f"""SELECT benchmark, item, variant, "group", json_extract(card, '$.groups_of'), hash,
+        iif(origin IS NULL, meta, NULL) {items} ORDER BY benchmark, item, variant"""
     ).fetchall()
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
         _read_contents(db)
     return join_cases(
-        Place(benchmark, item, variant, group, None if meta is None else _CONTENTS[digest, meta])
-        for benchmark, item, variant, group, digest, meta in rows
+        Place(benchmark, item, variant, group, _CONTENTS.get((digest, meta)), groups_of)
+        for benchmark, item, variant, group, groups_of, digest, meta in rows
     )
 
 

@@ -30,7 +30,9 @@ class ScoreMatrix(NamedTuple):
     `items` are (item, variant), `groups` (numbers in the order of their labels) and `categories` stand beside
     them; a missing category is ''. So do
     `weights`, null where all items count alike. A criterion pooled as a ratio of sums has the ratio of each
-    item as its value (of a perplexity the logarithm), and in `sizes` what that was divided by.
+    item as its value (of a perplexity the logarithm), and in `sizes` what that was divided by. `benchmarks`
+    is the benchmark of each item where several lie `side_by_side`. Matrices of one call of `grids` number
+    groups alike: two numbers are equal where the case is the same, also on two benchmarks.
     """
 
     benchmark: str
@@ -43,6 +45,7 @@ class ScoreMatrix(NamedTuple):
     present: np.ndarray[Any, np.dtype[np.bool_]]
     weights: Floats | None = None
     sizes: Floats | None = None
+    benchmarks: np.ndarray[Any, Any] | None = None
 
     @property
     def place(self) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class ScoreMatrix(NamedTuple):
             present=self.present[:, members],
             weights=None if self.weights is None else self.weights[members],
             sizes=None if self.sizes is None else self.sizes[:, members],
+            benchmarks=None if self.benchmarks is None else self.benchmarks[members],
         )
 
     def even(self) -> Floats:
@@ -253,8 +257,9 @@ def grids_with_fillings(
 def _parts(
     scores: pl.DataFrame, measures: Mapping[int, Measure]
 ) -> Iterator[tuple[str, Measure, pl.DataFrame]]:
-    """The score rows of the candidates that have a result, by measure and benchmark."""
-    of_candidates = scores.filter(pl.col("role") == "candidate")
+    """The score rows of the candidates that have a result, by measure and benchmark; groups as numbers."""
+    # One numbering for all matrices, so that a case on two benchmarks has one number.
+    of_candidates = with_group_codes(scores.filter(pl.col("role") == "candidate"))
     for key, measure in measures.items():
         for (benchmark,), part in of_candidates.filter(pl.col("measure_id") == key).group_by(
             "benchmark", maintain_order=True
@@ -325,7 +330,7 @@ def _grid(benchmark: str, measure: Measure, part: pl.DataFrame, values: pl.DataF
         measure=measure,
         candidates=tuple(candidates),
         items=tuple(items.select("item", "variant").iter_rows()),
-        groups=with_group_codes(items)["group"].to_numpy(),
+        groups=items["group"].to_numpy(),
         categories=items["category"].fill_null("").to_numpy(),
         values=table,
         present=present,
@@ -356,4 +361,58 @@ def _aligned(grid: ScoreMatrix, items: Sequence[tuple[str, str]]) -> ScoreMatrix
         present=grid.present[:, columns],
         weights=None if grid.weights is None else grid.weights[columns],
         sizes=None if grid.sizes is None else grid.sizes[:, columns],
+        benchmarks=None if grid.benchmarks is None else grid.benchmarks[columns],
     )
+
+
+def side_by_side(matrices: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    """The matrices of several benchmarks, at least one, as one: candidates x the items of all.
+
+    It has the candidates that all of them have, in the order of the first. An item keeps its benchmark, in
+    `benchmarks` and in its name: equal ids of two benchmarks are two items. Its group keeps its number, so
+    that a case with items on two benchmarks stays one; the matrices must be of one call of `grids`. Its
+    weight is how many items it stands for, 1 in a benchmark that was asked whole: the mean over all items is
+    then weighted by the size of the benchmarks. The measure is that of the first.
+
+    Raises `ValueError` where a benchmark comes twice, directions or limits differ, or a ratio of sums stands
+    beside a mean.
+    """
+    names = [m.benchmark for m in matrices]
+    if len(set(names)) < len(names) or len({_kind(m) for m in matrices}) > 1:
+        raise ValueError(
+            f"{', '.join(names)}: side by side lie different benchmarks, all by a criterion of one "
+            "direction, one range and one way to pool"
+        )
+    parts = _on_common_candidates(matrices)
+    return parts[0]._replace(
+        benchmark=" + ".join(names),
+        items=tuple((f"{m.benchmark}: {item}", variant) for m in parts for item, variant in m.items),
+        groups=_joined(parts, "groups"),
+        categories=_joined(parts, "categories"),
+        values=_joined(parts, "values"),
+        present=_joined(parts, "present"),
+        weights=_joined(parts, "weights"),
+        sizes=_joined(parts, "sizes"),
+        benchmarks=np.repeat(np.array(names), [len(m.items) for m in parts]),
+    )
+
+
+def _on_common_candidates(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
+    """The matrices on the candidates that all of them have; all with weights, where any has."""
+    names = [name for name in matrices[0].candidates if all(name in m.candidates for m in matrices)]
+    parts = [m.of(names) for m in matrices]
+    if all(m.weights is None for m in parts):
+        return parts
+    return [m._replace(weights=np.ones(len(m.items)) if m.weights is None else m.weights) for m in parts]
+
+
+def _joined(parts: Sequence[ScoreMatrix], name: str) -> Any:
+    """An array of all parts by item, the last of its dimensions; null where they have none."""
+    arrays = [getattr(part, name) for part in parts]
+    return None if arrays[0] is None else np.concatenate(arrays, axis=-1)
+
+
+def _kind(matrix: ScoreMatrix) -> tuple[object, ...]:
+    """What must be alike in matrices whose values lie in one row."""
+    criterion = matrix.measure.criterion
+    return criterion.direction, criterion.low, criterion.high, matrix.sizes is None
