@@ -76,7 +76,7 @@ def pooled(found: Sequence[Mapping[str, Any]], given: str) -> dict[str, float]:
     for c in metric.criteria:
         counts = [one[c.criterion].parts or {} for one in values]
         sums = np.array([[sum(part[name] for part in counts) for name in ("numerator", "denominator")]])
-        (figure,) = figures_of(POOLS[c.pool](sums).tolist(), c) or ()
+        (figure,) = figures_of(POOLS[c.pool].figure(sums).tolist(), c) or ()
         made[c.criterion] = figure
     return made
 

@@ -172,7 +172,7 @@ def test_the_pooled_figure_is_the_exponential_of_the_summed_nats_over_the_summed
     marks = [marked(measure(), told)["pooled"] for told in rows]
     assert [math.exp(1.0), math.exp(3.0)] == [mark.value for mark in marks]
     sums = [[sum(mark.parts[name] for mark in marks) for name in ("numerator", "denominator")]]
-    assert pytest.approx(11 / 5) == POOLS["exp_ratio"](np.array(sums)).item()  # on the log scale
+    assert pytest.approx(11 / 5) == POOLS["exp_ratio"].figure(np.array(sums)).item()  # on the log scale
     assert all(unpoolable(c) is None for c in measure().criteria if c.pool != "mean")
 
 

@@ -16,6 +16,7 @@ from vivavoce.store import read
 from vivavoce.studies.leaderboard.pooling import counts, pooled_figure
 
 # F1 of counts: 2 TP over 2 TP + FP + FN.
+RATIO = "numerator=1 denominator=2"
 GOOD, HALF, BAD = "tp=2 fp=0 fn=0", "tp=1 fp=1 fn=1", "tp=0 fp=1 fn=1"
 
 
@@ -86,10 +87,74 @@ def test_silence_has_no_counts_and_shows_in_the_coverage(tmp_path: Path) -> None
     assert (2, 1, 1) == (found["n_items"], found["n_unanswered"], found["n_unreadable"])
 
 
-def test_silence_cannot_count_as_worst(tmp_path: Path) -> None:
-    found = estimate(tmp_path, {"A": twins([GOOD, HALF])}, "counted(silence=worst)")
+def test_silence_counts_as_worst_in_no_pool_that_has_no_counts_for_it(tmp_path: Path) -> None:
+    found = estimate(tmp_path, {"A": twins([RATIO, RATIO])}, "counted(pool=ratio, silence=worst)")
     assert found["estimate"] is None
     assert "if_unanswered='set_aside'" in found["reason"]
+
+
+def test_an_f1_may_count_a_silence_as_a_miss(tmp_path: Path) -> None:
+    """2 * 3 / (2 * 3 + 1 + 1 + 2): two silences, each of one that was to be found."""
+    spec = "counted(silence=worst, silent='tp=0 fp=0 fn=1')"
+    found = estimate(tmp_path, {"A": twins([GOOD, HALF, SILENT, UNREADABLE])}, spec)
+    assert pytest.approx((0.6, 0.5)) == (found["estimate"], found["coverage"])
+    assert (4, 1, 1) == (found["n_items"], found["n_unanswered"], found["n_unreadable"])
+
+
+def test_a_silence_without_counts_leaves_no_f1(tmp_path: Path) -> None:
+    found = estimate(tmp_path, {"A": twins([GOOD, HALF, SILENT])}, "counted(silence=worst)")
+    assert found["estimate"] is None
+    assert "1 of 3 marks lack the counts" in found["reason"]
+
+
+def test_silence_alone_is_no_result_also_where_it_has_counts(tmp_path: Path) -> None:
+    spec = "counted(silence=worst, silent='tp=0 fp=0 fn=1')"
+    found = estimate(tmp_path, {"A": twins([SILENT, SILENT])}, spec)
+    assert found["estimate"] is None
+    assert "no result" in found["reason"]
+
+
+# Macro F1
+
+MACRO = "counted(pool=macro_f1, silence=worst, silent='fn:no=1')"
+YES, NO, NO_FOR_YES, MAYBE_FOR_NO = "tp:yes=1", "tp:no=1", "fn:yes=1 fp:no=1", "fn:no=1 fp:maybe=1"
+
+
+def test_macro_f1_is_the_mean_over_labels(tmp_path: Path) -> None:
+    """yes 2/3, no 2/4 and maybe, which nobody keyed, 0: a mean of 7/18."""
+    texts = [YES, NO, NO_FOR_YES, MAYBE_FOR_NO]
+    found = estimate(tmp_path, {"A": twins(texts)}, MACRO)
+    assert pytest.approx(7 / 18) == found["estimate"]
+    assert 0 <= found["low"] < found["estimate"] < found["high"] <= 1
+
+
+def test_a_silence_never_raises_macro_f1(tmp_path: Path) -> None:
+    """It misses what was keyed; set aside it would leave no trace."""
+    right = estimate(tmp_path / "1", {"A": twins([YES, NO, NO_FOR_YES, NO])}, MACRO)
+    silent = estimate(tmp_path / "2", {"A": twins([YES, NO, NO_FOR_YES, SILENT])}, MACRO)
+    assert silent["n_items"] == right["n_items"] == 4
+    assert pytest.approx((2 / 3 + 4 / 5) / 2) == right["estimate"]
+    assert pytest.approx((2 / 3 + 2 / 4) / 2) == silent["estimate"]
+
+
+def test_a_label_may_be_any_text(tmp_path: Path) -> None:
+    plain = estimate(tmp_path / "1", {"A": twins([YES, NO, NO_FOR_YES, MAYBE_FOR_NO])}, MACRO)
+    strange = {"yes": "a:b", "no": "a:b_2", "maybe": '"^$<b>'}
+    texts = [YES, NO, NO_FOR_YES, MAYBE_FOR_NO]
+    for label, name in strange.items():
+        texts = [text.replace(f":{label}", f":{name}") for text in texts]
+    found = estimate(tmp_path / "2", {"A": twins(texts)}, MACRO)
+    assert pytest.approx((plain["estimate"], plain["low"])) == (found["estimate"], found["low"])
+
+
+def test_macro_f1_is_compared_on_common_items_silence_included(tmp_path: Path) -> None:
+    answers = {"A": twins([YES, NO] * 12), "B": twins([YES, NO, NO_FOR_YES, SILENT] * 6)}
+    found = compare(tmp_path, answers, MACRO)
+    # B: yes 2*6 / (2*6 + 6), no 2*6 / (2*6 + 6 + 6)
+    assert pytest.approx(1 - (2 / 3 + 1 / 2) / 2) == found["difference"]
+    # On what both answered no silence is missed: no 2*6 / (2*6 + 6).
+    assert pytest.approx(1 - 2 / 3) == found["difference_answered"]
+    assert ("better", 24, 18) == (found["verdict_code"], found["n_items"], found["n_answered"])
 
 
 @pytest.mark.parametrize(
@@ -210,7 +275,7 @@ def test_marks_that_failed_leave_the_verdict_open(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "answers", "settings", "why"),
     [
-        ("counted(silence=worst)", AHEAD, {}, "set_aside"),
+        ("counted(pool=ratio, silence=worst)", AHEAD, {}, "set_aside"),
         ("counted", {"A": {"q1": GOOD}, "B": {"q2": GOOD}}, {}, "no question has marks of both"),
         ("counted", {"A": {"q1": GOOD}, "B": {"q1": "fail"}}, {}, "failed"),
         ("counted", {"A": {"q1": GOOD}, "B": {"q1": BAD}}, {}, "one case"),

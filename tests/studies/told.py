@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 
@@ -54,9 +54,13 @@ class Counted(Metric):
     high: float | None = 1.0
     direction: Literal["higher", "lower"] = "higher"
     silence: Literal["worst", "set_aside", "correct"] = "set_aside"
+    silent: str = ""
 
     formats = ("short",)
     needs = ()
+
+    def silence_parts(self, item: Item) -> Mapping[str, Mapping[str, float]]:
+        return {"counts": _counts(self.silent).parts or {}}
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

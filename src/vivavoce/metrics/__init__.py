@@ -190,6 +190,14 @@ class Metric(ABC):
         """
         return None
 
+    def silence_parts(self, item: Item) -> Mapping[str, Mapping[str, float]]:
+        """By criterion the `parts` of a response to the item that is blank or cannot be read.
+
+        For criteria that pool counts and count silence as worst, such as an F1 in which a silence misses what
+        was keyed. Without them such a criterion has no figure once somebody was silent.
+        """
+        return {}
+
     def bind(self, items: Sequence[Item]) -> Self:
         """A copy for a run of these items, for a metric whose scores depend on all of them.
 

@@ -1,8 +1,8 @@
 """Pooled measures: one figure from counts summed over all responses, not the mean of a figure per response.
 
-First the figures of summed counts: ratios, micro F1, BLEU and chrF as sacrebleu computes them (Post 2018,
-arXiv:1804.08771), each for many rows of sums at once. Then their error, the difference of two, and a check
-of that. Errors are the jackknife's, by group: no random number enters a headline.
+First the figures of summed counts: ratios, micro and macro F1, BLEU and chrF as sacrebleu computes them
+(Post 2018, arXiv:1804.08771), each for many rows of sums at once. Then their error, the difference of two,
+and a check of that. Errors are the jackknife's, by group: no random number enters a headline.
 """
 
 import math
@@ -48,6 +48,7 @@ def pooled(
     statistic: PooledStatistic,
     *,
     weights: ArrayLike | None = None,
+    sizes: ArrayLike | None = None,
     low: float | None = None,
     high: float | None = None,
     level: float = 0.95,
@@ -65,10 +66,13 @@ def pooled(
     groups : array of shape (n,)
         What is drawn together; any labels.
     statistic : callable
-        `corpus_bleu`, `corpus_chrf`, `micro_f1`, `sum_ratio`, or another from rows of sums to figures.
-        Called twice, once with a row for each group.
+        `corpus_bleu`, `corpus_chrf`, `macro_f1`, `micro_f1`, `sum_ratio`, or another from rows of sums to
+        figures. Called twice, once with a row for each group.
     weights : array of shape (n,), optional
         What each item's counts are multiplied by, above 0; scaled to the mean 1. Equal by default.
+    sizes : array of shape (n,), optional
+        What each item is of the figure, 0 or more: it says how many effective groups there are. Equal by
+        default.
     low, high : float, optional
         The measure's limits.
     level : float
@@ -89,7 +93,7 @@ def pooled(
     (value,) = statistic(_totals(table)).tolist()
     bounded = low is not None and high is not None
     method = f"{'Wilson, effective size' if bounded else 't'}, jackknife by group"
-    design = GroupDesign.of(codes, n_groups, item_weights(weights, length=len(table)))
+    design = GroupDesign.of(codes, n_groups, _sizes(sizes, weights, length=len(table)))
     blank = Pooled(None, None, None, None, len(table), n_groups, 0, method, design.df)
     # Undefined for the whole corpus is not 0: there is nothing to sum.
     if math.isnan(value):
@@ -335,6 +339,41 @@ def micro_f1(sums: Floats) -> Floats:
     """
     tp, fp, fn = sums.T
     return _over(2 * tp, 2 * tp + fp + fn)
+
+
+def macro_f1(sums: Floats) -> Floats:
+    """The unweighted mean over labels of 2 TP / (2 TP + FP + FN).
+
+    Parameters
+    ----------
+    sums : array of shape (m, 3 k)
+        The TP of each of k labels, then the FP of each, then the FN of each.
+
+    Returns
+    -------
+    array of shape (m,)
+        0 to 1. A label that is neither keyed nor given has no F1, and the mean is over the others, as in
+        scikit-learn's `f1_score(average="macro")` without `labels`; one that is given and never keyed has
+        an F1 of 0. NaN where there is no label.
+    """
+    tp, fp, fn = np.split(sums, 3, axis=1)
+    below = 2 * tp + fp + fn
+    occurs = below > 0
+    by_label = np.where(occurs, 2 * tp / np.where(occurs, below, 1.0), 0.0)
+    return _over(by_label.sum(axis=1), occurs.sum(axis=1).astype(np.float64))
+
+
+def label_sizes(counts: ArrayLike) -> Floats:
+    """What each item is of a macro F1, from counts by item, shape (n, 3 k), as `macro_f1` takes their sums.
+
+    The sum over labels of (2 TP + FP + FN of the item) / (that of all items), shape (n,): 10 items of a rare
+    label are as much as 1,000 of a common one. 0 for an item without counts.
+    """
+    tp, fp, fn = np.split(_counts("counts", counts), 3, axis=1)
+    below = 2 * tp + fp + fn
+    totals = below.sum(axis=0)
+    sizes: Floats = (below / np.where(totals > 0, totals, 1.0)).sum(axis=1)
+    return sizes
 
 
 def corpus_bleu(sums: Floats) -> Floats:

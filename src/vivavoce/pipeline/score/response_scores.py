@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.errors import MetricError, VivaError
-from vivavoce.core.records import Item, Row, Value
+from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
@@ -129,10 +129,19 @@ def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
         by_criterion = next(values) if isinstance(row, Row) else None
         for key, measure in task.measures.items():
             value: ValueOrUnits = (
-                row if isinstance(row, Value) else checked(metric, row, by_criterion, measure.criterion)
+                _silence(metric, p.item, row, measure.criterion)
+                if isinstance(row, Value)
+                else checked(metric, row, by_criterion, measure.criterion)
             )
             scores[key] += _score_rows(p.key, value, task.pass_no)
     return scores
+
+
+def _silence(metric: Metric, item: Item, value: Value, criterion: Criterion) -> Value:
+    """The value of a response that reached no metric, with the counts of a silence where it has any."""
+    pools = criterion.pool != "mean" and value.status in ("unanswered", "unreadable")
+    parts = metric.silence_parts(item).get(criterion.criterion) if pools else None
+    return value._replace(parts=dict(parts)) if parts else value
 
 
 def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[ScoreRow]:

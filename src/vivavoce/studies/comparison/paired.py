@@ -5,7 +5,7 @@ once so that above 0 favours A. A pooled criterion has no differences by item: i
 whole, a perplexity by its logarithm.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,11 +20,12 @@ from vivavoce.studies.labels import LabelledValues
 from vivavoce.studies.leaderboard.pooling import (
     POOLS,
     TOO_LARGE,
+    Counts,
     counts,
     figures_of,
-    fractions_of,
     on_log_scale,
     ratio_of,
+    sizes_of,
     sums,
 )
 from vivavoce.studies.score_table import (
@@ -110,7 +111,7 @@ class PooledFigures(NamedTuple):
     """Two pooled figures: the counts by item of the first of `better_first`, of the second, and their groups.
 
     `statistic` makes a figure of counts; on the log scale, its logarithm, and that is what is compared.
-    `sizes` are what each item is of a ratio, its denominators on both sides; null for other figures.
+    `sizes` are what each item is of the figures, as of a ratio its denominators; null where all are alike.
     """
 
     first: np.ndarray[Any, Any]
@@ -289,8 +290,7 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
     if not common.height:
         return _without_items(pair, failed)
     if absent := absent_sections(common):
-        reason = f"they share {no_overall(absent)}"
-        return Incomparable(pair, reason, failed=failed)
+        return Incomparable(pair, f"they share {no_overall(absent)}", failed=failed)
     observed = differences.paired("d")
     if observed.n_groups < 2:
         return Incomparable(pair, ONE_CASE, observed, failed)
@@ -316,32 +316,24 @@ def _by_item(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
 
 
 def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
-    """The pair by its pooled figures on the items that both have counts for.
-
-    Silence is set aside, so what was observed is what both answered; what failed has no fillings.
-    """
-    criterion = pair.measure.criterion
+    """The pair by its pooled figures on the items that both have counts for; what failed has no fillings."""
     # What one of them lacks is said of both, so the counts are read pair by pair.
-    counted = counts(scores.of_both(pair.a, pair.b), criterion)
+    rows = scores.of_both(pair.a, pair.b)
+    counted = counts(rows, pair.measure.criterion)
     if counted.items is None:
         return Incomparable(pair, counted.reason or "")
     parts = by_candidate(counted.items)
     items = _joined(pair, parts)
-    # Only ok scores have counts, so failures are counted on the items of the score rows instead.
+    # Only what can be counted has counts, so failures are counted on the items of the score rows instead.
     failed = _n_failed(pair, scores, _joined(pair, scores.values))
     if not items.height:
         return _without_items(pair, failed)
-    tables = counted.of(items), counted.of(items, "_2")
-    figures = PooledFigures(
-        *(*tables, items["group"].to_numpy(), POOLS[criterion.pool]),
-        weights=weights_of(items),
-        sizes=_sizes(tables, criterion.pool),
-    )
+    figures = _pooled_figures(pair, counted, items)
     observed = figures.paired()
     reason = _unpaired(pair, observed)
     if observed is None or reason:
         return Incomparable(pair, reason or "", observed, failed)
-    means = figures_of(figures.means(), criterion)
+    means = figures_of(figures.means(), pair.measure.criterion)
     if means is None:
         return Incomparable(pair, f"of one of them, {TOO_LARGE}", observed, failed)
     first, second = means
@@ -352,14 +344,25 @@ def _by_figure(pair: Pair, scores: CandidateScores) -> Incomparable | Compared:
         means=(first, second) if pair.sign > 0 else (second, first),
         n_only=_n_only(pair, parts, items.height),
         failed=failed,
-        on_answered=observed,
+        on_answered=_figure_on_answered(pair, rows, observed),
     )
 
 
-def _sizes(tables: Sequence[Any], pool: str) -> Any:
-    """What each item is of a ratio, its denominators on both sides; null for other figures."""
-    ratios = [ratio for table in tables if (ratio := fractions_of(table, pool))]
-    return np.sum([np.maximum(below, 0.0) for _, below in ratios], axis=0) if ratios else None
+def _figure_on_answered(pair: Pair, rows: pl.DataFrame, observed: stats.Paired) -> stats.Paired | None:
+    """The difference of the figures on what both answered: as observed where silence is set aside."""
+    if pair.measure.criterion.if_unanswered == "set_aside":
+        return observed
+    counted = counts(rows.filter(pl.col("status") == "ok"), pair.measure.criterion)
+    items = pl.DataFrame() if counted.items is None else _joined(pair, by_candidate(counted.items))
+    return _pooled_figures(pair, counted, items).paired() if items.height else None
+
+
+def _pooled_figures(pair: Pair, counted: Counts, items: pl.DataFrame) -> PooledFigures:
+    """The counts of both on these items, and what makes a figure of them."""
+    pool = POOLS[pair.measure.criterion.pool]
+    first, second = counted.of(items), counted.of(items, "_2")
+    groups, sizes = items["group"].to_numpy(), sizes_of(pool, (first, second))
+    return PooledFigures(first, second, groups, pool.figure, weights_of(items), sizes)
 
 
 def _unpaired(pair: Pair, observed: stats.Paired | None) -> str | None:
@@ -430,9 +433,8 @@ def _error_of_repeats(pair: Pair, differences: Differences, rows: pl.DataFrame, 
     common = differences.items.filter(pl.col(column).is_not_null())
     weights = weights_of(common)
     common = common.select(*ITEM, item_weight=pl.lit(None) if weights is None else pl.Series(weights))
-    values = repeats(rows, pair.measure.criterion).join(
-        common, on=list(ITEM), how="inner", maintain_order="left"
-    )
+    values = repeats(rows, pair.measure.criterion)
+    values = values.join(common, on=list(ITEM), how="inner", maintain_order="left")
     names = values.select(pl.struct("item", "variant", "candidate").rank("dense")).to_series()
     signs = np.where(values["candidate"].to_numpy() == pair.a, 1.0, -1.0)
     of_items = None if weights is None else values["item_weight"].to_numpy()
@@ -441,9 +443,7 @@ def _error_of_repeats(pair: Pair, differences: Differences, rows: pl.DataFrame, 
 
 def _filled(rows: pl.DataFrame, ends: Mapping[str, float | None]) -> pl.DataFrame:
     """The score rows with each candidate's failed ones at the given end of the range."""
-    failed = pl.col("status") == "failed"
-    end = pl.col("candidate").replace_strict(ends, return_dtype=pl.Float64)
-    return rows.with_columns(
-        value=pl.when(failed).then(end).otherwise(pl.col("value")),
-        status=pl.when(failed).then(pl.lit("ok")).otherwise(pl.col("status")),
-    )
+    failed = pl.when(pl.col("status") == "failed")
+    end = failed.then(pl.col("candidate").replace_strict(ends, return_dtype=pl.Float64))
+    ok = failed.then(pl.lit("ok"))
+    return rows.with_columns(value=end.otherwise(pl.col("value")), status=ok.otherwise(pl.col("status")))

@@ -133,7 +133,7 @@ def _bits_against_others(signal: Signal, items: pl.DataFrame, counted: Counts) -
 
 
 def _bits_in_other_words(signal: Signal, items: pl.DataFrame, counted: Counts) -> Signal:
-    both = _in_both_wordings(items, list(counted.names), signal.candidate)
+    both = _in_both_wordings(items, list(counted.columns), signal.candidate)
     if isinstance(both, str):
         return signal._replace(reason=both)
     candidate, *others = both

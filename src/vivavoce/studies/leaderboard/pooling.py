@@ -1,8 +1,9 @@
 """Pooled criteria: counts summed over all answers and made one figure, such as corpus BLEU.
 
 An answer's counts are its score's `parts`. Passes and then repeats are averaged within an item first, so that
-an item counts alike however often it was answered. A silence has no counts, so a pooled criterion sets it
-aside; the coverage beside it says how much that is.
+an item counts alike however often it was answered. A silence has no counts unless its metric gives it some:
+a pooled criterion sets it aside, and the coverage beside it says how much that is. An F1 may count silence as
+worst, where the metric says what a silence misses.
 
 A perplexity (`exp_ratio`) is exp of a ratio of sums. Its interval, and every comparison of two, is made of
 the ratio, the figure's logarithm: there errors are even on both sides, and a difference is a factor.
@@ -10,7 +11,7 @@ the ratio, the figure's logarithm: there errors are even on both sides, and a di
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -23,43 +24,96 @@ NO_FILLING = "marks failed, and what their counts could be has no bound"
 """Why the sides of the identified set of a pooled figure are null."""
 TOO_LARGE = "pooled it is above the largest number there is"
 """Why a perplexity is null, though its logarithm is known."""
+SILENT = ("unanswered", "unreadable")
 
+
+class Pool(NamedTuple):
+    """One way to make a figure of counts.
+
+    `names` finds in the `parts` of all marks the counts that it takes, in the order of the columns that
+    `figure` takes, from rows of sums to figures; of a figure on the log scale, to its logarithm. `fractions`
+    gives numerators and denominators by item where the figure is a ratio of sums, whose error is linearised;
+    the error of others is the jackknife's. `sizes` says what each item is of the figure, if not all alike.
+    Where `is_sparse`, a count that an answer's parts lack is 0. Where `counts_silence`, a silence may have
+    counts.
+    """
+
+    names: Callable[[pl.Series], tuple[str, ...]]
+    figure: stats.PooledStatistic
+    fractions: Callable[[Any], tuple[Any, Any]] | None = None
+    sizes: Callable[[Any], Any] | None = None
+    is_sparse: bool = False
+    counts_silence: bool = False
+    is_log: bool = False
+
+
+def _named(*names: str) -> Callable[[pl.Series], tuple[str, ...]]:
+    return lambda parts: names
+
+
+def _by_order(parts: pl.Series) -> tuple[str, ...]:
+    """The counts of chrF, of as many orders as the first mark has."""
+    n = sum(key.startswith("match_") for text in parts.drop_nulls().head(1) for key in json.loads(text))
+    return tuple(f"{kind}_{order}" for kind in ("hyp", "ref", "match") for order in range(1, n + 1))
+
+
+def _by_label(parts: pl.Series) -> tuple[str, ...]:
+    """The true positives of each label that any mark counts, then its false ones, then its misses."""
+    keys = {key for text in parts.drop_nulls().unique() for key in json.loads(text)}
+    labels = sorted({label for label in map(label_of, keys) if label is not None})
+    return tuple(f"{kind}:{label}" for kind in F1_COUNTS for label in labels)
+
+
+def label_of(key: str) -> str | None:
+    """The label that a count of `macro_f1` is of, as in `tp:yes`; null for another name."""
+    kind, colon, label = key.partition(":")
+    return label if colon and kind in F1_COUNTS else None
+
+
+F1_COUNTS = ("tp", "fp", "fn")
 _ORDERS = range(1, 5)
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "ratio": ("numerator", "denominator"),
-    "exp_ratio": ("numerator", "denominator"),
-    "micro_f1": ("tp", "fp", "fn"),
-    "bleu": (
-        *(f"correct_{n}" for n in _ORDERS),
-        *(f"total_{n}" for n in _ORDERS),
-        *("length_answer", "length_reference"),
+_RATIO = Pool(_named("numerator", "denominator"), stats.sum_ratio, lambda t: (t[:, 0], t[:, 1]))
+_BLEU = (
+    *(f"{kind}_{n}" for kind in ("correct", "total") for n in _ORDERS),
+    "length_answer",
+    "length_reference",
+)
+POOLS: Mapping[str, Pool] = {
+    "bleu": Pool(_named(*_BLEU), stats.corpus_bleu),
+    "chrf": Pool(_by_order, stats.corpus_chrf),
+    "exp_ratio": _RATIO._replace(is_log=True),
+    "macro_f1": Pool(_by_label, stats.macro_f1, sizes=stats.label_sizes, is_sparse=True, counts_silence=True),
+    # F1 is 2 tp / (2 tp + fp + fn), so the linearised error of a ratio applies.
+    "micro_f1": Pool(
+        _named(*F1_COUNTS),
+        stats.micro_f1,
+        lambda t: (2 * t[:, 0], 2 * t[:, 0] + t[:, 1] + t[:, 2]),
+        counts_silence=True,
     ),
+    "ratio": _RATIO,
 }
-POOLS: Mapping[str, stats.PooledStatistic] = {
-    "bleu": stats.corpus_bleu,
-    "chrf": stats.corpus_chrf,
-    "exp_ratio": stats.sum_ratio,
-    "micro_f1": stats.micro_f1,
-    "ratio": stats.sum_ratio,
-}
-"""How counts become a figure, by `Criterion.pool`; of one on the log scale, its logarithm."""
+"""Every pool by its name, which is that of `Criterion.pool`."""
 
 
 class Counts(NamedTuple):
-    """A row per candidate and item with its mean counts; or, null, why there are none to sum."""
+    """A row per candidate and item with its mean counts; or, null, why there are none to sum.
+
+    The counts stand in the columns `columns`, and `names` says what each is called among the parts.
+    """
 
     items: pl.DataFrame | None
+    columns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     reason: str | None = None
 
     def of(self, items: pl.DataFrame, ending: str = "") -> Any:
         """The counts in those rows as a table; `ending` is that of a join."""
-        return items.select(f"{name}{ending}" for name in self.names).to_numpy()
+        return items.select(f"{column}{ending}" for column in self.columns).to_numpy()
 
 
 def on_log_scale(criterion: Criterion) -> bool:
     """Whether the figure is exp of what its counts give, and compared before exp."""
-    return criterion.pool == "exp_ratio"
+    return criterion.pool in POOLS and POOLS[criterion.pool].is_log
 
 
 def ratio_of(criterion: Criterion) -> bool:
@@ -80,7 +134,7 @@ def unpoolable(criterion: Criterion) -> str | None:
     if criterion.pool not in POOLS:
         pools = ", ".join(["mean", *POOLS])
         return f"it is declared to be pooled by {criterion.pool!r}, and only {pools} are known"
-    if criterion.if_unanswered != "set_aside":
+    if criterion.if_unanswered != "set_aside" and not _counts_silence(criterion):
         return (
             f"silence counts as {criterion.if_unanswered}, but has no counts to be pooled: such a criterion "
             "is declared with if_unanswered='set_aside'"
@@ -88,35 +142,49 @@ def unpoolable(criterion: Criterion) -> str | None:
     return None
 
 
+def _counts_silence(criterion: Criterion) -> bool:
+    return criterion.if_unanswered == "worst" and POOLS[criterion.pool].counts_silence
+
+
 def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
     """The counts by candidate and item, from the score rows of one pooled criterion with their `parts`.
 
-    Only marks that are ok have counts; items without one are in no row.
+    Marks that are ok have counts, and silences where they count as worst; items without one are in no row.
     """
     reason = unpoolable(criterion)
     if reason:
-        return Counts(None, (), reason)
-    ok = rows.filter((pl.col("edit") == "") & (pl.col("status") == "ok"))
+        return Counts(None, reason=reason)
+    pool = POOLS[criterion.pool]
+    having = ("ok", *SILENT) if _counts_silence(criterion) else ("ok",)
+    marks = rows.filter((pl.col("edit") == "") & pl.col("status").is_in(having))
     place = (*item_of(rows), "candidate", "role")
-    names = _names(criterion.pool, ok["parts"].drop_nulls().head(1).to_list())
-    table = ok.select(*place, "repeat", "pass_no")
-    if names:
-        kinds = pl.Struct(dict.fromkeys(names, pl.Float64))
-        parts = ok.select(pl.col("parts").str.json_decode(kinds)).unnest("parts")
-        table = pl.concat([table, parts], how="horizontal")
-    n_complete = table.filter(pl.all_horizontal(pl.col(*names).is_not_null())).height if names else 0
-    if n_complete < ok.height:
-        missing = f"{ok.height - n_complete} of {ok.height} marks lack the counts"
-        return Counts(None, (), f"{missing} that {criterion.pool} is pooled from")
+    names = pool.names(marks["parts"])
+    # Numbered, because a label may be any text, also one that a join would give to another column.
+    columns = tuple(f"count_{k}" for k in range(len(names))) if pool.is_sparse else names
+    parts = _decoded(marks["parts"], names, columns)
+    table = pl.concat([marks.select(*place, "repeat", "pass_no"), parts], how="horizontal")
+    needed = pl.any_horizontal if pool.is_sparse else pl.all_horizontal
+    n_complete = table.filter(needed(pl.col(*columns).is_not_null())).height if names else 0
+    if n_complete < marks.height:
+        missing = f"{marks.height - n_complete} of {marks.height} marks lack the counts"
+        return Counts(None, reason=f"{missing} that {criterion.pool} is pooled from")
     by_item = (
         table.sort(*ITEM, "candidate", "repeat", "pass_no")
         .group_by(*place, "repeat", maintain_order=True)
-        .agg(pl.col(name).mean() for name in names)
+        .agg(pl.col(column).fill_null(0.0).mean() for column in columns)
         .group_by(*place, maintain_order=True)
-        .agg(pl.col(name).mean() for name in names)
+        .agg(pl.col(column).mean() for column in columns)
         .sort(*ITEM, "candidate")
     )
-    return Counts(by_item, names)
+    return Counts(by_item, columns, names)
+
+
+def _decoded(parts: pl.Series, names: tuple[str, ...], columns: tuple[str, ...]) -> pl.DataFrame:
+    """The counts of these names in columns of their own; null where a mark lacks one."""
+    if not names:
+        return pl.DataFrame()
+    table = parts.str.json_decode(pl.Struct(dict.fromkeys(names, pl.Float64))).struct.unnest()
+    return table.rename(dict(zip(names, columns, strict=True)))
 
 
 def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> stats.Pooled | str:
@@ -124,8 +192,9 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
 
     Ratios and F1 have the linearised error, a perplexity that of its logarithm, the others the jackknife's.
     """
+    pool = POOLS[criterion.pool]
     table, groups, weights = counted.of(rows), rows["group"].to_numpy(), weights_of(rows)
-    (figure,) = POOLS[criterion.pool](sums(table, weights)).tolist()
+    (figure,) = pool.figure(sums(table, weights)).tolist()
     if math.isnan(figure):  # 0 over 0
         return "what its counts are divided by is 0 in all answers"
     on_own_scale = figures_of([figure], criterion)
@@ -135,13 +204,13 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
     outside = _outside(on_own_scale[0], low, high)
     if outside:
         return outside
-    fractions = fractions_of(table, criterion.pool)
-    # BLEU and chrF are not one ratio of sums, so their error comes from the jackknife.
-    if fractions is None:
-        return stats.pooled(table, groups, POOLS[criterion.pool], weights=weights, low=low, high=high)
+    if pool.fractions is None:
+        sizes = pool.sizes(table) if pool.sizes else None
+        return stats.pooled(table, groups, pool.figure, weights=weights, sizes=sizes, low=low, high=high)
+    fractions = pool.fractions(table)
     if (fractions[1] < 0).any():
         return "an answer has a denominator below 0"
-    if on_log_scale(criterion):
+    if pool.is_log:
         return _perplexity(stats.exp_ratio(*fractions, groups=groups, weights=weights), low)
     ratio = stats.ratio(*fractions, groups=groups, weights=weights, low=low, high=high)
     return stats.Pooled(**ratio._asdict(), n_undefined=0)
@@ -172,21 +241,10 @@ def sums(table: Any, weights: Any = None) -> Any:
     )
 
 
-def fractions_of(table: Any, pool: str) -> tuple[Any, Any] | None:
-    """Numerators and denominators by item, where the figure is a ratio of sums."""
-    if pool in ("ratio", "exp_ratio"):
-        return table[:, 0], table[:, 1]
-    # F1 is 2 tp / (2 tp + fp + fn), so the linearised error of a ratio applies.
-    if pool == "micro_f1":
-        return 2 * table[:, 0], 2 * table[:, 0] + table[:, 1] + table[:, 2]
+def sizes_of(pool: Pool, tables: Iterable[Any]) -> Any:
+    """What each item is of figures that are compared, from the counts on each side; null if all are alike."""
+    if pool.sizes:
+        return sum(pool.sizes(table) for table in tables)
+    if pool.fractions:
+        return sum(pool.fractions(table)[1].clip(min=0.0) for table in tables)
     return None
-
-
-def _names(pool: str, first: Sequence[str]) -> tuple[str, ...]:
-    """The names of the counts; chrF's orders are as many as the first mark has."""
-    if not first:
-        return ()
-    if pool != "chrf":
-        return _PARTS[pool]
-    n = sum(name.startswith("match_") for name in json.loads(first[0]))
-    return tuple(f"{kind}_{order}" for kind in ("hyp", "ref", "match") for order in range(1, n + 1))
