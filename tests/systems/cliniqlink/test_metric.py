@@ -315,12 +315,12 @@ def test_an_item_without_a_key_has_no_mark(fake):
 
 
 def test_the_lab_lets_old_vectors_go(monkeypatch):
-    monkeypatch.setattr(ScoringContext, "MAX_VECTORS", 4)
+    monkeypatch.setattr(ScoringContext, "MAX_BYTES", 4_000)
     context, encoder = ScoringContext(), FakeEncoder()
     texts = [f"w{k}" for k in range(10)]
     found = context.embed(encoder, texts)
     assert texts == list(found)
-    assert len(context._vectors) <= 4
+    assert context._encodings.nbytes <= context._encodings.peak <= 4_000
     assert all(np.array_equal(found[text], context.embed(encoder, [text])[text]) for text in texts)
 
 

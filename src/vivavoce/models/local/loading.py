@@ -240,7 +240,18 @@ def weights(
     """
     transformers = import_module("transformers")
     model_class = transformers.AutoModelForSeq2SeqLM if encodes else transformers.AutoModelForCausalLM
-    arguments = _load_arguments(transformers, configuration(name, at), settings)
+    model = load_model(name, at, settings, model_class)
+    return model, reset_generation_config(model, eos)
+
+
+def load_model(
+    name: str, at: Source, settings: Settings, model_class: Any, *, unused: str | None = None
+) -> Any:
+    """The model of this class on its device, ready to be asked. `unused` begins the names of idle weights.
+
+    Raises `FatalError` where the files cannot be read, lack weights that are used, or do not fit.
+    """
+    arguments = _load_arguments(import_module("transformers"), configuration(name, at), settings)
     try:
         model, info = _load_part(name, "model", at, model_class.from_pretrained, **arguments)
         if not settings.load:
@@ -250,8 +261,10 @@ def weights(
             raise
         why = one_line(str(error), 160)
     else:
-        _require_all_weights(name, info["missing_keys"])
-        return model.eval(), reset_generation_config(model, eos)
+        _require_all_weights(
+            name, (key for key in info["missing_keys"] if unused is None or not key.startswith(unused))
+        )
+        return model.eval()
     # Outside the except block, because the error holds what was loaded until then.
     raise FatalError(
         f"{name}: not enough memory on {settings.device} to load it ({why}): take load=4bit, a shorter "
