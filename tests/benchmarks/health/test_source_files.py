@@ -13,6 +13,7 @@ from vivavoce.benchmarks.health.source_files import (
     find_file,
     items_of,
     read_source,
+    refuse_other_base,
 )
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.records import Exclusion, Item
@@ -44,9 +45,7 @@ def test_a_missing_file_is_named_with_every_layout_that_was_looked_for(tmp_path:
         InputError, match=r"exam: no a\.csv or data/b-\*\.parquet in .*: data= names the folder"
     ):
         find_file("exam", tmp_path, "a.csv", "data/b-*.parquet")
-    with pytest.raises(
-        InputError, match=r"exam: no folder at .*nowhere: data= names the folder that holds a"
-    ):
+    with pytest.raises(InputError, match=r"exam: no a\.csv to read: there is no folder at .*nowhere: data="):
         find_file("exam", tmp_path / "nowhere", "a.csv")
 
 
@@ -169,3 +168,48 @@ def test_a_content_id_is_of_the_text_as_it_is() -> None:
     assert "ba7816bf8f01" == content_id("abc")  # SHA-256 of "abc", FIPS 180-2 appendix B.1
     assert content_id("abc") != content_id("abc ")
     assert 12 == len(content_id("halb \ud800"))
+
+
+def closed(row: SourceLine) -> Item:
+    options = row.options(row.texts("options"))
+    return Item(
+        benchmark="exam",
+        item=row.text("id"),
+        format="mcq",
+        question=row.text("question"),
+        options=options,
+        answer=(options[row.integer("key", 0, 1)],),
+    )
+
+
+def outcomes(*rows: dict[str, Any]) -> list[str]:
+    """For each row its id, or why it was left out."""
+    base = {"id": "a", "question": "Which?", "options": ["x", "y"], "key": 0}
+    lines = [SourceLine("a.csv", number, base | row) for number, row in enumerate(rows, 1)]
+    return [item.item if isinstance(item, Item) else item.reason for item in items_of(lines, closed)]
+
+
+def test_a_row_that_stands_there_twice_is_one_item() -> None:
+    assert ["a", "it repeats an earlier row", "b"] == outcomes({}, {}, {"id": "b"})
+    assert ["a", "an earlier row bears the same id"] == outcomes({}, {"question": "Another?"})
+
+
+def test_of_contradictory_keys_none_is_believed() -> None:
+    disputed = "rows with one question have different keys"
+    assert [disputed, "b", disputed] == outcomes({}, {"id": "b"}, {"key": 1})
+    assert [disputed] * 3 == outcomes({}, {"key": 1}, {})
+
+
+def test_options_that_differ_in_white_space_alone_are_equal() -> None:
+    assert ["two options are equal"] == outcomes({"options": ["Iron  deficiency", "Iron deficiency "]})
+    assert ["a"] == outcomes({"options": ["CO", "Co"]})
+
+
+@pytest.mark.parametrize(("base", "keys", "wrong"), [(0, (1, 2, 3, 4), 4), (1, (0, 1, 2), 0), (1, (0.0,), 0)])
+def test_a_file_that_counts_from_another_base_is_refused(
+    base: Any, keys: tuple[Any, ...], wrong: int
+) -> None:
+    lines = [line(cop=key) for key in keys]
+    with pytest.raises(InputError, match=rf"x\.csv: cop holds {wrong}, and .* count options from {base}"):
+        refuse_other_base(Path("x.csv"), lines, "cop", base)
+    refuse_other_base(Path("x.csv"), [line(cop=key) for key in (1, 2, 3, None, "x", 9)], "cop", base)

@@ -137,6 +137,17 @@ def test_a_prompt_that_cannot_be_filled_is_refused_before_anything_is_sent(exam,
     assert not (tmp_path / "run.viva").exists()
 
 
+def test_a_prompt_may_place_context_and_category_itself(exam, sent, tmp_path):
+    """Otherwise the context stands before the question."""
+    prompt = tmp_path / "mine.md"
+
+    spec = exam(1, change=lambda k: {"context": "An abstract.", "category": "liver_disease"})
+    prompt.write_text("{{ question }}")
+    assert {"An abstract.\n\nQuestion 0?"} == sent(spec, prompt=prompt).keys()
+    prompt.write_text("On {{ category }}: {{ question }}\nText: {{ context }}")
+    assert "On liver disease: Question 0?\nText: An abstract." in sent(spec, run="two.viva", prompt=prompt)
+
+
 def test_a_seed_differs_by_question_and_repeat_and_is_the_same_again(exam, fake, monkeypatch, tmp_path):
     server, seeds = fake(GOOD), []
     monkeypatch.setenv("VLLM_BASE_URL", server.base_url)

@@ -3,16 +3,19 @@
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.benchmarks import Benchmark, item_or_exclusion
 from vivavoce.core.errors import InputError, RowError, suggest
 from vivavoce.core.records import Exclusion, Item
 from vivavoce.core.tables import read_lines
 from vivavoce.core.text import is_blank
+
+DECODING: Mapping[str, Any] = {"temperature": 0, "max_tokens": 256, "stop": ("\n\n",), "chat_template": False}
+"""How the healthcare suite of Arias-Duart et al. (2025) was asked: greedily, up to a blank line."""
 
 
 class SourceLine(NamedTuple):
@@ -36,6 +39,13 @@ class SourceLine(NamedTuple):
         if is_blank(value):
             raise self.fault(f"{column} is empty")
         return value
+
+    def options(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """The texts as options, as they are. Raises `RowError` where two differ in white space alone."""
+        options = tuple(texts)
+        if len({" ".join(text.split()) for text in options}) < len(options):
+            raise self.fault("two options are equal")
+        return options
 
     def texts(self, column: str) -> tuple[str, ...]:
         """The texts of a list. Raises `RowError` for another value; the list may be empty."""
@@ -103,6 +113,17 @@ def find_file(benchmark: str, data: Path, *names: str) -> Path:
 
     Raises `InputError` where there is none, or a glob fits several: parts of a split would be lost.
     """
+    path = optional_file(benchmark, data, *names)
+    if path is None:
+        where = f"in {data}" if data.is_dir() else f"to read: there is no folder at {data}"
+        raise InputError(
+            f"{benchmark}: no {' or '.join(names)} {where}: data= names the folder that holds it."
+        )
+    return path
+
+
+def optional_file(benchmark: str, data: Path, *names: str) -> Path | None:
+    """As `find_file`, and null where there is none."""
     try:
         for name in names:
             paths = sorted(path for path in data.glob(name) if path.is_file())
@@ -110,13 +131,9 @@ def find_file(benchmark: str, data: Path, *names: str) -> Path:
                 raise InputError(f"{benchmark}: {len(paths)} files in {data} are named {name}: keep one.")
             if paths:
                 return paths[0]
-        is_folder = data.is_dir()
     except OSError as error:
         raise InputError(f"{benchmark}: cannot read {data}: {error.strerror or error}.") from error
-    if not is_folder:
-        raise InputError(f"{benchmark}: no folder at {data}: data= names the folder that holds {names[0]}.")
-    layouts = " or ".join(names)
-    raise InputError(f"{benchmark}: no {layouts} in {data}: data= names the folder that holds it.")
+    return None
 
 
 def read_source(path: Path, *needed: str) -> Iterator[SourceLine]:
@@ -138,20 +155,56 @@ def check_columns(path: Path, row: Mapping[str, Any], needed: Iterable[str]) -> 
         raise InputError(f"{path}: no column {missing[0]!r}.{suggest(missing[0], list(row))}")
 
 
+def refuse_other_base(path: Path, lines: Iterable[SourceLine], column: str, base: Literal[0, 1]) -> None:
+    """Raise `InputError` where a column of keys from A to D does not count from the base of its layout.
+
+    A copy of the data that counts otherwise would otherwise shift every key by one option.
+    """
+    contradiction = 4 if base == 0 else 0
+    if any(_as_integer(line.row.get(column)) == contradiction for line in lines):
+        raise InputError(
+            f"{path}: {column} holds {contradiction}, and files of this layout count options from {base}: "
+            f"take the published file."
+        )
+
+
 def items_of(
     lines: Iterable[SourceLine], make_item: Callable[[SourceLine], Item]
 ) -> Iterator[Item | Exclusion]:
     """The item that `make_item` makes of each row, or why the row is left out.
 
-    Rows are left out where `make_item` raises `RowError`, and where the item's format cannot use it.
+    Rows are left out where `make_item` raises `RowError`, where the item's format cannot use it, and where an
+    earlier row bears its id. Of rows that ask one closed question with different keys, none stays.
     """
-    for line in lines:
-        try:
-            item = make_item(line)
-        except RowError as error:
-            yield Exclusion(line.file, line.number, error.reason)
-        else:
-            yield item_or_exclusion(item, file=line.file, row=line.number)
+    outcomes = [(line, _item_of(line, make_item)) for line in lines]
+    same_id: dict[str, list[Item]] = {}
+    for _, item in outcomes:
+        if isinstance(item, Item):
+            same_id.setdefault(item.item, []).append(item)
+    for line, item in outcomes:
+        reason = _conflict(item, same_id[item.item]) if isinstance(item, Item) else ""
+        yield Exclusion(line.file, line.number, reason) if reason else item
+
+
+def _conflict(item: Item, same_id: Sequence[Item]) -> str:
+    """Why an item cannot stay among those of its id, in the order of their rows; '' if it can."""
+    first = same_id[0]
+    if any(_question_of(i) == _question_of(first) and i.answer != first.answer for i in same_id):
+        return "rows with one question have different keys"
+    if item is first:
+        return ""
+    return "it repeats an earlier row" if item.hash == first.hash else "an earlier row bears the same id"
+
+
+def _item_of(line: SourceLine, make_item: Callable[[SourceLine], Item]) -> Item | Exclusion:
+    try:
+        return item_or_exclusion(make_item(line), file=line.file, row=line.number)
+    except RowError as error:
+        return Exclusion(line.file, line.number, error.reason)
+
+
+def _question_of(item: Item) -> tuple[str, str | None, tuple[str, ...]]:
+    return item.question, item.context, item.options
 
 
 def content_id(*texts: str) -> str:

@@ -14,6 +14,7 @@ from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
 from vivavoce.core.records import Item
 from vivavoce.core.text import label
+from vivavoce.formats.base import with_context
 from vivavoce.logprobs.requests import LogprobRequests, requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
@@ -32,8 +33,9 @@ class RequestBuilder:
 
     Settings of a candidate that matter here: `system`, a text, a .md file, or the name of a shipped prompt
     that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
-    `{{ options }}`, `{{ steps }}` and `{{ false_answer }}`; `shots`, a number of `FewShot` examples; and
-    `confidence`, which asks behind the question for a last line that states one.
+    `{{ options }}`, `{{ steps }}`, `{{ false_answer }}`, `{{ category }}` and `{{ context }}`, which stands
+    before the question unless the file places it; `shots`, a number of `FewShot` examples; and `confidence`,
+    which asks behind the question for a last line that states one.
     """
 
     def __init__(self, items: Sequence[Item], split: Callable[[], Sequence[Item]] = tuple) -> None:
@@ -109,8 +111,11 @@ class RequestBuilder:
     def _question(self, item: Item, settings: Mapping[str, Any]) -> str:
         if not settings.get("prompt"):
             return formats.ask(item)
-        return self._prompt(str(settings["prompt"])).fill(
-            question=f"{item.context}\n\n{item.question}" if item.context else item.question,
+        template = self._prompt(str(settings["prompt"]))
+        return template.fill(
+            question=item.question if "context" in template.variables else with_context(item),
+            context=item.context or "",
+            category=(item.category or "").replace("_", " "),
             options="\n".join(f"{label(k)}. {text}" for k, text in enumerate(item.options)),
             steps="\n".join(f"{k}. {text}" for k, text in enumerate(item.steps, 1)),
             false_answer=item.false_answer or "",
