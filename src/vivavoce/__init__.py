@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
     from vivavoce.pipeline.exchange.log_readers import LogReader
+    from vivavoce.pipeline.fetch import fetch
     from vivavoce.pipeline.plan_file import examine
     from vivavoce.pipeline.run import Run
     from vivavoce.pipeline.run import open_run as open
@@ -88,6 +89,7 @@ _HOMES = {
         "VivaError",
     ),
     "pipeline.evaluate": ("Evaluated", "evaluate"),
+    "pipeline.fetch": ("fetch",),
     "pipeline.plan_file": ("examine",),
     "logprobs.requests": ("LogprobMetric", "LogprobRequests"),
     "metrics": ("ComparativeMetric", "Lab", "Metric", "ScoringContext"),
@@ -180,6 +182,7 @@ __all__ = [
     "evaluate",
     "examine",
     "exporter",
+    "fetch",
     "format",
     "item_or_exclusion",
     "log_reader",

@@ -18,18 +18,24 @@ from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
 from vivavoce.core.cases import CaseCount
+from vivavoce.pipeline.fetch import fetch
 from vivavoce.pipeline.run import Run
 from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
 from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
 
 BOTH = ("score", "compare", "interim", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
-VERBS = ("challenge", "collect", "run", "demo", "list", "show", "import", "reproduce", "panel", *BOTH)
+VERBS = (
+    *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),
+    *("reproduce", "panel"),
+    *BOTH,
+)
 METHODS = {
     "collect": Run.collect,
     "import": Run.import_answers,
     **{verb: getattr(Run, verb) for verb in BOTH},
     "compare": Run.gate,  # which compares too
+    "fetch": fetch,
 }
 VIVA = (sys.executable, "-m", "vivavoce")
 

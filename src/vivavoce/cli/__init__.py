@@ -18,6 +18,7 @@ from vivavoce.cli.demo import demo
 from vivavoce.cli.diff import diff
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.export import export
+from vivavoce.cli.fetch import fetch
 from vivavoce.cli.import_ import import_
 from vivavoce.cli.interim import interim
 from vivavoce.cli.list_ import list_
@@ -50,7 +51,7 @@ app = typer.Typer(
     "stderr says why; 3 a gate is closed.",
 )
 COMMANDS = (
-    *(demo, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, reproduce),
+    *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, reproduce),
     *(panel, merge, status, report, export, copy),
 )
 for command in COMMANDS:

@@ -61,6 +61,8 @@ _PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers"}
 KINDS: dict[str, Kind] = {_PLURALS.get(kind, f"{kind}s"): kind for kind in HOMES}
 _OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
 """What a registered class must have beside the abstract methods of its base class."""
+LOCK = "viva.lock"
+"""The file that says what `viva fetch` brought into a folder."""
 _BASES: dict[Kind, str] = {
     "benchmark": "vivavoce.benchmarks.Benchmark",
     "exporter": "vivavoce.pipeline.exchange.exporters.Exporter",
@@ -424,11 +426,11 @@ def _exists(path: Path) -> bool:
 def file_hash(path: Path) -> str:
     """First 8 hex digits of SHA-256 over a file, or over the names and contents of a folder's plain files.
 
-    Raises `InputError` if one cannot be read.
+    The lock of what was fetched into a folder is none of its data. Raises `InputError` if one cannot be read.
     """
     digest = hashlib.sha256()
     try:
-        for file in [path] if path.is_file() else sorted(p for p in path.iterdir() if p.is_file()):
+        for file in [path] if path.is_file() else sorted(_data_files(path)):
             if file != path:
                 digest.update(file.name.encode("utf-8", "surrogateescape"))
             with file.open("rb") as stream:
@@ -437,3 +439,7 @@ def file_hash(path: Path) -> str:
     except OSError as error:
         raise InputError(f"cannot read {error.filename or path}: {error.strerror or error}.") from error
     return digest.hexdigest()[:8]
+
+
+def _data_files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.iterdir() if path.is_file() and path.name != LOCK)

@@ -108,7 +108,10 @@ def describe(spec: str) -> dict[str, Any]:
     if entry.kind == "variation":
         return row
     if entry.kind == "benchmark":
-        return row | {"card": {k: v for k, v in asdict(built.card).items() if v}} | _questions(str(built))
+        card = {k: v for k, v in asdict(built.card).items() if v}
+        if built.download:
+            card["download"] = {k: v for k, v in asdict(built.download).items() if v}
+        return row | {"card": card} | _questions(str(built))
     return row | {
         "formats": list(built.formats),
         "needs": list(built.needs),
