@@ -45,6 +45,8 @@ def plugins() -> Iterator[None]:
         "confidence(of=repeats)",
         "confidence(of=likelihood)",
         "exact",
+        "label_f1",
+        "label_f1(labels=[True, False])",
         "list_f1",
         "meteor",
         "rouge(n=1)",

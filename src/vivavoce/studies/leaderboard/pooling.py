@@ -155,6 +155,7 @@ def counts(rows: pl.DataFrame, criterion: Criterion) -> Counts:
     if reason:
         return Counts(None, reason=reason)
     pool = POOLS[criterion.pool]
+    # A silence without counts then lacks them, and there is no figure: it must not vanish.
     having = ("ok", *SILENT) if _counts_silence(criterion) else ("ok",)
     marks = rows.filter((pl.col("edit") == "") & pl.col("status").is_in(having))
     place = (*item_of(rows), "candidate", "role")
