@@ -4,15 +4,17 @@ import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from vivavoce.benchmarks import Benchmark, item_or_exclusion
 from vivavoce.core.errors import InputError, RowError, suggest
+from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Exclusion, Item
-from vivavoce.core.tables import read_lines
-from vivavoce.core.text import is_blank
+from vivavoce.core.tables import Line, read_lines
+from vivavoce.core.text import LONGEST, is_blank
 
 DECODING: Mapping[str, Any] = {"temperature": 0, "max_tokens": 256, "stop": ("\n\n",), "chat_template": False}
 """How the healthcare suite of Arias-Duart et al. (2025) was asked: greedily, up to a blank line."""
@@ -36,9 +38,22 @@ class SourceLine(NamedTuple):
             raise self.fault(f"{column} is null")
         if not isinstance(value, str):
             raise self.fault(f"{column} is no text")
-        if is_blank(value):
-            raise self.fault(f"{column} is empty")
-        return value
+        return self._usable(column, value)
+
+    def _usable(self, name: str, text: str) -> str:
+        if is_blank(text):
+            raise self.fault(f"{name} is empty")
+        if "\0" in text:  # a damaged file, and what programs in C take for the end of a text
+            raise self.fault(f"{name} holds a NUL")
+        if len(text) > LONGEST:
+            raise self.fault(f"{name} has over {LONGEST:,} characters")
+        return text
+
+    def reference(self, text: str, question: str) -> tuple[str]:
+        """The only reference of an open item. Raises `RowError` for what is asked, and for no usable text."""
+        if text.strip() == question.strip():
+            raise self.fault("the reference is what is asked")
+        return (self._usable("the reference", text),)
 
     def options(self, texts: Iterable[str]) -> tuple[str, ...]:
         """The texts as options, as they are. Raises `RowError` where two differ in white space alone."""
@@ -136,16 +151,29 @@ def optional_file(benchmark: str, data: Path, *names: str) -> Path | None:
     return None
 
 
-def read_source(path: Path, *needed: str) -> Iterator[SourceLine]:
+def read_source(path: Path, *needed: str, inside: str | None = None) -> Iterator[SourceLine]:
     """The rows of a csv, tsv, json, jsonl or parquet file.
 
-    Raises `InputError` where the first row lacks a column of `needed`, and as `core.tables.read_lines` does.
+    A .json file may also be one object that holds the list of rows under the name `inside`. Raises
+    `InputError` where the first row lacks a column of `needed`, and as `core.tables.read_lines` does.
     """
-    for k, line in enumerate(read_lines(path)):
+    lines = _lines_inside(path, inside) if inside else None
+    for k, line in enumerate(read_lines(path) if lines is None else lines):
         if k == 0:
             check_columns(path, line.row, needed)
         # 'path, line 7', 'path, entry 7' or 'path, row 7'
         yield SourceLine(path.name, int(line.where.rpartition(" ")[2]), line.row)
+
+
+def _lines_inside(path: Path, name: str) -> Iterator[Line] | None:
+    """The rows in the list `name` of a file that is one JSON object; null for any other file."""
+    content = None
+    with suppress(InputError):  # JSON lines, or what `read_lines` says of it
+        content = read_json_file(path) if path.suffix.lower() == ".json" else None
+    rows = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return None
+    return (Line(f"{path}, entry {number}", row) for number, row in enumerate(rows, 1))
 
 
 def check_columns(path: Path, row: Mapping[str, Any], needed: Iterable[str]) -> None:

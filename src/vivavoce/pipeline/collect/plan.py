@@ -48,7 +48,8 @@ class RequestBuilder:
         self._system(settings)
         if settings.get("prompt"):
             template = self._prompt(str(settings["prompt"]))
-            if "question" not in template.variables:
+            in_context = "context" in template.variables and any(item.context for item in items)
+            if "question" not in template.variables and not in_context:
                 raise InputError(
                     f"the prompt {template.name!r} never says {{{{ question }}}}: put it where the question "
                     f"goes."
