@@ -14,6 +14,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.studies.leaderboard.benchmark_groups import OVERALL, group_boards
 from vivavoce.studies.leaderboard.overall_ranks import SEVEN, ranked
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
 from vivavoce.studies.score_matrix import key_of, labels
@@ -73,7 +74,6 @@ class OverallRow:
 
 
 COLUMNS = columns(OverallRow)
-OVERALL = "overall"
 HEAD = ("cliniqlink", "score")
 CLOSED = {"mcq": ("accuracy", "accuracy"), "true_false": ("accuracy", "accuracy"), "list": ("list_f1", "f1")}
 """Metric and criterion of a closed format, where the head itself does not mark it."""
@@ -120,27 +120,39 @@ class Overall(Study):
     `depends_on_failed` says whether these make it wider; `tied_with` counts the candidates that no test
     separates from it. The rates are those of `response_failures`, of an overall over all responses. `column`
     is the measure of a format, null for an overall.
+
+    `of` names a group of benchmarks (multimedqa) or lists them: its overall is the mean over all items by
+    `metric`, so that each benchmark weighs by its size, and `format` is then a benchmark. Without `of` a
+    declared group is shown where the run has scores on all of its benchmarks.
     """
 
     about = (
-        "The unweighted mean of the seven formats of ClinIQLink, with rank intervals, ties and the rates "
-        "at which answers fail."
+        "The unweighted mean of the seven formats of ClinIQLink, or a group of benchmarks weighted by size, "
+        "with rank intervals, ties and the rates at which answers fail."
     )
     row = OverallRow
     special = True
+    of: str | tuple[str, ...] = ()
+    metric: str = "accuracy"
 
     def findings(self, scores: ScoreTable) -> Finding:
-        """The leaderboard of every benchmark with scores by cliniqlink."""
+        """The leaderboard of every benchmark with scores by cliniqlink, and of every group of benchmarks.
+
+        Raises `SelectionError` for an `of` that names no group, or benchmarks without scores by `metric`.
+        """
         rows: list[dict[str, Any]] = []
         names = labels(scores.measures)
         sentences: list[str] = []
         notes = list(unweighted(scores.scores, "means are weighted; rates count"))
-        for sheet in _sheets(scores):
+        for board in group_boards(scores, self.of, self.metric):
+            rows.extend(board.rows)
+            sentences.append(board.sentence)
+        for sheet in () if self.of else _sheets(scores):
             sheet_rows = list(_rows(sheet, scores))
             rows.extend(sheet_rows)
             sentences += _sentences(sheet, names[key_of(sheet.head)], sheet_rows)
             notes += _notes(sheet, names, sheet_rows)
-        if rows and all(row["by_text"] is None for row in rows):
+        if rows and all(row.get("by_text") is None for row in rows):
             notes.append(NO_MATCHES)
         text = "\n".join(sentences) or NO_HEAD
         return self.finding([OverallRow(**row) for row in rows], text, dict.fromkeys(notes))

@@ -103,7 +103,7 @@ class Ranking(Study):
         short = labels(scores.measures)
         for matrix, every in grids_with_fillings(scores.scores, scores.measures):
             fillings = every.complete if every else None
-            ranked = _rows(matrix, fillings)
+            ranked = ranking_rows(matrix, fillings)
             name = short[key_of(matrix.measure)]
             people = _people_ranks(scores, matrix.complete) if ranked and not ranked[0].reason else None
             if isinstance(people, PeopleRanks):
@@ -119,7 +119,8 @@ class Ranking(Study):
         return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes, *notes))
 
 
-def _rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
+def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
+    """The rows of one matrix, the best first; `fillings` are those of its common items, null without any."""
     # Means over different items would rank the items too.
     matrix = every.complete
     sign = 1 if matrix.measure.criterion.direction == "higher" else -1

@@ -9,7 +9,7 @@ from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Board, Rows, board_of
 from vivavoce.report.format import interval, percent, ranks
 from vivavoce.report.section import Section
-from vivavoce.studies.leaderboard.overall import OVERALL
+from vivavoce.studies.leaderboard.benchmark_groups import OVERALL
 from vivavoce.studies.leaderboard.overall_ranks import SEVEN
 
 RATES = {
@@ -26,7 +26,7 @@ RATES = {
 
 @section("overall")
 class Overall(Section):
-    """The leaderboard of the benchmark's own paper."""
+    """The leaderboard of ClinIQLink's paper, and that of groups of benchmarks."""
 
     order = 10
     table_open = True
@@ -48,16 +48,26 @@ class Overall(Section):
 
 
 def leaderboard(rows: Rows) -> list[dict[str, Any]]:
-    """The rows of the study of overalls as texts: rank, overall and interval, seven columns, rates."""
+    """The rows of the study of overalls as texts: rank, overall and interval, its parts, rates."""
     overalls = [row for row in rows if row["format"] == OVERALL]
     several = len({_board(row) for row in overalls}) > 1
     columns = {(_board(row), row["candidate"], row["format"]): row["estimate"] for row in rows}
+    titles = _part_titles(rows)
     table = []
     for row in overalls:
-        by_format = {name: columns.get((_board(row), row["candidate"], form)) for form, name in SEVEN.items()}
+        by_format = {
+            name: columns.get((_board(row), row["candidate"], form)) for form, name in titles.items()
+        }
         board = {"by": row["measure"], "benchmark": row["benchmark"]} if several else {}
         table.append(_leaderboard_row(row, by_format, board))
     return table
+
+
+def _part_titles(rows: Rows) -> dict[str, str]:
+    """Column titles by part: the seven formats where any of them is there, and the benchmarks of groups."""
+    parts = dict.fromkeys(row["format"] for row in rows if row["format"] != OVERALL)
+    benchmarks = {name: name for name in parts if name not in SEVEN}
+    return (SEVEN if len(benchmarks) < len(parts) else {}) | benchmarks
 
 
 def _leaderboard_row(

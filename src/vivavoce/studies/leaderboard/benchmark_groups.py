@@ -1,0 +1,203 @@
+"""Groups of benchmarks as one figure: the mean over all their items, so that each weighs by its size.
+
+That is sum m_i n_i / sum n_i over benchmarks with means m_i and sizes n_i, as lm-evaluation-harness weighs
+the group multimedqa. The error is by case across the benchmarks, as of any mean.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from vivavoce.core.errors import SelectionError, suggest
+from vivavoce.core.records import Measure
+from vivavoce.studies.leaderboard.estimators import Figures, mean_of
+from vivavoce.studies.leaderboard.overall_ranks import ENOUGH
+from vivavoce.studies.leaderboard.ranking import RankingRow, ranking_rows
+from vivavoce.studies.leaderboard.response_failures import answering, bare, together
+from vivavoce.studies.score_matrix import grids_with_fillings, key_of, labels
+from vivavoce.studies.score_table import ScoreTable, by_answer, resolve, with_results
+from vivavoce.studies.text import count, number
+
+DECLARED: Mapping[str, tuple[str, ...]] = {"multimedqa": ("medmcqa", "medqa", "pubmedqa", "mmlu")}
+"""Groups that have a name, with their benchmarks."""
+OVERALL = "overall"
+_RANKS = ("rank", "rank_low", "rank_high", "depends_on_failed", "n_shown", "n_pairs", "n_candidates")
+_FIGURES = ("estimate", "low", "high", "set_low", "set_high", "n_items", "n_groups", "reason")
+
+
+class BenchmarkGroup(NamedTuple):
+    """A name, and the benchmarks that it stands for."""
+
+    name: str
+    benchmarks: tuple[str, ...]
+
+
+class GroupBoard(NamedTuple):
+    """One measure on one group: the rows of the leaderboard, the best first, and its sentence."""
+
+    rows: list[dict[str, Any]]
+    sentence: str
+
+
+def chosen_groups(of: str | Sequence[str], present: Sequence[str]) -> list[BenchmarkGroup]:
+    """The group that `of` names or lists; without it every declared one whose benchmarks are all present.
+
+    Raises `SelectionError` for a name of nothing, and for a benchmark without scores.
+    """
+    # Unasked, only whole groups are shown: a missing benchmark is no reason to complain.
+    if not of:
+        return [BenchmarkGroup(n, parts) for n, parts in DECLARED.items() if set(parts) <= set(present)]
+    group = _named_group(of, present) if isinstance(of, str) else BenchmarkGroup(" + ".join(of), tuple(of))
+    if missing := [name for name in group.benchmarks if name not in present]:
+        raise SelectionError(
+            f"of={group.name}: this run has no scores on {', '.join(missing)}; it has some on "
+            f"{', '.join(present)}."
+        )
+    return [group]
+
+
+def _named_group(name: str, present: Sequence[str]) -> BenchmarkGroup:
+    if name in DECLARED:
+        return BenchmarkGroup(name, DECLARED[name])
+    raise SelectionError(
+        f"of={name}: no group of that name; there is {', '.join(DECLARED)}, or list benchmarks, as in "
+        f"of=[{', '.join(present[:2])}].{suggest(name, list(DECLARED))}"
+    )
+
+
+def group_boards(scores: ScoreTable, of: str | Sequence[str], metric: str) -> Iterator[GroupBoard]:
+    """A board for each measure by that metric with scores on all benchmarks of a group."""
+    candidate_scores = scores.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+    groups = chosen_groups(of, candidate_scores["benchmark"].unique(maintain_order=True).to_list())
+    measures = {
+        key: measure
+        for key, measure in by_answer(scores.measures)[0].items()
+        if metric in (bare(measure), measure.metric, measure.signature)
+    }
+    for group in groups:
+        of_group = candidate_scores.filter(pl.col("benchmark").is_in(list(group.benchmarks)))
+        boards = [
+            _board(group, key, measure, part, scores)
+            for key, measure in measures.items()
+            if (part := of_group.filter(pl.col("measure_id") == key))["benchmark"].n_unique()
+            == len(group.benchmarks)
+        ]
+        if of and not boards:
+            raise SelectionError(
+                f"of={group.name}: no metric {metric} has scores on all of {', '.join(group.benchmarks)}; "
+                "name one with metric=."
+            )
+        yield from boards
+
+
+def _board(
+    group: BenchmarkGroup, key: int, measure: Measure, rows: pl.DataFrame, scores: ScoreTable
+) -> GroupBoard:
+    # One benchmark of all items: an id may stand in two of them, so it goes by its benchmark's name.
+    joined = with_results(
+        rows.with_columns(
+            format=pl.col("benchmark"),
+            benchmark=pl.lit(group.name),
+            item=pl.concat_str("benchmark", pl.lit(": "), "item"),
+        )
+    )
+    shared = {"benchmark": group.name, "metric": measure.metric, "criterion": measure.criterion.criterion,
+              "rater": measure.rater, "signature": measure.signature}  # fmt: skip
+    by_candidate = {
+        str(name): _rows_of(group, key, measure, part, scores.measures)
+        for (name,), part in joined.group_by("candidate", maintain_order=True)
+    }
+    overalls = {name: overall for name, (overall, *_) in by_candidate.items()}
+    for name, place in _places(joined, overalls, key, measure).items():
+        overalls[name] |= place
+    order = sorted(by_candidate, key=lambda name: _order(by_candidate[name][0], measure, name))
+    board = [shared | {"candidate": name} | row for name in order for row in by_candidate[name]]
+    label = labels(scores.measures)[key_of(measure)]
+    return GroupBoard(board, _sentence(group, label, measure, board))
+
+
+def _rows_of(
+    group: BenchmarkGroup, key: int, measure: Measure, rows: pl.DataFrame, measures: Mapping[int, Measure]
+) -> list[dict[str, Any]]:
+    """A candidate's overall, and a row for each benchmark of the group."""
+    # Failed scores on any benchmark leave the figure of the group open.
+    failed = bool((rows["status"] == "failed").any())
+    criterion = measure.criterion
+    parts, ways = [], []
+    for name in group.benchmarks:
+        of_part = rows.filter(pl.col("format") == name)
+        figures = mean_of(resolve(of_part, criterion), criterion, failed=failed, why_none="no score counts")
+        way = answering(of_part, None, measures, form="mcq", by=key)
+        parts.append({"format": name, "column": measure.metric} | _columns(figures) | way.columns)
+        ways.append(way)
+    missing = [part["format"] for part in parts if part["estimate"] is None]
+    figures = mean_of(resolve(rows, criterion), criterion, failed=failed, why_none="no score counts")
+    # A mean over fewer benchmarks would be another figure under the same name.
+    if missing:
+        why = f"no score on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
+        figures = Figures(n_items=figures.n_items, n_groups=figures.n_groups, reason=why)
+    return [{"format": OVERALL} | _columns(figures) | together(ways).columns, *parts]
+
+
+def _columns(figures: Figures) -> dict[str, Any]:
+    return {name: getattr(figures, name) for name in _FIGURES}
+
+
+def _places(
+    joined: pl.DataFrame, overalls: Mapping[str, Mapping[str, Any]], key: int, measure: Measure
+) -> dict[str, dict[str, Any]]:
+    """The ranks of candidates on the items that all of them have scores on.
+
+    Who lacks a tenth of the items or more has no rank, and costs the others none.
+    """
+    sizes = {name: row["n_items"] for name, row in overalls.items() if row["estimate"] is not None}
+    most = max(sizes.values(), default=0)
+    short = {
+        name: {"reason": f"marks on {n:,} of {count(most, 'question')}: no rank beside the others"}
+        for name, n in sizes.items()
+        if n <= ENOUGH * most
+    }
+    in_full = pl.col("candidate").is_in([name for name in sizes if name not in short])
+    places: dict[str, dict[str, Any]] = {}
+    for matrix, fillings in grids_with_fillings(joined.filter(in_full), {key: measure}):
+        rows = ranking_rows(matrix, fillings.complete if fillings else None)
+        places |= {row.candidate: _place(row) for row in rows}
+    return short | places
+
+
+def _place(row: RankingRow) -> dict[str, Any]:
+    """The columns of a candidate's rank."""
+    reason = {"reason": row.reason} if row.reason else {}
+    ranks = {name: getattr(row, name) for name in _RANKS}
+    return {**ranks, "estimate_common": row.mean, "n_common": row.n_items, **reason}
+
+
+def _order(overall: Mapping[str, Any], measure: Measure, name: str) -> tuple[Any, ...]:
+    """The best on common items first; without a rank by name."""
+    # Means over different questions would rank the questions too.
+    estimate = overall.get("estimate_common")
+    upward = -1 if measure.criterion.direction == "higher" else 1
+    return overall.get("rank") is None, overall.get("rank") or 0, upward * (estimate or 0.0), name
+
+
+def _sentence(group: BenchmarkGroup, label: str, measure: Measure, board: Sequence[Mapping[str, Any]]) -> str:
+    """The order in one line, with what each benchmark gives."""
+    overalls = [row for row in board if row["format"] == OVERALL]
+    sizes = {row["format"]: row["n_items"] for row in board if row["format"] != OVERALL}
+    basis = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+    placed = "; ".join(_placed(row, measure) for row in overalls)
+    return f"{group.name} by {label}, each question counting the same ({basis}): {placed}."
+
+
+def _placed(row: Mapping[str, Any], measure: Measure) -> str:
+    if row["estimate"] is None:
+        return f"{row['candidate']}: {row['reason']}"
+    figures = [
+        number(row[name], measure.criterion) for name in ("estimate", "low", "high") if row[name] is not None
+    ]
+    interval = f" ({figures[1]} to {figures[2]})" if len(figures) == 3 else ""
+    low, high = row.get("rank_low"), row.get("rank_high")
+    places = "" if low is None else f" {low}" if low == high else f" {low}-{high}"
+    why = f", {row['reason']}" if row["reason"] else ""
+    return f"{row['candidate']}{places}: {figures[0]}{interval}{why}"
