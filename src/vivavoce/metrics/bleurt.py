@@ -1,0 +1,72 @@
+"""BLEURT (Sellam, Das and Parikh 2020): a model that was trained on people's ratings of translations.
+
+It reads reference and response together and gives a number without a fixed range, near 0 for nothing in
+common and near 1 for the same; which numbers depends on the checkpoint, so name it wherever you report one.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from vivavoce.core.records import Criterion, Item, Row, Value
+from vivavoce.core.registry import metric
+from vivavoce.embeddings.bleurt_model import BleurtModel, load_bleurt
+from vivavoce.metrics import Metric, ScoringContext
+
+
+@metric("bleurt")
+class Bleurt(Metric):
+    """The score of a BLEURT checkpoint for the response beside the reference; the best of several counts.
+
+    `weights`: a folder with a PyTorch conversion: config.json, model.safetensors or pytorch_model.bin, and
+    tokenizer.json or vocab.txt. Nothing is fetched. `device` as torch names it; `dtype` of the weights, auto
+    is the checkpoint's. Reference and response together have 512 word pieces; what is cut stands in the note.
+    The range has no ends, so that a silence has no worst value: it is set aside, and coverage counts it.
+    """
+
+    weights: Path
+    device: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+
+    criteria = (Criterion(criterion="bleurt", low=None, high=None, if_unanswered="set_aside"),)
+    formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
+    needs = ("references",)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """What runs the model."""
+        return {"torch": "hf", "transformers": "hf"}
+
+    def load(self) -> BleurtModel:
+        """The checkpoint, once in a process. Raises `MetricError` if it cannot be loaded."""
+        return load_bleurt(self.weights, self.device, self.dtype)
+
+    def bind(self, items: Sequence[Item]) -> Self:
+        """The metric, its checkpoint loaded: what is wrong with it is said before anything is scored."""
+        if any(map(self.applies_to, items)):
+            self.load()
+        return self
+
+    def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
+        """The best score over the references; each distinct pair of a batch passes the model once."""
+        model = self.load()
+        texts = [[(reference, row.reading.text) for reference in row.item.references] for row in rows]
+        distinct = list(dict.fromkeys(pair for pairs in texts for pair in pairs))
+        pairs = [model.pair(*pair) for pair in distinct]
+        values = {
+            text: Value(score, note=_cut_note(pair.cut, model.longest))
+            for text, pair, score in zip(distinct, pairs, model.scores(pairs), strict=True)
+        }
+        if distinct:
+            context.passes[model.name] += len(distinct)
+        return [{"bleurt": max((values[pair] for pair in of_row), key=_score)} for of_row in texts]
+
+
+def _score(value: Value) -> float:
+    assert value.value is not None
+    return value.value
+
+
+def _cut_note(cut: int, longest: int) -> str | None:
+    """A note on what was not read; null if all was."""
+    return f"the model reads {longest} word pieces of a pair: {cut} were not read" if cut else None
