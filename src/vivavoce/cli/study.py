@@ -33,7 +33,7 @@ def study(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="examiners, rubrics: the metric that holds people's scores in this run.",
+            help="examiners, rubrics, audit: the metric that holds people's scores in this run.",
             metavar="METRIC",
             autocompletion=completion.metrics,
         ),

@@ -10,6 +10,7 @@ from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.pipeline.call_causes import calls_with_causes
+from vivavoce.pipeline.contrasts import contrast_scores
 from vivavoce.pipeline.interim import (
     PlanTerms,
     check_analyses,
@@ -336,7 +337,7 @@ def run_studies(
     studies = named_studies(names, options)
     tables = StudyTables(run, items)
     # Every table before the first study: what a user got wrong is raised before anything is stored.
-    scores = {name: tables.of(study) for name, study in studies.items()}
+    scores = {name: tables.of(study, named=bool(names)) for name, study in studies.items()}
     shared = {"items": items, "labels": options["labels"], "margin": options["margin"]}
     findings = {}
     for name, study in studies.items():
@@ -410,8 +411,8 @@ class StudyTables:
             cards = {b.benchmark: b.card for b in read.benchmarks(db)}
         self._released = {name: card.released for name, card in cards.items() if card.released}
 
-    def of(self, study: Study) -> ScoreTable:
-        """The table for a study.
+    def of(self, study: Study, *, named: bool = True) -> ScoreTable:
+        """The table for a study; one that was not named has no pairs scored that it would not use.
 
         Raises `SelectionError` where its `labels` are not the scores of people, `ModelError` for a file of
         cards that cannot be used.
@@ -428,6 +429,8 @@ class StudyTables:
             table = table._replace(labels=by_measure)
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
+        if "contrasts" in study.needs and (named or study.applies_to(table)):
+            table = table._replace(contrasts=contrast_scores(self._run, table.measures))
         return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
 
     def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:

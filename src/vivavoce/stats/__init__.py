@@ -81,6 +81,7 @@ from vivavoce.stats.jackknife import Jackknife, WithoutGroups, by_group_jackknif
 from vivavoce.stats.label_design import CaseProbabilities, allocation, case_probabilities, draw_cases
 from vivavoce.stats.label_size import LabelSize, label_half_widths, labels_needed
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
+from vivavoce.stats.measure_choice import MeasureChoice, choose_measures
 from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from vivavoce.stats.paired import (
     Paired,
@@ -151,6 +152,7 @@ from vivavoce.stats.variance import (
     pass_variance,
 )
 from vivavoce.stats.verdict import ALPHA, Evidence, Verdict, common_direction, verdict
+from vivavoce.stats.within_item import WithinItems, within_items
 from vivavoce.stats.worst_case import lower_tail_mean, worst_at_k, worst_of_k
 
 __all__ = [
@@ -196,6 +198,7 @@ __all__ = [
     "Linking",
     "Margin",
     "Mean",
+    "MeasureChoice",
     "NestedVariance",
     "OrderAgreement",
     "Paired",
@@ -217,6 +220,7 @@ __all__ = [
     "Verdict",
     "Wald",
     "Wilson",
+    "WithinItems",
     "WithoutGroups",
     "agreement_without_groups",
     "agresti_min",
@@ -233,10 +237,11 @@ __all__ = [
     "bounds",
     "bradley_terry",
     "by_group_jackknife",
-    "case_probabilities",
     "calibration",
+    "case_probabilities",
     "category_test",
     "category_weights",
+    "choose_measures",
     "cluster_mean",
     "cluster_measures",
     "cohen_kappa",
@@ -328,6 +333,7 @@ __all__ = [
     "verdict",
     "weighted_kappa",
     "wilson",
+    "within_items",
     "worst_at_k",
     "worst_of_k",
 ]

@@ -90,6 +90,8 @@ class ScoreTable(NamedTuple):
     """By measure the people's scores that correct it, or why none do."""
     statuses: Mapping[JudgedCriterion, str] = {}
     """What is known of judges."""
+    contrasts: Mapping[int, Mapping[tuple[str, str], float] | str] = {}
+    """By measure its values of the texts of contrast pairs, by pair and side, or why it has none."""
     notes: tuple[str, ...] = ()
     """Lines on what was left out of the table."""
 

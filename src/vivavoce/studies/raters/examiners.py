@@ -78,7 +78,8 @@ class Examiners(Study):
         if not raters:
             return self.finding(
                 (),
-                "No judge and no rater has marked this run: marks that a rule computes need no card.",
+                "No judge and no rater has marked this run, and rules have no card here: the study `audit` "
+                "examines them.",
                 notes,
             )
         rows: list[RaterRow] = []

@@ -1,0 +1,242 @@
+"""The audit of a run's quality measures: which of them deserve belief, and which small set is enough.
+
+Each rule, embedding and judge is held against people, or against a trusted judge, which is not people. It is
+also held against the other measures, the number of words, silence, and pairs of texts that say the opposite.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.audit.choice import choice
+from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
+from vivavoce.studies.audit.figures import agreement, length, redundancy, silence
+from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
+from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
+from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.leaderboard.primary import measures_named
+from vivavoce.studies.raters.rater_scores import is_rated
+from vivavoce.studies.score_matrix import key_of, labels
+from vivavoce.studies.score_table import ScoreTable, unweighted
+from vivavoce.studies.study import Study
+from vivavoce.studies.text import and_so, count
+
+NO_YARDSTICK = (
+    "Nothing to hold the measures against: --labels METRIC names people's scores of this run, and "
+    '"audit:trusted=judge" a judge that you trust. Without either, no measure is chosen.'
+)
+
+TELLS = 'it tells "Yes." from "No."'
+
+
+@study("audit")
+class Audit(Study):
+    """Which measures deserve belief."""
+
+    about = (
+        "Which measures deserve belief: agreement with people or a trusted judge, redundancy, length, "
+        'silence, whether "Yes." is told from "No.", and the small set that is enough.'
+    )
+    row = AuditRow
+    special = True
+    needs = ("contrasts",)
+    labels: str | None = None
+    trusted: str | None = None
+    criterion: str | None = None
+    redundant: float = 0.9
+    alike: float = 0.5
+    seed: int = 1
+
+    def applies_to(self, scores: ScoreTable) -> bool:
+        """Where it was not named, only with labels: without a yardstick it chooses nothing."""
+        return bool(self.labels)
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """Rows by measure and part; see `AuditRow`.
+
+        `scores.people` are the labels; `trusted` names a judge instead, such as `judge:harm`, and `criterion`
+        which of several. `redundant` is the correlation inside items above which two measures say the same,
+        and `alike` the share of an unrelated answer's loss below which a contradiction counts as called
+        alike. `seed` cuts the cases in halves. Below 10 cases a figure is null with a reason. Raises
+        `SelectionError` for a yardstick that is not there.
+        """
+        self._check()
+        yardstick = self._yardstick(scores)
+        measures, notes = audited(scores, yardstick)
+        rows: list[AuditRow] = []
+        choices: list[str] = []
+        cards: list[str] = []
+        for responses in responses_of(scores, measures, yardstick):
+            figures, lines = self._of_benchmark(scores, responses, choices)
+            rows += figures
+            cards += lines
+        if not rows:
+            return self.finding(
+                (), "No measure of this run says how good an answer is: nothing to audit.", notes
+            )
+        # The answer first: what to keep stands above what is known of each measure.
+        opening = [] if yardstick else [NO_YARDSTICK]
+        weighing = unweighted(scores.scores, "these figures count")
+        return self.finding(rows, "\n".join([*opening, *choices, *cards]), (*notes, *weighing))
+
+    def _check(self) -> None:
+        for name in ("redundant", "alike"):
+            if not 0 < (value := getattr(self, name)) < 1:  # NaN is neither
+                raise SelectionError(f"{name} {value:g}: between 0 and 1 it says something.")
+        if self.labels and self.trusted:
+            raise SelectionError(
+                "labels and trusted: people's scores need no trusted judge; name one of the two."
+            )
+
+    def _yardstick(self, scores: ScoreTable) -> Yardstick | None:
+        """People's scores, or the trusted judge's; null where none was named."""
+        if self.trusted:
+            keys = self._of_criterion(self._trusted(self.trusted, scores))
+            measure = scores.measures[keys[0]]
+            name = labels(scores.measures)[key_of(measure)]
+            # One call gives all criteria of a judge: they agree because they were given together.
+            return Yardstick(TRUSTED, name, keys[:1], frozenset([(measure.signature, measure.rater)]))
+        people = {key: m for key, m in scores.measures.items() if key in scores.people}
+        if not people:
+            return None
+        keys = self._of_criterion(people)
+        return Yardstick(PEOPLE, f"{self.labels}: {people[keys[0]].criterion.criterion}", keys)
+
+    def _of_criterion(self, measures: Mapping[int, Measure]) -> tuple[int, ...]:
+        """The measures of the criterion asked for, or of the first one."""
+        criteria = list(dict.fromkeys(m.criterion.criterion for m in measures.values()))
+        criterion = self.criterion or criteria[0]
+        if criterion not in criteria:
+            raise SelectionError(f"criterion {criterion!r}: there are scores of {and_so(criteria)}.")
+        return tuple(key for key, m in measures.items() if m.criterion.criterion == criterion)
+
+    def _trusted(self, name: str, scores: ScoreTable) -> dict[int, Measure]:
+        """The measures of the judge of this name."""
+        named = measures_named(name, scores.measures)
+        if named and all(map(is_rated, named.values())):
+            return named
+        short = labels(scores.measures)
+        judges = [short[key_of(m)] for m in scores.measures.values() if is_rated(m)]
+        judges_here = f"Judges here: {', '.join(judges)}." if judges else "No judge has scored this run."
+        # A trusted rule would make a leaderboard of metrics that copy it.
+        problem = "only a judge can be trusted, not a rule." if named else "names no measure of this run."
+        raise SelectionError(f"trusted {name!r}{':' if named else ''} {problem} {judges_here}")
+
+    def _of_benchmark(
+        self, scores: ScoreTable, responses: Responses, choices: list[str]
+    ) -> tuple[list[AuditRow], list[str]]:
+        """The rows of a benchmark, and a line on each measure; the sentences of the choice are appended."""
+        keys = {key_of(m): key for key, m in scores.measures.items()}
+        pairs, clusters = redundancy(responses, self.redundant)
+        rows = [*agreement(responses), *pairs, *length(responses), *silence(responses)]
+        lines: list[str] = []
+        caveats: dict[str, str] = {}
+        for column, measure in responses.measures.items():
+            scored = scores.contrasts.get(keys[key_of(measure)], NOT_SCORED)
+            contrasts = list(polarity(responses.benchmark, measure, scored, self.alike))
+            rows += contrasts
+            # What a measure calls alike matters most where it is about to be kept.
+            if beware := _alike_text(contrasts):
+                caveats[column] = beware
+        chosen = choice(responses, caveats, self.redundant, self.seed)
+        choices += chosen.sentences
+        rows += chosen.rows
+        lines += _cluster_lines(responses, clusters, self.redundant)
+        lines += [_card(responses, column, measure, rows) for column, measure in responses.measures.items()]
+        return rows, lines
+
+
+def _alike_text(rows: Sequence[AuditRow]) -> str:
+    """That a measure calls "Yes." and "No." alike; nothing where it does not."""
+    row = alike_yes_no(rows)
+    if row is None:
+        return ""
+    wrong, right = ('"No."', '"Yes."') if row.contrast == "yes" else ('"Yes."', '"No."')
+    return (
+        f'it calls "Yes." and "No." alike ({wrong} scores {row.score_wrong:.2f} where {right} is right and '
+        f"scores {row.score_reference:.2f}, an unrelated word {row.score_unrelated:.2f})"
+    )
+
+
+def _cluster_lines(responses: Responses, clusters: Mapping[str, int], threshold: float) -> Iterator[str]:
+    """The clusters of measures that say much the same."""
+    members: dict[int, list[str]] = {}
+    for column, cluster in clusters.items():
+        members.setdefault(cluster, []).append(responses.names[column])
+    for names in members.values():
+        if len(names) > 1:
+            yield (
+                f"{and_so(names)} say much the same on {responses.benchmark}: inside questions every two of "
+                f"them correlate above {threshold:g}."
+            )
+
+
+def _card(responses: Responses, column: str, measure: Measure, rows: Sequence[AuditRow]) -> str:
+    """What is known of one measure, on a line."""
+    figures = [
+        r for r in rows
+        if (r.benchmark, r.metric, r.criterion, r.rater)
+        == (responses.benchmark, measure.metric, measure.criterion.criterion, measure.rater)
+    ]  # fmt: skip
+    texts = [
+        *_agreement_texts(responses, figures),
+        _length_text(figures),
+        _silence_text(figures),
+        _polarity_text(figures),
+    ]
+    return f"{responses.names[column]} on {responses.benchmark}: {'; '.join(filter(None, texts))}."
+
+
+def _agreement_texts(responses: Responses, rows: Sequence[AuditRow]) -> Iterator[str]:
+    by = {(r.level, r.figure, r.contrast): r for r in rows if r.part == "agreement"}
+    if responses.yardstick is None or not by:
+        return
+    inside, answered = by[WITHIN, "pearson", "delivered"], by[WITHIN, "pearson", "answered"]
+    construction = " (criteria of one call)" if ONE_CALL in (inside.reason or "") else ""
+    silent = inside.value is not None and answered.n_units != inside.n_units
+    without = f", without silent answers {_figure(answered)}" if silent else ""
+    name = "people" if responses.yardstick.kind == PEOPLE else "the trusted judge"
+    yield f"agreement with {name}{construction} inside questions {_figure(inside)}{without}"
+    yield _order_text(by[SYSTEM, "kendall", ""])
+
+
+def _order_text(row: AuditRow) -> str:
+    if row.value is None:
+        return f"of candidates {row.reason}"
+    pairs = count(row.n_pairs or 0, "pair")
+    return f"of candidates tau-b {row.value:.2f}, same order in {row.same_order} of {pairs}"
+
+
+def _length_text(rows: Sequence[AuditRow]) -> str:
+    by = {r.contrast: r for r in rows if r.part == "length"}
+    row = by.get("words, quality held")
+    if row is not None and row.value is not None:
+        return f"with words, quality held, {_figure(row)}"
+    return f"with words {_figure(by['words'])}"
+
+
+def _silence_text(rows: Sequence[AuditRow]) -> str:
+    by = {r.figure: r for r in rows if r.part == "silence"}
+    silent, answered, share = by["score_silent"], by["score_answered"], by["variance_share"]
+    if silent.value is None:
+        return ""
+    comparison = "" if answered.value is None else f" beside {answered.value:.2f}"
+    of_spread = "" if share.value is None else f", {100 * share.value:.0f} % of its spread inside questions"
+    return f"{count(silent.n_units or 0, 'silent answer')} score {silent.value:.2f}{comparison}{of_spread}"
+
+
+def _polarity_text(rows: Sequence[AuditRow]) -> str:
+    of_all, *pairs = (r for r in rows if r.part == "polarity")
+    if of_all.value is None:
+        return f"contrast pairs: {of_all.reason}"
+    wrong = sum(bool(r.prefers_wrong) for r in pairs)
+    separated = sum(r.alike is False for r in pairs)
+    return (
+        f"{_alike_text(pairs) or TELLS}; of {count(len(pairs), 'contradiction')} it tells "
+        f"{separated} from the reference, and gives {wrong} as much as a right answer in other words"
+    )
+
+
+def _figure(row: AuditRow) -> str:
+    return str(row.reason) if row.value is None else f"r {row.value:.2f}{interval_text(row)}"

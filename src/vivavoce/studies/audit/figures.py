@@ -1,0 +1,176 @@
+"""What the responses of a benchmark show of each measure: agreement, redundancy, length and silence.
+
+Within an item a figure is Pearson's r of values centred at the item, with an interval by case; at the level
+of systems it is of the candidates' means over the items that all of them have. The two are never mixed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from vivavoce import stats
+from vivavoce.core.records import Measure
+from vivavoce.studies.audit.responses import SILENT, WORDS, YARDSTICK, Responses
+from vivavoce.studies.audit.rows import ONE_CALL, SYSTEM, WITHIN, AuditRow, audit_row
+from vivavoce.studies.text import count
+
+LEAST_CANDIDATES = 4
+NO_SPREAD = "inside the questions one of the two does not vary"
+
+
+def agreement(responses: Responses) -> Iterator[AuditRow]:
+    """Each measure against the yardstick, within items and of systems.
+
+    Within items `delivered` counts silence as the criteria do, and `answered` leaves out silent responses:
+    how far agreement rests on silence. A criterion of the trusted judge's own call agrees by construction.
+    """
+    yardstick = responses.yardstick
+    if yardstick is None:
+        return
+    for column, measure in responses.measures.items():
+        same_call = (measure.signature, measure.rater) in yardstick.calls
+        row = audit_row(
+            *("agreement", responses.benchmark, measure),
+            yardstick=yardstick.kind,
+            against=yardstick.name,
+            reason=ONE_CALL if same_call else None,
+        )
+        # Both, as a rule that gives silence the worst score agrees by that alone.
+        for contrast, part in (("delivered", responses), ("answered", responses.answered)):
+            yield _within_row(replace(row, figure="pearson", contrast=contrast), part, column, YARDSTICK)
+        yield from _system_rows(row, responses, column)
+
+
+def _within_row(row: AuditRow, responses: Responses, a: str, b: str, *controls: str) -> AuditRow:
+    """The row with the correlation of two columns inside items, others held."""
+    within = responses.within(a, b, *controls)
+    estimate = within.estimate(0, 1, NO_SPREAD, controls=tuple(range(2, 2 + len(controls))))
+    reason = "; ".join(filter(None, (row.reason, estimate.reason))) or None
+    figures = estimate._asdict() | {"reason": reason}
+    return replace(row, level=WITHIN, n_candidates=within.n_candidates, **figures)
+
+
+def _system_rows(row: AuditRow, responses: Responses, column: str) -> Iterator[AuditRow]:
+    """Kendall's tau-b and Pearson's r of the candidates' means, on the items that all have both scores of."""
+    cells = (
+        responses.table.drop_nulls([column, YARDSTICK])
+        .group_by("item", "variant", "group", "candidate")
+        .agg(pl.col(column, YARDSTICK).mean())
+    )
+    n = cells["candidate"].n_unique()
+    common = cells.filter(pl.len().over("item", "variant") == n).sort("candidate", "item", "variant")
+    means = common.group_by("candidate", maintain_order=True).agg(pl.col(column, YARDSTICK).mean())
+    items = common.select("item", "variant", "group").unique()
+    row = replace(row, level=SYSTEM, n_candidates=n, n_units=items.height, n_groups=items["group"].n_unique())
+    sides = means[column].to_numpy(), means[YARDSTICK].to_numpy()
+    reason = None
+    if n < LEAST_CANDIDATES:
+        reason = f"{count(n, 'candidate')}: too few to correlate"
+    elif not items.height:
+        reason = "no question that all candidates have both scores on"
+    for figure in ("kendall", "pearson"):
+        yield _system_row(replace(row, figure=figure), sides, reason)
+
+
+def _system_row(row: AuditRow, sides: tuple[Any, Any], reason: str | None) -> AuditRow:
+    """The row with a coefficient over candidates, or with the reason why there is none."""
+    coefficient: Any = row.figure
+    value = None if reason else stats.correlation(*sides, coefficient=coefficient)
+    reason = reason or (None if value is not None else "one side does not vary")
+    row = replace(row, value=value, reason="; ".join(filter(None, (row.reason, reason))) or None)
+    if value is None:
+        return row
+    if row.figure == "pearson":
+        interval = stats.fisher_interval(value, len(sides[0]))
+        return replace(row, low=interval.low, high=interval.high) if interval else row
+    order = stats.order_agreement(*sides)
+    return replace(row, same_order=order.same, n_pairs=order.same + order.opposite + order.left_out)
+
+
+def redundancy(responses: Responses, threshold: float) -> tuple[list[AuditRow], dict[str, int]]:
+    """Every pair of measures inside items, and the cluster of each measure by its column.
+
+    Measures share a cluster where each two of them correlate above the threshold (complete linkage).
+    """
+    rows = []
+    names = list(responses.measures)
+    distances = np.ones((len(names), len(names)))
+    np.fill_diagonal(distances, 0.0)
+    for a, b in combinations(range(len(names)), 2):
+        first, second = (responses.measures[names[n]] for n in (a, b))
+        row = audit_row(
+            *("redundancy", responses.benchmark, first),
+            figure="pearson",
+            against=responses.names[names[b]],
+            threshold=threshold,
+            reason=ONE_CALL if _call_of(first) == _call_of(second) else None,
+        )
+        rows.append(_within_row(row, responses, names[a], names[b]))
+        if (value := rows[-1].value) is not None:
+            distances[a, b] = distances[b, a] = 1 - value
+    if len(names) < 2:
+        return rows, dict.fromkeys(names, 1)
+    # Complete linkage: in a chain the first and the last may have little in common.
+    tree = linkage(squareform(np.clip(distances, 0, 2), checks=False), "complete")
+    clusters = fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
+    return rows, {name: int(cluster) for name, cluster in zip(names, clusters, strict=True)}
+
+
+def _call_of(measure: Measure) -> tuple[str, str]:
+    return measure.signature, measure.rater
+
+
+def length(responses: Responses) -> Iterator[AuditRow]:
+    """How far each measure goes with the logarithm of the number of words, inside items, silence apart.
+
+    `words` is as it stands. With a yardstick, `words, quality held` takes the yardstick's scores out of both:
+    what a measure pays for length beyond what the yardstick does. `quality, words held` is the agreement
+    that is left once length is taken out.
+    """
+    responses = responses.answered  # a blank is no short answer
+    for column, measure in responses.measures.items():
+        row = audit_row("length", responses.benchmark, measure, figure="pearson")
+        yield _within_row(replace(row, contrast="words"), responses, column, WORDS)
+        if responses.yardstick:
+            row = replace(row, yardstick=responses.yardstick.kind, against=responses.yardstick.name)
+            beyond = replace(row, contrast="words, quality held")
+            yield _within_row(beyond, responses, column, WORDS, YARDSTICK)
+            without = replace(row, contrast="quality, words held")
+            yield _within_row(without, responses, column, YARDSTICK, WORDS)
+
+
+def silence(responses: Responses) -> Iterator[AuditRow]:
+    """What each measure gives to silent responses, and how much of its spread inside items is silence.
+
+    `share` is the share of its responses that are silent, `score_silent` and `score_answered` its means of
+    both, in its own direction; `variance_share` is r squared with being silent or not.
+    """
+    for column, measure in responses.measures.items():
+        sign = 1.0 if measure.criterion.direction == "higher" else -1.0
+        scored = responses.table.drop_nulls(column).select("group", SILENT, value=sign * pl.col(column))
+        silent, answered = (scored.filter(pl.col(SILENT) == flag) for flag in (1.0, 0.0))
+        row = audit_row("silence", responses.benchmark, measure, n_units=scored.height)
+        row = replace(row, n_groups=scored["group"].n_unique())
+        yield replace(row, figure="share", value=silent.height / scored.height)
+        for figure, part in (("score_silent", silent), ("score_answered", answered)):
+            yield replace(
+                row,
+                figure=figure,
+                n_units=part.height,
+                n_groups=part["group"].n_unique(),
+                value=float(part["value"].sort().mean()) if part.height else None,  # type: ignore[arg-type]
+                reason=None if part.height else f"no {'silent' if part is silent else 'other'} response",
+            )
+        within = _within_row(replace(row, figure="variance_share"), responses, column, SILENT)
+        if within.value is None:
+            none = "no silent response among those of one question" if not silent.height else within.reason
+            yield replace(within, reason=none)
+        else:
+            # The interval of r says nothing simple of its square near 0.
+            yield replace(within, value=within.value**2, low=None, high=None, se=None)
