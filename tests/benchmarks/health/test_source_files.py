@@ -84,7 +84,8 @@ def test_a_missing_column_refuses_the_file(tmp_path: Path) -> None:
         (None, "question is null"),
         (float("nan"), "question is null"),
         ("", "question is empty"),
-        (" \t.", "question is empty"),
+        (" \t", "question is empty"),
+        ("\u200b", "question is empty"),
         (3, "question is no text"),
         (["a"], "question is no text"),
     ],
@@ -94,6 +95,7 @@ def test_a_text_that_is_none_says_why(value: Any, why: str) -> None:
 
 
 def test_a_text_stays_as_it_stands() -> None:
+    assert ("+", "-/-") == (line(o="+").text("o"), line(o="-/-").text("o"))
     assert " Größe\r\n" == line(question=" Größe\r\n").text("question")
     assert "question is null" == reason(line().text, "question")
 

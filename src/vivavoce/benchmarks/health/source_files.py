@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -41,7 +42,7 @@ class SourceLine(NamedTuple):
         return self._usable(column, value)
 
     def _usable(self, name: str, text: str) -> str:
-        if is_blank(text):
+        if not any(unicodedata.category(sign)[0] in "LNSP" for sign in text):
             raise self.fault(f"{name} is empty")
         if "\0" in text:  # a damaged file, and what programs in C take for the end of a text
             raise self.fault(f"{name} holds a NUL")
@@ -53,6 +54,8 @@ class SourceLine(NamedTuple):
         """The only reference of an open item. Raises `RowError` for what is asked, and for no usable text."""
         if text.strip() == question.strip():
             raise self.fault("the reference is what is asked")
+        if is_blank(text):  # an option may be a sign alone, an answer in words not
+            raise self.fault("the reference is empty")
         return (self._usable("the reference", text),)
 
     def options(self, texts: Iterable[str]) -> tuple[str, ...]:
