@@ -26,12 +26,15 @@ LONG = (
     "c",
 )
 
+FEW = tuple(f"bertscore(encoder=package, layers=[{k}])" for k in range(6))
+
 
 def _drawings() -> Iterator[Drawing | str | None]:
     for names in (NAMES, LONG):
         ranked = ranking(*((name, 1.0 + k, 1, 3) for k, name in enumerate(names)))
         yield charts.rank_ranges(ranked)
         yield charts.critical_difference(ranked)
+        yield charts.ranks_by_measure([row | {"measure": name} for name in (*names, *FEW) for row in ranked])
         yield charts.forest([row for name in names for row in pairs(0.1, -0.3, a=name, margin=0.05)])
         yield charts.correlation_map(
             correlation({at: 0.1 for at in combinations(range(3), 2)}, names, alike=((0, 1),))
@@ -63,7 +66,7 @@ def _drawings() -> Iterator[Drawing | str | None]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawings = [drawing for drawing in _drawings() if isinstance(drawing, Drawing)]
-    assert 25 == len(drawings)
+    assert 27 == len(drawings)
     path = tmp_path_factory.mktemp("charts") / "charts.html"
     figures = "".join(f"<figure>{drawing.__html__()}</figure>" for drawing in drawings)
     path.write_text(

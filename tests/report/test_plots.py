@@ -695,3 +695,35 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(run: Run, tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot make the folder .*: .*\. Give another path with --plots\."):
         run.report(plots=tmp_path / "file")
+
+
+def by_measures(**orders: str) -> list[dict[str, Any]]:
+    """The rows of a ranking by each measure: its candidates, the best first."""
+    return [
+        row | {"measure": measure}
+        for measure, order in orders.items()
+        for row in ranking(*((name, 1.0 + k, 1, len(order)) for k, name in enumerate(order)))
+    ]
+
+
+def test_ranks_by_measure_have_a_row_per_candidate_and_a_column_per_measure():
+    chart = plots.ranks_by_measure(by_measures(rouge="abc", judge="acb", bleu="bca"))
+    cells = [box["text"] for box in boxes(chart) if box["text"]]
+    # by mean rank: a 1, 1, 3; b 2, 3, 1; c 3, 2, 2
+    assert ["1", "1", "3", "2", "3", "1", "3", "2", "2"] == cells
+    assert isinstance(chart, plots.Drawing)
+    assert "a 1, 1, 3" in chart.__html__()
+
+
+def test_a_measure_that_ranks_nobody_has_no_column_and_an_unranked_candidate_an_empty_cell():
+    rows = by_measures(rouge="abc", judge="ab", bleu="bca")
+    rows += [row | {"rank": None} for row in by_measures(empty="abc")]
+    chart = plots.ranks_by_measure(rows)
+    assert "empty" not in str(chart)
+    assert 8 == len([box for box in boxes(chart) if box["text"]])
+    assert 9 == len(boxes(chart))
+
+
+def test_two_measures_or_two_candidates_have_no_chart_of_ranks():
+    for rows in (by_measures(rouge="abc", judge="acb"), by_measures(a="ab", b="ab", c="ba"), []):
+        assert not isinstance(plots.ranks_by_measure(rows), plots.Drawing)

@@ -9,6 +9,7 @@ from vivavoce.report.charts.estimate_plots import (
     rank_text,
     variance_bars,
 )
+from vivavoce.report.charts.rank_by_measure import ranks_by_measure
 from vivavoce.report.charts.svg import Drawing, Figure, figure
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "forest",
     "rank_ranges",
     "rank_text",
+    "ranks_by_measure",
     "reliability_diagram",
     "risk_coverage_curve",
     "variance_bars",

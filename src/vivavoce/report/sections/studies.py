@@ -36,7 +36,12 @@ class Ranking(Section):
     sentences_with_charts = True
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
-        """Rank intervals per board; the critical difference where all hold enough cases."""
+        """Ranks by measure; rank intervals, and critical differences where boards hold enough cases."""
+        for benchmark, on_benchmark in _benchmarks(rows):
+            by_measure = charts.ranks_by_measure(on_benchmark)
+            if isinstance(by_measure, charts.Drawing):
+                title = f"Ranks by measure on {benchmark}"
+                yield figure(title, by_measure, "ranks-by-measure", benchmark)
         for (benchmark, *_), on_board in by_board(rows).items():
             title = f"{on_board[0]['measure']} on {benchmark}"
             yield figure(title, charts.rank_ranges(on_board), "ranks", title)
