@@ -11,7 +11,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, SpecError, StoreError
-from vivavoce.pipeline.exchange.answers import Imported
+from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.run import Run
 
 EXAM = [

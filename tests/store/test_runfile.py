@@ -18,8 +18,10 @@ import vivavoce as viva
 from vivavoce.core.errors import InputError, RunNotFound, StoreError
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read, runfile
+from vivavoce.store.hashes import rehash_responses
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.schema import APPLICATION_ID, MIGRATIONS
+from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
+from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_candidates, put_event
 
 Make = Callable[..., Run]
@@ -158,6 +160,9 @@ def older(path: Path, version: int) -> None:
         db.execute("INSERT INTO candidates VALUES (1, 'A', 'candidate')")
         db.execute("INSERT INTO responses (item_id, candidate_id, repeat, edit_id, status, text) "
                    "SELECT 1, 1, 1, edit_id, 'ok', 'a' FROM edits")  # fmt: skip
+        if version >= HASHES:
+            rehash_responses(db)
+            renew_table_hashes(db, "benchmarks", "items", "candidates")
         db.commit()
 
 

@@ -11,10 +11,10 @@ from typing import ClassVar, NamedTuple
 from vivavoce import formats
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError, VivaError
-from vivavoce.core.exclusions import digest, plain, reasons_in_words
+from vivavoce.core.exclusions import ExclusionCounts, digest, plain, reasons, reasons_in_words
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.specs import Spec
-from vivavoce.core.text import refuse_line_ends
+from vivavoce.core.text import one_line, refuse_line_ends
 
 
 class Benchmark(ABC):
@@ -72,6 +72,18 @@ class Loaded(NamedTuple):
     others: tuple[Item, ...]
     exclusions: tuple[Exclusion, ...] = ()
 
+    @property
+    def n_items(self) -> int:
+        """How many rows of the benchmark are items, selected or not; none that a run made counts."""
+        return sum(item.origin is None for item in (*self.items, *self.others))
+
+    @property
+    def exclusion_counts(self) -> ExclusionCounts | None:
+        """The rows left out by reason; null where none were."""
+        if not self.exclusions:
+            return None
+        return ExclusionCounts(self.items[0].benchmark, self.spec, self.n_items, reasons(self.exclusions))
+
     def joined(self, generated: Sequence[Item]) -> "Loaded":
         """The same with the variants that a run generated from these items."""
         bases = {item.item for item in self.items}
@@ -126,7 +138,7 @@ def checked(benchmark: Benchmark, items: Sequence[Item], exclusions: Sequence[Ex
     if not selected and not items and exclusions:
         raise InputError(
             f"{benchmark} has no items: all of its {len(exclusions):,} rows were left out: "
-            f"{reasons_in_words(exclusions)}. Are these the files of this benchmark?"
+            f"{reasons_in_words(reasons(exclusions))}. Are these the files of this benchmark?"
         )
     if not selected:
         raise InputError(f"{benchmark} selects none of its items." if items else f"{benchmark} has no items.")
@@ -142,12 +154,20 @@ def item_or_exclusion(item: Item, *, file: str | Path, row: int | str) -> Item |
     file=path, row=number)`. A row that does not get so far is yielded as an `Exclusion` with its own reason.
     """
     try:
-        checked_item = formats.check(item)
-        _check_item(checked_item, item.benchmark)
+        return check_item(item)
     except RowError as error:
         return Exclusion(Path(file).name, row, error.reason)
-    except InputError:  # of a format that says it in words of its own, which may quote the row
-        return Exclusion(Path(file).name, row, f"{item.format} cannot use it")
+
+
+def check_item(item: Item) -> Item:
+    """The item in its format's normal form. Raises `RowError` where it can stand in no exam."""
+    try:
+        checked_item = formats.check(item)
+    except RowError:
+        raise
+    except InputError as error:  # of a format that says it in words of its own, which may quote the row
+        raise RowError(str(error), f"{one_line(item.format, 40)} cannot use it") from error
+    _check_item(checked_item, item.benchmark)
     return checked_item
 
 

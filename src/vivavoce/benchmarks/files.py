@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vivavoce.benchmarks import Benchmark
+from vivavoce.benchmarks import Benchmark, check_item
 from vivavoce.core.encodings import encoding_of
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, RowError
+from vivavoce.core.exclusions import Faulty, exclusion_at
 from vivavoce.core.json_text import read_json
 from vivavoce.core.numbers import finite
-from vivavoce.core.records import Card, Item, Unit
+from vivavoce.core.records import Card, Exclusion, Item, Unit
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Line, Table, is_file, open_table, rename
 from vivavoce.core.text import one_line
@@ -61,12 +62,13 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     )
 
 
-def _lacking(column: str, where: str) -> InputError:
+def _lacking(column: str, where: str) -> RowError:
     word = "id" if column == "item" else column
     also = " (or format=… in the spec, for all)" if column == "format" else ""
-    return InputError(
+    return RowError(
         f"{where}: no {word}. Every item needs a column {word!r}{also}; columns=[{word}:theirs] maps "
-        "another name."
+        "another name.",
+        f"no {word}",
     )
 
 
@@ -76,7 +78,13 @@ def _text(value: Any, where: str) -> str:
         return value
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return str(value)
-    raise InputError(f"{where}: a text is needed, not {type(value).__name__}: {one_line(str(value), 40)}.")
+    what = f"a text is needed, not {type(value).__name__}"
+    raise RowError(f"{where}: {what}: {one_line(str(value), 40)}.", f"{_column(where)}: {what}")
+
+
+def _column(where: str) -> str:
+    """The column at the end of where a cell stands."""
+    return where.rpartition(", ")[2]
 
 
 def _step(value: Any, steps: int, where: str) -> int | None:
@@ -91,7 +99,8 @@ def _step(value: Any, steps: int, where: str) -> int | None:
     if number is None or not low <= number <= high:
         among = f" from 1 to {steps}, the number of steps," if steps else ""
         excerpt = one_line(str(value), 40)
-        raise InputError(f"{where}: a whole number{among} is needed, not {excerpt!r}.")
+        what = f"a whole number{among} is needed"
+        raise RowError(f"{where}: {what}, not {excerpt!r}.", f"{_column(where)}: no number of a step")
     return number
 
 
@@ -125,12 +134,15 @@ def _rubric(value: Any, where: str) -> tuple[Unit, ...]:
     if value == []:
         return ()
     if not isinstance(value, list):
-        raise InputError(f"{where}: a list of points is needed, not {one_line(str(value), 40)}.")
+        what = "a list of points is needed"
+        raise RowError(f"{where}: {what}, not {one_line(str(value), 40)}.", f"{_column(where)}: {what}")
     points = [_point(point, number, where) for number, point in enumerate(value, 1)]
     if len({point.unit for point in points}) < len(points):
-        raise InputError(f"{where}: two points bear one name; give each its own unit.")
+        what = "two points bear one name"
+        raise RowError(f"{where}: {what}; give each its own unit.", f"{_column(where)}: {what}")
     if not any((point.weight or 0) > 0 for point in points):
-        raise InputError(f"{where}: no point has a weight above 0, so there is nothing to reach.")
+        what = "no point has a weight above 0"
+        raise RowError(f"{where}: {what}, so there is nothing to reach.", f"{_column(where)}: {what}")
     return tuple(points)
 
 
@@ -145,10 +157,11 @@ def _point(point: Any, number: int, where: str) -> Unit:
         weight = point.get("weight", point.get("points"))
     worth = finite(weight)
     if not isinstance(text, str) or not text.strip() or not worth or abs(worth) > _MOST_WEIGHT:
-        raise InputError(
+        raise RowError(
             f"{where}, point {number}: an object with a text and a weight other than 0, of at most "
             f"{_MOST_WEIGHT:,}, is needed, like "
-            '{"text": "names the drug of choice", "weight": 5}.'
+            '{"text": "names the drug of choice", "weight": 5}.',
+            f"{_column(where)}: a point without a text or a weight",
         )
     return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=worth)
 
@@ -164,14 +177,21 @@ def _json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
+_EXCLUDE = "With faulty=exclude in its spec, such rows are left out and counted."
+
+
 @dataclass(frozen=True, kw_only=True)
 class ItemFile(Benchmark):
-    """Items from the file `path`; `name`, else the file's stem, names the benchmark."""
+    """Items from the file `path`; `name`, else the file's stem, names the benchmark.
+
+    A row that can be no item refuses the file, or with `faulty=exclude` is left out and counted.
+    """
 
     path: Path
     name: str | None = None
     columns: tuple[str, ...] = ()
     format: str | None = None
+    faulty: Faulty = "refuse"
 
     @property
     def _dialect(self) -> Dialect:
@@ -202,8 +222,8 @@ class ItemFile(Benchmark):
             citation="none",
         )
 
-    def items(self) -> Iterator[Item]:
-        """The file's items in its order."""
+    def items(self) -> Iterator[Item | Exclusion]:
+        """The file's items in its order. Raises `RowError` for the first row that can be none."""
         pairs = _columns(self.columns)
         arrays = self.path.suffix.lower() in (".csv", ".tsv", ".xlsx", ".xlsm")
         for line in self._table.lines:
@@ -211,7 +231,12 @@ class ItemFile(Benchmark):
             if "id" in row and "item" not in row:
                 row["item"] = row.pop("id")
             row.setdefault("format", self.format)
-            yield read_item(Line(line.where, row), self.name or self.path.stem, arrays=arrays)
+            try:
+                yield check_item(read_item(Line(line.where, row), self.name or self.path.stem, arrays=arrays))
+            except RowError as error:
+                if self.faulty == "refuse":
+                    raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
+                yield exclusion_at(line.where, error.reason)
 
 
 @benchmark("jsonl")
@@ -219,6 +244,7 @@ class JSONLines(ItemFile):
     """Your own exam from `path`, a .jsonl file with one item a line; `name`, else its stem, names it.
 
     `columns=[id:qid, question:prompt]` maps columns; `format` is the format of items that state none.
+    `faulty=exclude` leaves out, and counts, rows that can be no item; by default the first one is refused.
     """
 
 
@@ -226,7 +252,8 @@ class JSONLines(ItemFile):
 class CSV(ItemFile):
     """Your own exam from `path`, a .csv file with a header, or a sheet of an .xlsx file.
 
-    `options`, `answer` and `references` may be JSON arrays; `name`, `columns` and `format` as for `jsonl`.
+    `options`, `answer` and `references` may be JSON arrays; `name`, `columns`, `format` and `faulty` as for
+    `jsonl`.
     `delimiter`, `encoding` and `sheet` state what is otherwise found (the first sheet).
     """
 

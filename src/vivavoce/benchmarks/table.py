@@ -12,12 +12,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from vivavoce import formats
-from vivavoce.benchmarks import Benchmark, Loaded, checked
+from vivavoce.benchmarks import Benchmark, Loaded, check_item, checked
 from vivavoce.benchmarks.files import read_item
 from vivavoce.benchmarks.table_options import is_letter, key_of, listed_options
 from vivavoce.core import registry
-from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card, Item
+from vivavoce.core.errors import InputError, RowError
+from vivavoce.core.exclusions import Faulty, exclusion_at
+from vivavoce.core.records import Card, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import ITEMS, LISTS, Line
 from vivavoce.core.text import one_line
@@ -64,11 +65,13 @@ class Table(Benchmark):
             "name that run, or import the table again."
         )
 
-    def loaded(self, items: Sequence[Item]) -> Loaded:
+    def loaded(self, items: Sequence[Item], exclusions: Sequence[Exclusion] = ()) -> Loaded:
         """The benchmark with items that a table or a run holds, checked; its signature has their hash."""
         texts = json.dumps([(item.item, item.variant, item.hash) for item in items])
         digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return checked(self, items)._replace(signature=f"{registry.signature(self)}#{digest}")
+        signature = registry.signature(self)
+        loaded = checked(self, items, exclusions)
+        return loaded._replace(signature=f"{signature}#{digest}{loaded.signature.removeprefix(signature)}")
 
 
 class TableItems(NamedTuple):
@@ -79,45 +82,73 @@ class TableItems(NamedTuple):
     formats: dict[str, int]
 
 
-def table_items(lines: Iterable[Line], name: str) -> TableItems:
+def table_items(lines: Iterable[Line], name: str, faulty: Faulty = "refuse") -> TableItems:
     """The questions of rows under our names: one item for each id and variant.
 
     Without an id, what is asked (question, options, context) names the question: `q` and ten hex digits of
     its hash, the same in every table. What a row leaves empty, another row with that id may say. A question
     that states no format has it by `INFERRED`.
 
-    Raises `InputError` for two rows that say different things of one id, for a row that names no question,
-    and for items that their format cannot use.
+    Raises `RowError` for two rows that say different things of one id, for a row that names no question,
+    and for items that their format cannot use; with `faulty` "exclude" such questions are left out, all of
+    their rows as one.
     """
-    named = [_with_id(line) for line in lines]
+    faults: dict[tuple[str, str], Exclusion] = {}
+
+    def leave_out(key: tuple[str, str], where: str, error: RowError) -> None:
+        if faulty == "refuse":
+            raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
+        faults.setdefault(key, exclusion_at(where, error.reason))
+
+    named: list[Line] = []
     merged: dict[tuple[str, str], dict[str, tuple[Any, str]]] = {}
-    for line in named:
-        key = (str(line.row["item"]), str(line.row.get("variant") or ""))
-        _merge(merged.setdefault(key, {}), line, " ".join(key).strip())
+    for line in lines:
+        key = ("", line.where)  # no question bears it
+        try:
+            named.append(_with_id(line))
+            key = (str(named[-1].row["item"]), str(named[-1].row.get("variant") or ""))
+            _merge(merged.setdefault(key, {}), named[-1], " ".join(key).strip())
+        except RowError as error:
+            leave_out(key, line.where, error)
     inferred: Counter[str] = Counter()
     items = []
-    letters = _keys_are_letters(merged.values())
-    for fields in merged.values():
-        where = fields["item"][1]
-        row = _in_form({name: value for name, (value, _) in fields.items()}, where, letters=letters)
-        if row.get("question") in (None, ""):
-            raise InputError(f"{where}: no row says what the question {row['item']!r} is.")
-        if row.get("format") in (None, ""):
-            row["format"] = _format(row)
-            inferred[row["format"]] += 1
-        items.append(_item(Line(where, _keyed(row, where, letters=letters)), name))
-    return TableItems(Table(name=name).loaded(items), tuple(named), dict(inferred))
+    usable = {key: fields for key, fields in merged.items() if key not in faults}
+    letters = _keys_are_letters(usable.values())
+    for key, fields in usable.items():
+        try:
+            row, is_inferred = _row(fields, letters=letters)
+            items.append(_item(row, name))
+            inferred.update([items[-1].format] if is_inferred else ())
+        except RowError as error:
+            leave_out(key, fields["item"][1], error)
+    return TableItems(Table(name=name).loaded(items, tuple(faults.values())), tuple(named), dict(inferred))
+
+
+_EXCLUDE = 'With faulty="exclude" (--faulty exclude) such questions are left out and counted.'
+
+
+def _row(fields: dict[str, tuple[Any, str]], *, letters: bool) -> tuple[Line, bool]:
+    """The row of a question, and whether its format was inferred. Raises `RowError` where it asks nothing."""
+    where = fields["item"][1]
+    row = _in_form({name: value for name, (value, _) in fields.items()}, where, letters=letters)
+    if row.get("question") in (None, ""):
+        raise RowError(f"{where}: no row says what the question {row['item']!r} is.", "no question")
+    is_inferred = row.get("format") in (None, "")
+    if is_inferred:
+        row["format"] = _format(row)
+    return Line(where, _keyed(row, where, letters=letters)), is_inferred
 
 
 def _item(line: Line, name: str) -> Item:
-    """The item of a row. Raises `InputError` for options without a key, and as its format does."""
+    """The item of a row. Raises `RowError` for options without a key, and as its format does."""
     item = read_item(line, name, arrays=True)
     if item.format == "mcq" and item.options and not item.answer:
-        raise InputError(
+        raise RowError(
             f"{line.where}: options and no key: name its column with map={{'answer': 'COLUMN'}}, or --map "
-            "answer=COLUMN."
+            "answer=COLUMN.",
+            "options and no key",
         )
-    return formats.check(item)
+    return check_item(item)
 
 
 def _with_id(line: Line) -> Line:
@@ -125,12 +156,14 @@ def _with_id(line: Line) -> Line:
     row = line.row
     if "item" in row:
         if row["item"] in (None, ""):
-            raise InputError(
-                f"{line.where}: the id is empty; leave the column out to have ids made of the questions."
+            raise RowError(
+                f"{line.where}: the id is empty; leave the column out to have ids made of the questions.",
+                "the id is empty",
             )
         return line
     if row.get("question") in (None, ""):
-        raise InputError(f"{line.where}: neither an id nor a question.")
+        what = "neither an id nor a question"
+        raise RowError(f"{line.where}: {what}.", what)
     options = _list_of(row.get("options"), dicts=True)
     content = [str(row[name]).strip() if row.get(name) else "" for name in ("question", "context")]
     digest = hashlib.sha256(json.dumps([*content, options or None], default=str).encode()).hexdigest()[:10]
@@ -138,17 +171,18 @@ def _with_id(line: Line) -> Line:
 
 
 def _merge(fields: dict[str, tuple[Any, str]], line: Line, name: str) -> None:
-    """Add what the row says of its question. Raises `InputError` where another row says something else."""
+    """Add what the row says of its question. Raises `RowError` where another row says something else."""
     for field in _FIELDS:
         value = line.row.get(field)
         if value in (None, ""):
             continue
         before, where = fields.setdefault(field, (value, line.where))
         if before != value and str(before) != str(value):
-            raise InputError(
+            raise RowError(
                 f"{line.where}: the question {name!r} has another {field} than in {where}: "
                 f"{one_line(str(value), 40)!r} and {one_line(str(before), 40)!r}. Rows with one id say the "
-                "same of the question; different questions need different ids."
+                "same of the question; different questions need different ids.",
+                f"two rows give it another {field}",
             )
 
 
@@ -179,7 +213,10 @@ def _keys_are_letters(questions: Iterable[Mapping[str, tuple[Any, str]]]) -> boo
     for fields in questions:
         key = fields.get("answer", fields.get("references", ("", "")))[0]
         options, where = fields.get("options", ((), ""))
-        listed = listed_options(_list_of(options, dicts=True), where)[0] or ()
+        try:
+            listed = listed_options(_list_of(options, dicts=True), where)[0] or ()
+        except RowError:  # its own row is where that is said
+            continue
         letter += is_letter(key, listed) and key not in listed
         text += key in listed and not is_letter(key, listed)
     return letter > 0 and text == 0

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.tables import Line
 from vivavoce.core.text import label, one_line
 
@@ -68,9 +68,10 @@ def listed_options(options: Any, where: str) -> tuple[Any, tuple[str, ...]]:
     if labelled is not None:
         return _in_order({str(name).strip().upper(): value for name, value in labelled.items()}, where)
     if isinstance(options, str) and options.strip():
-        raise InputError(
+        raise RowError(
             f"{where}: the options are one text, {one_line(options, 40)!r}: write a JSON array, as "
-            '["aspirin", "heparin"], or a column for each, as option_a and option_b.'
+            '["aspirin", "heparin"], or a column for each, as option_a and option_b.',
+            "the options are one text",
         )
     return options, ()
 
@@ -88,11 +89,13 @@ def _in_order(options: dict[str, Any], where: str) -> tuple[list[Any], tuple[str
 def _check_gaps(options: Mapping[str, Any], where: str) -> None:
     """Raise `InputError` for a blank option, and for a letter that is left out."""
     if blank := [name for name, value in options.items() if not _is_said(value)]:
-        raise InputError(f"{where}: option {blank[0]} is empty, and one behind it is not.")
+        what = f"option {blank[0]} is empty, and one behind it is not"
+        raise RowError(f"{where}: {what}.", "an option is empty")
     letters = all(re.fullmatch("[A-Z]", name) for name in options)
     if letters and list(options) != _firsts(len(options))[0]:
-        raise InputError(
-            f"{where}: the options stand under {', '.join(options)}: letters go from A, without a gap."
+        raise RowError(
+            f"{where}: the options stand under {', '.join(options)}: letters go from A, without a gap.",
+            "the letters of its options have a gap",
         )
 
 
@@ -141,13 +144,15 @@ def key_of(key: Any, options: Sequence[Any], labels: Sequence[str], where: str, 
 def _by_number(key: str, options: Sequence[str], under: str | None, where: str) -> str:
     """The option that is this number, or stands under it."""
     if under is None and key not in options:
-        raise InputError(
+        raise RowError(
             f"{where}: the key {key} is no option; as a position it may count from 0 or from 1: write the "
-            "option's letter or its text."
+            "option's letter or its text.",
+            "the key is no option",
         )
     if under not in (None, key) and key in options:
-        raise InputError(
-            f"{where}: the key {key} is the number of one option and the text of another: write its letter."
+        raise RowError(
+            f"{where}: the key {key} is the number of one option and the text of another: write its letter.",
+            "the key may be two options",
         )
     return under or key
 

@@ -174,8 +174,8 @@ def _exit_unless_complete(row: Mapping[str, Any]) -> None:
 def _print_dry_run(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of what each model would be asked, and its price."""
     columns = ("model", "to ask", "answered", "tokens in", "tokens out, at most", "price, at most")
+    names = ("candidate", "calls", "answered", "input_tokens", "output_tokens")
     lines = [
-        ["-" if cell is None else cell for cell in list(row.values())[:-1]] + [figure(row["cost"], 2)]
-        for row in rows
+        [*("-" if row[name] is None else row[name] for name in names), figure(row["cost"], 2)] for row in rows
     ]
     print_table(columns, lines, "what would be asked; tokens are characters / 4")

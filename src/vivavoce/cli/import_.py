@@ -35,7 +35,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
-    from vivavoce.pipeline.exchange.answers import Imported
+    from vivavoce.pipeline.exchange.imported import Imported
     from vivavoce.pipeline.exchange.scores import ImportedScores
 
 
@@ -93,6 +93,13 @@ def import_(
         Literal["unanswered", "recorded"],
         typer.Option(help="Scores: what a score of a blank answer counts as.", metavar="unanswered|recorded"),
     ] = "unanswered",
+    faulty: Annotated[
+        Literal["refuse", "exclude"],
+        typer.Option(
+            help="A question of a table that can be none refuses the table, or is left out and counted.",
+            metavar="refuse|exclude",
+        ),
+    ] = "refuse",
     range: Range = [],
     direction: Direction = [],
     if_unanswered: IfUnanswered = [],
@@ -133,7 +140,7 @@ def import_(
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if scores:
         _refuse_options(
-            {"--role": role, "--new-version": new_version, "--name": name}
+            {"--role": role, "--new-version": new_version, "--name": name, "--faulty": faulty == "exclude"}
             | {"--models-in-columns": models_in_columns},
             "answers: it does not go with --scores",
         )
@@ -171,6 +178,7 @@ def import_(
         role=parse_pairs(role, "--role"),  # type: ignore[arg-type]
         new_version=new_version,
         models_in_columns=columns_of_models(models_in_columns),
+        faulty=faulty,
         **file_options,
     )
     if json:

@@ -33,6 +33,10 @@ class PlainProgress:
             print(printable(f"viva: {_progress_text(what, *counts)}"), file=sys.stderr, flush=True)
         self.waiting(getattr(what, "waiting", ()))
 
+    def remark(self, sentence: str) -> None:
+        """Print a sentence that is said before anybody is asked."""
+        print(printable(f"viva: {sentence}"), file=sys.stderr, flush=True)
+
     def waiting(self, waiting: Sequence[Any]) -> None:
         """Print a line if one of these is waited for long enough, and the last line is old enough."""
         now = time.monotonic()
@@ -97,15 +101,23 @@ def collect_progress(show: bool) -> Iterator[Any]:
     rate_column = TextColumn("{task.fields[rate]}", markup=False)
     columns = (BarColumn(), MofNCompleteColumn(), rate_column, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task, started = bars.add_task("", rate=""), time.monotonic()
+        yield _CollectBar(bars)
 
-        def update(usage: Any, total: int) -> None:
-            per_second = usage.done / max(time.monotonic() - started, 0.1)
-            cost = "" if usage.unpriced else f", {usage.cost:.2f} spent"
-            rate = f"{per_second:.0f}/s, {usage.failed} failed, {usage.retries} tried again{cost}"
-            waiting = waiting_text(usage.waiting)
-            bars.update(
-                task, completed=usage.done, total=total, rate=f"{rate}, {waiting}" if waiting else rate
-            )
 
-        yield update
+class _CollectBar:
+    """The bar of a collect."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars, self._task, self._started = bars, bars.add_task("", rate=""), time.monotonic()
+
+    def __call__(self, usage: Any, total: int) -> None:
+        per_second = usage.done / max(time.monotonic() - self._started, 0.1)
+        cost = "" if usage.unpriced else f", {usage.cost:.2f} spent"
+        rate = f"{per_second:.0f}/s, {usage.failed} failed, {usage.retries} tried again{cost}"
+        waiting = waiting_text(usage.waiting)
+        rate = f"{rate}, {waiting}" if waiting else rate
+        self._bars.update(self._task, completed=usage.done, total=total, rate=rate)
+
+    def remark(self, sentence: str) -> None:
+        """Print a sentence above the bar."""
+        self._bars.console.print(printable(sentence), markup=False, highlight=False)

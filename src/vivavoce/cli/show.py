@@ -8,6 +8,7 @@ import typer
 from vivavoce.cli import completion
 from vivavoce.cli.options import Json, Plugin
 from vivavoce.cli.output import as_text, print_json, print_table
+from vivavoce.core.exclusions import reasons_in_words
 from vivavoce.core.registry import load_plugin
 
 
@@ -40,6 +41,10 @@ def show(
     card = facts.pop("card", {})  # its fields are rows like the others
     if questions := facts.pop("repeated_questions", ()):
         card["repeated questions"] = _repeats_text(questions)
+    left_out = {name: facts.pop(name, None) for name in ("excluded", "excluded_of", "exclusions")}
+    if left_out["exclusions"]:
+        reasons = reasons_in_words(left_out["exclusions"])
+        card["rows left out"] = f"{left_out['excluded']:,} of {left_out['excluded_of']:,}: {reasons}"
     lines = [[name, as_text(fact)] for name, fact in (facts | card).items() if fact not in (None, [], "")]
     print_table(["", spec], lines)
 

@@ -61,6 +61,8 @@ def status(
         if full:
             print()
             _print_questions(_rows_about(finding.rows, "questions"))
+            if _rows_about(finding.rows, "exclusions"):
+                _print_exclusions(opened)
             if scores:
                 _print_scores(scores)
             if calls := _rows_about(finding.rows, "calls"):
@@ -106,6 +108,19 @@ def _print_lines(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
         compared = has_comparison(db)
     for line in status_lines(rows, str(run.file.path), compared=compared):
         print(printable(line))
+
+
+MOST_EXCLUSIONS = 40
+"""Rows left out that are listed."""
+
+
+def _print_exclusions(run: "Run") -> None:
+    """A table of the rows that were left out, as far as there is room."""
+    rows = run.exclusions.select("benchmark", "file", "row", "reason").rows()
+    print_table(("benchmark", "file", "row", "why"), rows[:MOST_EXCLUSIONS], "Rows left out")
+    if len(rows) > MOST_EXCLUSIONS:
+        command = f"viva export {quote(str(run.file.path))} FOLDER --format csv --table exclusions"
+        print(printable(f"and {len(rows) - MOST_EXCLUSIONS:,} more: `{command}` writes all of them."))
 
 
 def _print_scores(scores: Sequence[Mapping[str, Any]]) -> None:

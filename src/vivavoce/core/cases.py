@@ -156,7 +156,7 @@ class CaseCount(NamedTuple):
     shared: int
 
     @property
-    def facts(self) -> dict[str, int]:
+    def facts(self) -> dict[str, Any]:
         """The counts of one benchmark, as columns of a row."""
         return {"questions": self.questions, "repeated": self.repeated, "cases": self.cases}
 

@@ -4,14 +4,64 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.records import Exclusion
 from vivavoce.core.text import one_line, printable
 
 MOST_REASONS = 8
 """Reasons that a sentence names; those behind them are counted together."""
+MOST_COUNTED = 100
+"""Reasons with a number of their own in `--json`."""
+Faulty = Literal["refuse", "exclude"]
+"""What becomes of a user's own exam with a row that can be no item: it is refused, or the row left out."""
 _WIDTH = 80
 """Characters of a reason, a file's name and an id that are kept."""
+
+
+class ExclusionCounts(NamedTuple):
+    """How many rows a benchmark leaves out under a spec, by reason, beside so many that are items."""
+
+    benchmark: str
+    spec: str
+    items: int
+    reasons: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """The rows left out."""
+        return sum(self.reasons.values())
+
+    @property
+    def text(self) -> str:
+        """As "12 of 4,195 rows of careqa were left out: 9 two options are equal, …"."""
+        total = self.total
+        were = "was" if total == 1 else "were"
+        return (
+            f"{total:,} of {total + self.items:,} rows of {self.benchmark} {were} left out: "
+            f"{reasons_in_words(self.reasons)}."
+        )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same for `--json`: the rows left out, of how many, and how many for each reason.
+
+        Of very many reasons the first are named, and the others counted as one.
+        """
+        named = dict(list(self.reasons.items())[:MOST_COUNTED])
+        rest = self.total - sum(named.values())
+        return self.numbers | {"exclusions": named | ({"other reasons": rest} if rest else {})}
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The rows left out, and of how many: what a step of provenance says."""
+        return {"excluded": self.total, "excluded_of": self.total + self.items}
+
+
+def exclusion_facts(counts: ExclusionCounts | None) -> dict[str, Any]:
+    """The facts of a benchmark for `--json`, also of one that leaves nothing out."""
+    return counts.facts if counts else {"excluded": 0, "excluded_of": None, "exclusions": {}}
 
 
 def plain(exclusion: Exclusion) -> Exclusion:
@@ -29,6 +79,13 @@ def plain(exclusion: Exclusion) -> Exclusion:
     return Exclusion(_short(file), row, _short(reason) or "no reason is stated")
 
 
+def exclusion_at(where: str, reason: str) -> Exclusion:
+    """The exclusion of a row by where it stands, such as 'folder/exam.jsonl, line 3' or 'the data, row 3'."""
+    file, _, place = where.rpartition(", ")
+    number = place.rpartition(" ")[2]
+    return Exclusion(PurePath(file).name, int(number) if number.isdecimal() else place, reason)
+
+
 def _short(text: str) -> str:
     return printable(one_line(text, _WIDTH))
 
@@ -39,19 +96,11 @@ def reasons(exclusions: Iterable[Exclusion]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def reasons_in_words(exclusions: Iterable[Exclusion] | Mapping[str, int]) -> str:
+def reasons_in_words(counts: Mapping[str, int]) -> str:
     """Rows by reason, as "9 two options are equal, 3 the question is blank"; of many reasons the first."""
-    counts = exclusions if isinstance(exclusions, Mapping) else reasons(exclusions)
     named = [f"{n:,} {reason}" for reason, n in list(counts.items())[:MOST_REASONS]]
     rest = list(counts.values())[MOST_REASONS:]
     return ", ".join(named) + (f", and {sum(rest):,} for {len(rest):,} other reasons" if rest else "")
-
-
-def exclusions_in_words(counts: Mapping[str, int], items: int) -> str:
-    """As "12 of 4,195 rows were left out: 9 two options are equal, …", beside so many items."""
-    total = sum(counts.values())
-    were = "was" if total == 1 else "were"
-    return f"{total:,} of {total + items:,} rows {were} left out: {reasons_in_words(counts)}"
 
 
 def digest(exclusions: Sequence[Exclusion]) -> str:

@@ -9,6 +9,7 @@ from vivavoce import benchmarks, formats
 from vivavoce.core import registry, specs
 from vivavoce.core.cases import cases_of, count_cases
 from vivavoce.core.errors import SelectionError, SpecError, VivaError, suggest
+from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
 from vivavoce.core.records import Measure
 from vivavoce.core.registry import Entry
@@ -126,9 +127,10 @@ def _questions(benchmark: str) -> dict[str, Any]:
     A benchmark that cannot be read has a `reason` in place of the counts.
     """
     try:
-        items = benchmarks.load(benchmark).items
+        loaded = benchmarks.load(benchmark)
     except VivaError as error:
         return {"reason": f"its questions cannot be read: {error}"}
+    items = loaded.items
     joined = cases_of(items)
     questions = [
         {
@@ -138,7 +140,8 @@ def _questions(benchmark: str) -> dict[str, Any]:
         for positions in joined.repeated
     ]
     (counted,) = count_cases(joined)
-    return counted.facts | {"repeated_questions": questions}
+    excluded = exclusion_facts(loaded.exclusion_counts)
+    return counted.facts | excluded | {"repeated_questions": questions, "signature": loaded.signature}
 
 
 def fitting(shapes: Iterable[str]) -> list[str]:

@@ -10,10 +10,11 @@ from typing import Any
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
+from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.tables import Dialect
 from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.exchange.answers import Imported
+from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.questions import holds_answers, import_questions
 from vivavoce.pipeline.exchange.sources import Data, Reading, read_source
 from vivavoce.pipeline.exchange.wide_tables import Columns
@@ -64,7 +65,7 @@ def evaluate(
     sheet: str | None = None, models: Sequence[str] = (), repeats: int | None = None, passes: int = 1,
     providers: str | Path | None = None, max_cost: float | None = None, offline: bool = False,
     allow: Sequence[str] = (), allow_phi: bool = False, progress: Progress | None = None,
-    plugins: Sequence[str | Path] = (), primary: str | None = None,
+    plugins: Sequence[str | Path] = (), primary: str | None = None, faulty: Faulty = "refuse",
 ) -> Evaluated:  # fmt: skip
     """Score the answers of a data frame, a list of dicts, a `datasets.Dataset` or a file, and return the run.
 
@@ -81,8 +82,9 @@ def evaluate(
     rules that fit the formats score. An empty list scores nothing. `models` are asked the questions first;
     the data then need no answers. `repeats` is for them, `passes` for judges; `providers` and what follows
     are as in `Run.collect` and `Run.score`. `primary`, such as "token_f1", "judge:harm" or "overall", names
-    the criterion that decides, before anything is scored. Comparing and the report are the run's:
-    `run.compare()`, `run.report("report.html")`.
+    the criterion that decides, before anything is scored. A question that can be none refuses the table; with
+    `faulty` "exclude" it is left out, and `imported` counts it with its reason. Comparing and the report are
+    the run's: `run.compare()`, `run.report("report.html")`.
 
     The run is at `to`, added to what is there, or else in a private temporary file that is removed with it:
     `run.copy("exam.viva")` keeps it. Raises `InputError` with a sentence for data that cannot be used.
@@ -90,7 +92,7 @@ def evaluate(
     for plugin in plugins:
         registry.load_plugin(plugin)
     run = Evaluated(None if to is None else Path(to))
-    common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}}
+    common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}, "faulty": faulty}
     loaded = load_benchmark(run.file, benchmark) if benchmark else None
     reading = Reading(Dialect(delimiter, encoding, sheet), models_in_columns)
     source = read_source(data, loaded, reading, (*common["map"], *common["set"]))

@@ -35,11 +35,13 @@ from vivavoce.pipeline.load import (
 )
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
+from vivavoce.pipeline.stored_benchmarks import shown_exclusions
 from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
 from vivavoce.store import read
 from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases
 from vivavoce.store.comparisons import comparison_tests, comparisons
+from vivavoce.store.exclusions import exclusion_lists
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.interim_analyses import read_interim_analyses
 from vivavoce.store.read import candidate_labels, match_candidate
@@ -262,9 +264,9 @@ def run_status(run: RunFile) -> Finding:
     table = load_scores(run, twins=True)
     with run.reading() as db:
         responses, calls, cases = read.responses(db), calls_with_causes(db), count_cases(run_cases(db))
-    return status(
-        *(responses, table.scores, table.measures, calls), only=table.only, probes=table.probes, cases=cases
-    )
+        exclusions = [entry.counts for entry in exclusion_lists(db)]
+    tables = (responses, table.scores, table.measures, calls)
+    return status(*tables, only=table.only, probes=table.probes, cases=cases, exclusions=exclusions)
 
 
 def write_report(
@@ -315,6 +317,7 @@ def write_report(
             redact=redact,
             cases=run_cases(db),
             days=response_days(db),
+            exclusions=shown_exclusions(db, redact=redact),
             primary=primary,
             primary_rows=of_it,
             primary_pairs=primary_pairs(primary, compared, of_it, selection=items),

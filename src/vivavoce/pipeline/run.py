@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vivavoce.core import registry
+from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.specs import Setting
 from vivavoce.core.tables import Dialect
@@ -18,8 +19,9 @@ from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
-from vivavoce.pipeline.exchange.answers import Imported, import_answers
+from vivavoce.pipeline.exchange.answers import import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
+from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.score_layout import Layout
 from vivavoce.pipeline.exchange.scores import ImportedScores, import_scores
 from vivavoce.pipeline.exchange.sources import Data, Reading
@@ -74,6 +76,7 @@ class Run(RunTables):
         map: Mapping[str, str] | None = None, set: Mapping[str, Any] | None = None,
         role: Mapping[str, Role] | None = None, new_version: bool = False, models_in_columns: Columns = (),
         delimiter: str | None = None, encoding: str | None = None, sheet: str | None = None,
+        faulty: Faulty = "refuse",
     ) -> Imported:  # fmt: skip
         """Store recorded answers: of a file, of another tool's log, or of data in memory.
 
@@ -88,12 +91,13 @@ class Run(RunTables):
 
         `models_in_columns` names the columns of a wide table that hold the answers of a model each, or gives
         them by candidate. `delimiter`, `encoding` and `sheet` say how a file is written; without them they
-        are found, and stand in the result.
+        are found, and stand in the result. `faulty` says what becomes of the questions of a table of which
+        one can be no item: they are refused, or with "exclude" that one is left out and counted.
         """
         return import_answers(
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version,
-            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns),
+            reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
         )  # fmt: skip
 
     def import_scores(
@@ -428,11 +432,12 @@ class Run(RunTables):
         """Write the run for others: its tables (`parquet`, `csv`), a smaller run (`run`), another tool's
         files.
 
-        `table` names some of items, responses, scores, estimates, measures, benchmarks, findings, provenance
-        and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe before it.
-        `redact` puts marks in place of the texts of questions, answers and notes. An earlier export is
-        replaced, and nothing else. `options` are settings of a registered exporter, such as `candidate`,
-        `repeat` and `gold` of `cliniqlink`. Named tuples about the files come back, each with a `path`.
+        `table` names some of items, responses, scores, estimates, measures, benchmarks, exclusions, findings,
+        provenance and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe
+        before it. `redact` puts marks in place of the texts of questions, answers and notes. An earlier
+        export is replaced, and nothing else. `options` are settings of a registered exporter, such as
+        `candidate`, `repeat` and `gold` of `cliniqlink`. Named tuples about the files come back, each with a
+        `path`.
         """
         tables = (table,) if isinstance(table, str) else tuple(table)
         common = {"items": items, "table": tables, "redact": redact}

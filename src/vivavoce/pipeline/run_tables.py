@@ -8,6 +8,7 @@ from vivavoce.core.records import Candidate, Item, Measure
 from vivavoce.notebook.run_view import run_html, run_text
 from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
+from vivavoce.store.exclusions import exclusion_rows
 from vivavoce.store.runfile import RunFile
 
 
@@ -40,6 +41,12 @@ class RunTables:
         """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
         with self.file.reading() as db:
             return read.scores(db)
+
+    @property
+    def exclusions(self) -> pl.DataFrame:
+        """The rows of benchmarks' files that were left out: benchmark, spec, file, row and reason."""
+        with self.file.reading() as db:
+            return exclusion_rows(db)
 
     @property
     def candidates(self) -> list[Candidate]:

@@ -1,11 +1,26 @@
-"""Benchmarks as a run reads them: from their file or package; those that came from a table, from the run."""
+"""Benchmarks as a run reads them: from their file or package; those that came from a table, from the run.
+
+With them go the rows that they leave out, each list under the spec that it was read by.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from vivavoce.benchmarks import Loaded, load
 from vivavoce.benchmarks.table import Table
 from vivavoce.core import registry
+from vivavoce.core.errors import InputError
+from vivavoce.core.exclusions import ExclusionCounts, exclusion_at
+from vivavoce.core.records import Item
 from vivavoce.core.specs import parse
 from vivavoce.store import read
+from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
 from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import ItemKey, put_benchmark
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def load_benchmark(run: RunFile, spec: str) -> Loaded:
@@ -13,12 +28,13 @@ def load_benchmark(run: RunFile, spec: str) -> Loaded:
     if parse(spec).name != "table":
         return load(spec)
     table: Table = registry.build("benchmark", spec)
-    items = []
-    if run.exists:
-        with run.reading() as db:
-            stored = read.items_by_id(db).values()
-            items = [item for item in stored if item.benchmark == table.name and item.origin is None]
-    return table.loaded(items) if items else load(spec)
+    if not run.exists:
+        return load(spec)
+    with run.reading() as db:
+        stored = read.items_by_id(db).values()
+        items = [item for item in stored if item.benchmark == table.name and item.origin is None]
+        left_out = exclusion_list(db, table.name, str(table))
+    return table.loaded(items, left_out.exclusions if left_out else ()) if items else load(spec)
 
 
 def only_benchmark(run: RunFile) -> str | None:
@@ -28,3 +44,102 @@ def only_benchmark(run: RunFile) -> str | None:
     with run.reading() as db:
         specs = [stored.spec for stored in read.benchmarks(db)]
     return specs[0] if len(specs) == 1 else None
+
+
+def with_earlier_exclusions(run: RunFile, loaded: Loaded, source: str) -> Loaded:
+    """The benchmark of a table, with the questions and the rows left out of other tables of its name."""
+    if not run.exists:
+        return loaded
+    with run.reading() as db:
+        before = exclusion_list(db, loaded.items[0].benchmark, loaded.spec)
+        others = tuple(_stored_others(db, loaded.items[0].benchmark, loaded.items))
+    if before is None:
+        return loaded
+    file = exclusion_at(f"{source}, ", "").file
+    earlier = tuple(exclusion for exclusion in before.exclusions if exclusion.file != file)
+    return loaded._replace(exclusions=(*earlier, *loaded.exclusions), others=(*loaded.others, *others))
+
+
+def _stored_others(db: sqlite3.Connection, benchmark: str, items: Sequence[Item]) -> list[Item]:
+    """The items of a benchmark that are stored, were not made in the run, and are none of these."""
+    keys = {(item.item, item.variant) for item in items}
+    stored = (item for item in read.items_by_id(db).values() if item.benchmark == benchmark)
+    return [item for item in stored if not item.origin and (item.item, item.variant) not in keys]
+
+
+def store_loaded(
+    db: sqlite3.Connection, loaded: Loaded, items: Sequence[Item], *, new_version: bool = False
+) -> dict[ItemKey, int]:
+    """Store items of a benchmark and the rows that it leaves out; the key of each item.
+
+    Raises `InputError` as `put_benchmark`, and where questions of the run are rows that are left out now.
+    """
+    name = items[0].benchmark
+    _refuse_lost(db, loaded, name)
+    keys = put_benchmark(
+        db, loaded.card, items, spec=loaded.spec, signature=loaded.signature, new_version=new_version
+    )
+    put_exclusions(
+        db, name, loaded.exclusions, spec=loaded.spec, signature=loaded.signature, items=loaded.n_items
+    )
+    return keys
+
+
+def _refuse_lost(db: sqlite3.Connection, loaded: Loaded, benchmark: str) -> None:
+    """Raise `InputError` for questions that the same spec gave before, where rows are left out now.
+
+    Their answers would be compared on, while the same rows are counted as left out.
+    """
+    if not loaded.exclusions or (benchmark, loaded.spec) not in {b[:2] for b in read.benchmarks(db)}:
+        return
+    lost = [item.name for item in _stored_others(db, benchmark, (*loaded.items, *loaded.others))]
+    if lost and loaded.exclusion_counts:
+        names = ", ".join(lost[:5]) + (" …" if len(lost) > 5 else "")
+        raise InputError(
+            f"{len(lost):,} of the {benchmark} questions of this run ({names}) are none now, and "
+            f"{loaded.exclusion_counts.text} Its files have changed: use another run, or the earlier files."
+        )
+
+
+def exclusion_sentences(run: RunFile, loaded: Loaded) -> list[str]:
+    """What is said before anybody is asked: which rows are left out, and whether they were others before."""
+    counts = loaded.exclusion_counts
+    sentences = [counts.text] if counts else []
+    if run.exists:
+        name = loaded.items[0].benchmark
+        with run.reading() as db:
+            is_stored = (name, loaded.spec) in {b[:2] for b in read.benchmarks(db)}
+            before = exclusion_list(db, name, loaded.spec)
+        stored = before.exclusions if before else ()
+        if is_stored and stored != loaded.exclusions:
+            lack = ", and candidates asked before lack the questions that are new"
+            sentences.append(
+                f"When {name} was read for this run before, {len(stored):,} rows were left out: its files or "
+                f"their loader have changed since{lack if len(loaded.exclusions) < len(stored) else ''}."
+            )
+    return sentences
+
+
+def is_ours(spec: str) -> bool:
+    """Whether a benchmark's loader ships with vivavoce: its reasons hold no text of a row."""
+    modules: dict[str, str] = {entry.name: entry.cls.__module__ for entry in registry.entries("benchmark")}
+    return modules.get(parse(spec).name, "").partition(".")[0] == "vivavoce"
+
+
+_REDACTED = "for a reason that is redacted"
+
+
+def shown_exclusions(db: sqlite3.Connection, *, redact: bool) -> tuple[ExclusionCounts, ...]:
+    """The rows left out, for a report; a redacted one shows no reason that may quote a row."""
+    counts = [entry.counts for entry in exclusion_lists(db)]
+    return tuple(
+        c._replace(reasons={_REDACTED: c.total}) if redact and not is_ours(c.spec) else c for c in counts
+    )
+
+
+def without_reasons(rows: "pl.DataFrame") -> "pl.DataFrame":
+    """The table of rows left out, without reasons that may quote a row."""
+    import polars as pl
+
+    theirs = pl.Series([not is_ours(spec) for spec in rows["spec"]], dtype=pl.Boolean)
+    return rows.with_columns(reason=pl.when(theirs).then(pl.lit(_REDACTED)).otherwise("reason"))

@@ -11,7 +11,7 @@ from vivavoce.benchmarks import Loaded
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding, Item, ItemKey, Response
-from vivavoce.pipeline.stored_benchmarks import load_benchmark
+from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
 from vivavoce.store.runfile import RunFile
@@ -106,7 +106,7 @@ def store_benchmark(run: RunFile, items: str) -> None:
             if any(b.benchmark == exam.items[0].benchmark for b in read.benchmarks(db)):
                 return
     with run.writing() as db:
-        put_benchmark(db, exam.card, exam.items, spec=exam.spec, signature=exam.signature)
+        store_loaded(db, exam, exam.items)
         put_provenance(db, "vary", {"benchmark": exam.spec}, changed=len(exam.items))
 
 

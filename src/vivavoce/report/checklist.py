@@ -126,8 +126,12 @@ def _faults(c: "ReportData") -> str | None:
 
 
 def _missing(c: "ReportData") -> str | None:
-    if not c.estimates:
-        return None
+    parts = [e.text for e in c.exclusions]
+    parts += [_missing_marks(c)] if c.estimates else []
+    return " ".join(parts) or None
+
+
+def _missing_marks(c: "ReportData") -> str:
     rules = "; ".join(
         f"{SILENCE[rule]} by {and_so(names)}"
         for rule, names in missing_rules(c.without_logprobs.measures).items()

@@ -71,6 +71,9 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "methods": methods(data.without_overall),
         "checklists": {guideline.name: filled(data, guideline) for guideline in GUIDELINES},
         "cards": data.benchmarks,
+        "exclusions": [
+            {"benchmark": e.benchmark, "spec": e.spec, **e.facts, "text": e.text} for e in data.exclusions
+        ],
         "case_counts": data.case_counts(data.items),
         "contamination": contamination(data),
         "dates": _dates(data),
@@ -239,7 +242,7 @@ def _account_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
         counted = v["case_counts"].get(b.benchmark)
         facts = {"spec": b.spec, "signature": b.signature, **(counted.facts if counted else {})}
         yield "card", {"benchmark": b.benchmark, **facts, **asdict(b.card)}
-    yield from _each(v, "contamination", "dates", "provenance")
+    yield from _each(v, "exclusions", "contamination", "dates", "provenance")
     yield from (("endpoint", dict(row)) for row in v["endpoints"])
     yield from (("identical repeats", {"candidate": name}) for name in v["identical"])
     yield from (("limitation", {"text": line}) for line in v["limitations"])

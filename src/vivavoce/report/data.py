@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from vivavoce.core.cases import CaseCount, Cases, count_cases
+from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Measure
 from vivavoce.store.comparisons import comparison_tests
 from vivavoce.store.read import Benchmark
@@ -28,8 +29,8 @@ class ReportData(NamedTuple):
     `logprob_rows` what came of log-likelihood requests, scored or not. `cases` are those of the run's items.
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
     latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
-    where all came on one. `overall_scores` are the scores of single answers behind an overall that is
-    primary.
+    where all came on one. `exclusions` are the rows that benchmarks left out. `overall_scores` are the scores
+    of single answers behind an overall that is primary.
     """
 
     name: str
@@ -53,6 +54,11 @@ class ReportData(NamedTuple):
     primary_pairs: Rows = ()
     overall_scores: pl.DataFrame | None = None
     days: pl.DataFrame | None = None
+    exclusions: Sequence[ExclusionCounts] = ()
+
+    def left_out(self, benchmark: str) -> list[str]:
+        """The sentences on the rows that a benchmark left out."""
+        return [counts.text for counts in self.exclusions if counts.benchmark == benchmark]
 
     def case_counts(self, items: pl.DataFrame) -> dict[str, CaseCount]:
         """By benchmark how many cases these items are, and how many repeat another one."""

@@ -63,6 +63,7 @@ def _of_items(c: ReportData) -> Iterator[str]:
                 f"intervals and comparisons, questions on one case count as one.{repeats}"
             )
         yield from (f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+    yield from (f"{e.text} Nobody was asked them." for e in c.exclusions)
     yield from (f"{line} What the others would have shown is not known." for line in sampled(c.items))
     if c.redact:
         yield "Texts of questions, answers and notes are redacted here; the figures rest on them."

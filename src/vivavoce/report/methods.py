@@ -44,6 +44,7 @@ def _benchmarks(c: "ReportData") -> str:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         if items.height:
             sentences.append(_benchmark(benchmark, items, counts.get(benchmark.benchmark)))
+            sentences += c.left_out(benchmark.benchmark)
     if not sentences:
         return ""
     samples = sampled(c.items)

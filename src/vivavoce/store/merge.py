@@ -34,9 +34,9 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
 
     All or nothing. A failure on one side gives way to what is there on the other. Looks at the source count
     as looks at the result. Merging the same run again brings nothing. Raises `InputError` where the two
-    differ: in the wording of an item, in the sample that was asked, the text of an answer, the declaration of
-    a measure, a mark, or what is kept under the name of an edit; `StoreError` where one of the two does not
-    fit its hashes.
+    differ: in the wording of an item, in the sample that was asked, in the rows left out, the text of an
+    answer, the declaration of a measure, a mark, or what is kept under the name of an edit; `StoreError`
+    where one of the two does not fit its hashes.
 
     `by_repeats` are signatures of measures that score an answer beside its other repeats: their marks of
     answers that get further repeats here are dropped, so that `viva score` makes them again.
@@ -52,7 +52,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)
-        for query in _OTHER_SAMPLE:
+        for query in (*_OTHER_SAMPLE, *_OTHER_EXCLUSIONS):
             _refuse(db, source, *query)
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
@@ -170,6 +170,39 @@ _OTHER_SAMPLE = (
         "asked.",
     ),
 )
+# Reasons are words of a loader, which another version may say otherwise; which rows it was is a fact.
+_LEFT_OUT = (
+    '(SELECT list_id, json_group_array(json_array(file, "row")) AS rows FROM '
+    '(SELECT list_id, file, "row" FROM {0}.exclusions ORDER BY list_id, file, "row") GROUP BY list_id)'
+)
+"""By list the rows that were left out, in an order of their own."""
+_OTHER_EXCLUSIONS = (
+    (
+        "b.benchmark, tl.items, l.items",
+        "FROM theirs.exclusion_lists tl JOIN theirs.benchmarks tb USING (benchmark_id) "
+        "JOIN main.benchmarks b ON b.benchmark = tb.benchmark "
+        "JOIN main.exclusion_lists l ON (l.benchmark_id, l.spec) = (b.benchmark_id, tl.spec) "
+        f"JOIN {_LEFT_OUT.format('theirs')} tr ON tr.list_id = tl.list_id "
+        f"JOIN {_LEFT_OUT.format('main')} r ON r.list_id = l.list_id "
+        "WHERE (tl.items, tr.rows) IS NOT (l.items, r.rows)",
+        "other rows of {0} were left out there ({1:,} are questions there and {2:,} here): collect both runs "
+        "from the same files.",
+    ),
+    *(
+        (
+            "b.benchmark",
+            f"FROM {ours}.exclusion_lists l JOIN {ours}.benchmarks b USING (benchmark_id) "
+            f"JOIN {theirs}.benchmarks o ON (o.benchmark, o.spec) = (b.benchmark, l.spec) "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {theirs}.exclusion_lists ol "
+            "WHERE (ol.benchmark_id, ol.spec) = (o.benchmark_id, o.spec))",
+            f"rows of {{0}} were left out {where}: collect both runs from the same files.",
+        )
+        for ours, theirs, where in (
+            ("theirs", "main", "there, and none here"),
+            ("main", "theirs", "here, and none there"),
+        )
+    ),
+)
 _OTHER_CONTENT = (
     (
         "tm.metric, tm.criterion",
@@ -214,6 +247,20 @@ _ITEM = (
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "
     "SELECT benchmark, spec, signature, card FROM theirs.benchmarks WHERE true ON CONFLICT DO NOTHING",
+    """
+    INSERT INTO main.exclusion_lists (benchmark_id, spec, signature, items)
+    SELECT b.benchmark_id, tl.spec, tl.signature, tl.items
+    FROM theirs.exclusion_lists tl JOIN theirs.benchmarks tb USING (benchmark_id)
+         JOIN main.benchmarks b ON b.benchmark = tb.benchmark WHERE true ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO main.exclusions (list_id, file, "row", reason) SELECT l.list_id, te.file, te."row", te.reason
+    FROM theirs.exclusions te JOIN theirs.exclusion_lists tl USING (list_id)
+         JOIN theirs.benchmarks tb ON tb.benchmark_id = tl.benchmark_id
+         JOIN main.benchmarks b ON b.benchmark = tb.benchmark
+         JOIN main.exclusion_lists l ON (l.benchmark_id, l.spec) = (b.benchmark_id, tl.spec)
+    WHERE NOT EXISTS (SELECT 1 FROM main.exclusions e WHERE e.list_id = l.list_id) ORDER BY te.exclusion_id
+    """,
     f"INSERT INTO main.items (benchmark_id, version, current, {_ITEM}) "
     "SELECT b.benchmark_id, (SELECT coalesce(max(v.version), 0) + 1 FROM main.items v WHERE "
     "(v.benchmark_id, v.item, v.variant) = (b.benchmark_id, ti.item, ti.variant)), 1, "

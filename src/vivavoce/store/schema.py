@@ -296,6 +296,27 @@ CREATE TABLE score_checksums (
 CREATE TABLE table_hashes (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES)
+# Of a benchmark that is read by several specs each has a list. `row` is a number or an id.
+_EXCLUSIONS = """
+CREATE TABLE exclusion_lists (
+    list_id      INTEGER PRIMARY KEY,
+    benchmark_id INTEGER NOT NULL REFERENCES benchmarks,
+    spec         TEXT NOT NULL,
+    signature    TEXT NOT NULL,
+    items        INTEGER NOT NULL,
+    UNIQUE (benchmark_id, spec)
+) STRICT;
+
+CREATE TABLE exclusions (
+    exclusion_id INTEGER PRIMARY KEY,
+    list_id      INTEGER NOT NULL REFERENCES exclusion_lists,
+    file         TEXT NOT NULL,
+    "row"        ANY NOT NULL CHECK (typeof("row") IN ('integer', 'text')),
+    reason       TEXT NOT NULL
+) STRICT;
+CREATE INDEX exclusions_of_list ON exclusions (list_id);
+"""
+
+MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS)
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

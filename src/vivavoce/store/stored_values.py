@@ -11,7 +11,7 @@ from typing import Any
 from vivavoce.store.damage import DamagedValue, decoding
 from vivavoce.store.schema import STATUSES
 
-SMALL = ("benchmarks", "candidates", "edits", "measures", "statuses", "score_checksums")
+SMALL = ("benchmarks", "candidates", "edits", "measures", "statuses", "score_checksums", "exclusion_lists")
 """Tables of few rows, which every command reads: they are checked when a run is opened."""
 
 

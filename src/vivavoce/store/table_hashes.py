@@ -1,4 +1,4 @@
-"""The hashes of the tables that say what was scored: items with their labels, candidates, benchmarks.
+"""The hashes of the tables that say what was scored: items with labels, rows left out, candidates.
 
 Groups decide every interval and roles who is compared, and neither is content that an item's own hash covers.
 Each of these tables has one hash over its rows, so that a row that was changed, added or taken away is found.
@@ -16,6 +16,8 @@ _COLUMNS = {
     "format, source, origin, weight, meta",
     "candidates": "candidate_id, candidate, role",
     "benchmarks": "benchmark_id, benchmark, spec, signature, card",
+    "exclusion_lists": "list_id, benchmark_id, spec, signature, items",
+    "exclusions": 'exclusion_id, list_id, file, "row", reason',
 }
 _CHUNK = 1_000
 """Rows that are written as one JSON text; another number would be another hash."""
@@ -42,7 +44,7 @@ def changed_tables(db: sqlite3.Connection, *tables: str) -> Iterator[str]:
     for table in tables or _COLUMNS:
         if stored.get(table, empty) != _hash(db, table):
             labels = " (groups, categories, weights and other labels)" if table == "items" else ""
-            yield f"the table of {table} does not fit its hash{labels}"
+            yield f"the table of {table.replace('_', ' ')} does not fit its hash{labels}"
 
 
 def _hash(db: sqlite3.Connection, table: str) -> str:

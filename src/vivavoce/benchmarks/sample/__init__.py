@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vivavoce.benchmarks import Benchmark
 from vivavoce.benchmarks.files import JSONLines
-from vivavoce.core.records import Card, Item
+from vivavoce.core.records import Card, Exclusion, Item
 from vivavoce.core.registry import benchmark, file_hash
 
 CANDIDATES = ("Model A (made up)", "Model B (made up)", "Model C (made up)")
@@ -55,7 +55,7 @@ class Sample(Benchmark):
             primary="accuracy",
         )
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[Item | Exclusion]:
         """Base items, each followed by its twins; explanation and planted answer stand in `meta`."""
         with _packaged("exam.jsonl") as path:
             yield from JSONLines(path=path, name="sample").items()

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from vivavoce.benchmarks import load_examples
 from vivavoce.core.errors import InputError, StoreError
+from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
 from vivavoce.models.candidates import CandidateConfig
@@ -31,10 +32,11 @@ from vivavoce.pipeline.collect.loglikelihood import (
     prompt_builder,
 )
 from vivavoce.pipeline.collect.plan import CollectPlan
+from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
 from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import put_benchmark, put_candidates, put_finding, put_provenance
+from vivavoce.store.write import put_candidates, put_finding, put_provenance
 
 ModelFacts = Mapping[str, Mapping[str, Any]]
 """By name how local models ran: their weights, device and versions."""
@@ -44,7 +46,7 @@ class Collected(NamedTuple):
     """What a collect did, and whether it added responses to a run whose results had been seen: a `look`.
 
     `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `items`,
-    which are those of the plan.
+    which are those of the plan. `exclusions` counts the rows that the benchmark leaves out.
     """
 
     tally: UsageCounter
@@ -53,6 +55,16 @@ class Collected(NamedTuple):
     outcome: LogprobOutcome | None = None
     inapplicable: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
+    exclusions: ExclusionCounts | None = None
+
+
+@runtime_checkable
+class HearsRemarks(Protocol):
+    """A progress that also takes what is to be said before anybody is asked."""
+
+    def remark(self, sentence: str) -> None:
+        """Show a sentence."""
+        ...
 
 
 def collect(
@@ -82,6 +94,9 @@ def collect(
         _check_wording(run, plan)
         facts = _facts(connected)
         _check_weights(run, facts)
+        if isinstance(progress, HearsRemarks):
+            for sentence in exclusion_sentences(run, plan.benchmark):
+                progress.remark(sentence)
         with leased(run, _works(plan)) as lease:
             total = _prepare(run, plan, connected)
             account = _Account(run, plan, privacy, total, facts)
@@ -106,7 +121,8 @@ def collect(
                 raise
             look = account.close()
     logprobs = outcome if plan.tasks else None
-    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, plan.items)
+    counts = plan.benchmark.exclusion_counts
+    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, plan.items, counts)
 
 
 def _works(plan: CollectPlan) -> list[str]:
@@ -117,9 +133,8 @@ def _works(plan: CollectPlan) -> list[str]:
 
 def _prepare(run: RunFile, plan: CollectPlan, connected: Sequence[Connected]) -> int:
     """Store the items and candidates; the number of requests there are to make."""
-    loaded = plan.benchmark
     with run.writing() as db:
-        put_benchmark(db, loaded.card, plan.items, spec=loaded.spec, signature=loaded.signature)
+        store_loaded(db, plan.benchmark, plan.items)
         put_candidates(db, {str(c.spec): c.role for c in plan.candidates})
     if not plan.tasks:
         return count_unanswered(run, plan)
@@ -239,6 +254,7 @@ class _Account:
             "allow": list(self.privacy.allow),
             "allow_phi": self.privacy.allow_phi,
             "requests": self.total,
+            **(counts.numbers if (counts := self.plan.benchmark.exclusion_counts) else {}),
             **entries,
         }
 

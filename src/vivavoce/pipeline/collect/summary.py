@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.cases import count_items
+from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
@@ -85,13 +86,16 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
             f"{calls:,} requests: {len(plan.items):,} questions in {n_groups:,} cases, {plan.repeats} "
             f"{'time' if plan.repeats == 1 else 'times'} each, {candidates}."
         )
-    lines += filter(None, [counted.text])
+    excluded = plan.benchmark.exclusion_counts
+    lines += filter(None, [counted.text, getattr(excluded, "text", "")])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
         effective = effective_groups([item.group for item in plan.items])
         differences = [(share, mde(math.sqrt(share / effective), df=effective - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
-    return Finding(study="collect", rows=tuple(e._asdict() for e in estimates), text="\n".join(lines))
+    facts = exclusion_facts(excluded)
+    rows = tuple({**estimate._asdict(), **facts} for estimate in estimates)
+    return Finding(study="collect", rows=rows, text="\n".join(lines))
 
 
 def _cost_sentence(estimates: Sequence[CostEstimate], *, logprobs: bool) -> str:
@@ -143,6 +147,7 @@ def done(collected: Collected, path: str) -> Finding:
         "causes": dict(causes.most_common()),
         "sent": tally.traffic.rows,
         **counted.facts,
+        **exclusion_facts(collected.exclusions),
     }
     if outcome is not None:
         row["calls"] = tally.done

@@ -10,6 +10,7 @@ from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.records import Item, Response, ResponseStatus, Role
 from vivavoce.core.tables import ITEMS, Line, cell_names
 from vivavoce.core.text import is_blank, one_line
@@ -21,6 +22,7 @@ from vivavoce.pipeline.exchange.column_names import (
     named_options,
     spread_options,
 )
+from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.rows import (
     by_name,
     listed,
@@ -38,11 +40,15 @@ from vivavoce.pipeline.exchange.sources import (
     Source,
     read_source,
 )
-from vivavoce.pipeline.stored_benchmarks import load_benchmark, only_benchmark
+from vivavoce.pipeline.stored_benchmarks import (
+    load_benchmark,
+    only_benchmark,
+    store_loaded,
+    with_earlier_exclusions,
+)
 from vivavoce.store.generated import made_items
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
-from vivavoce.studies.text import count
+from vivavoce.store.write import put_candidates, put_provenance, put_responses
 
 COLUMNS = (
     *("item", "variant", "candidate", "repeat", "edit", "text", "status", "reasoning", "finish_reason"),
@@ -53,51 +59,6 @@ _NEEDED = {
     "candidate": "--map candidate=COLUMN or --set candidate=NAME",
     "text": "--map text=COLUMN",
 }
-
-
-class Imported(NamedTuple):
-    """What an import of answers did, in rows of the file.
-
-    `skipped` rows answer items outside the benchmark, or that its settings leave out; `skipped_items` names
-    these. `probes` rows hold what a model told of its probabilities: they are no answers in words, and are
-    left out too. The benchmark has `questions` in so many `cases`; `repeated` of them repeat another one.
-    `matched` gives the columns that were found under other names than ours, by field; `formats` how many
-    questions were taken for each format, where the table stated none; `left_out` the columns not used.
-    `benchmark` is the spec of what was answered.
-    `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
-    why one of them was guessed.
-    """
-
-    responses: int
-    candidates: int
-    items: int
-    blank: int
-    failed: int
-    skipped: int
-    new: int
-    unchanged: int
-    replaced: int
-    identical_repeats: tuple[str, ...]
-    probes: int = 0
-    skipped_items: tuple[str, ...] = ()
-    questions: int = 0
-    repeated: int = 0
-    cases: int = 0
-    matched: Mapping[str, str] = {}
-    formats: Mapping[str, int] = {}
-    left_out: tuple[str, ...] = ()
-    delimiter: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    guess: str = ""
-    benchmark: str = ""
-
-    def __str__(self) -> str:
-        return (
-            f"{count(self.responses, 'answer')} of {count(self.candidates, 'candidate')} to "
-            f"{count(self.items, 'item')} ({self.new} new, {self.unchanged} unchanged, {self.replaced} "
-            f"replacing failures); {self.blank} blank, {self.failed} failed, {self.skipped} skipped."
-        )
 
 
 class Answers(NamedTuple):
@@ -144,6 +105,7 @@ def read_answers(
     with source.named():
         in_table = "question" in constants or holds_questions(present, columns)
         with_questions = loaded is None and in_table
+        refuse_faulty(reading.faulty, with_questions=with_questions)
         check_fields((*columns, *constants), (*COLUMNS, *ITEMS) if with_questions else COLUMNS)
         matched = match_answers(present, map=columns, set=constants, with_questions=with_questions)
         spread = spread_options(
@@ -154,7 +116,8 @@ def read_answers(
     matched |= named_options(spread)
     inferred: Mapping[str, int] = {}
     if with_questions:
-        loaded, lines, inferred = table_items(lines, name or source.stem)
+        loaded, lines, inferred = table_items(lines, name or source.stem, reading.faulty)
+        loaded = with_earlier_exclusions(run, loaded, source.name)
         lines = filter(_of_answer, lines)
     loaded = loaded or _benchmark_of(run, source, present)
     loaded = loaded.joined(made_items(run, loaded.items[0].benchmark))
@@ -162,6 +125,17 @@ def read_answers(
         lines = map(_with_text, lines)
     responses, skipped, probes = _responses(lines, loaded, matched)
     return Answers(source, loaded, responses, skipped, probes, matched, inferred)
+
+
+def refuse_faulty(faulty: str, *, with_questions: bool) -> None:
+    """Raise `InputError` for a word that says nothing, and where the questions are not those of the table."""
+    if faulty not in get_args(Faulty):
+        raise InputError(f"faulty {faulty!r}: write refuse or exclude.")
+    if faulty == "exclude" and not with_questions:
+        raise InputError(
+            "faulty=exclude is for the questions of a table, and these stand elsewhere: write it into the "
+            "spec of the benchmark, as jsonl(path=exam.jsonl, faulty=exclude)."
+        )
 
 
 def check_fields(names: Iterable[str], fields: Sequence[str]) -> None:
@@ -234,14 +208,7 @@ def import_answers(
         raise _no_answers(answers)
     with run.writing() as db:
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
-        items = put_benchmark(
-            db,
-            loaded.card,
-            loaded.items,
-            spec=loaded.spec,
-            signature=loaded.signature,
-            new_version=new_version,
-        )
+        items = store_loaded(db, loaded, loaded.items, new_version=new_version)
         keys = put_candidates(db, {c: roles.get(c, roles_stored.get(c, "candidate")) for c in candidates})
         stored = put_responses(db, responses, items=items, candidates=keys)
         put_provenance(
@@ -255,6 +222,7 @@ def import_answers(
                 "set": dict(constants),
                 "roles": dict(roles),
                 **stored._asdict(),
+                **(counts.numbers if (counts := loaded.exclusion_counts) else {}),
                 "skipped": answers.skipped.total(),
                 "probes": answers.probes,
                 "matched": dict(answers.matched),
@@ -284,6 +252,8 @@ def import_answers(
         sheet=source.dialect.sheet,
         guess=source.guess,
         benchmark=loaded.spec,
+        benchmark_name=loaded.items[0].benchmark,
+        **exclusion_facts(loaded.exclusion_counts),
     )
 
 

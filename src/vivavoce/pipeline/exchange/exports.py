@@ -24,6 +24,7 @@ from vivavoce.pipeline.exchange.exporters import Exported, Exporter
 from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature
 from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.stored_benchmarks import without_reasons
 from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 Form = Literal["parquet", "csv"]
 TABLES = (
-    *("items", "responses", "scores", "estimates", "measures", "benchmarks", "findings", "provenance"),
+    *("items", "responses", "scores", "estimates", "measures", "benchmarks", "exclusions", "findings"),
+    "provenance",
     "calls",
 )
 
@@ -123,6 +125,7 @@ def export_tables(
             for name in names:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
                 table = hidden(table) if hidden else table
+                table = without_reasons(table) if hidden and name == "exclusions" else table
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
             text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
@@ -194,6 +197,9 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "DELETE FROM leases",
         "DELETE FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone)",
         "DELETE FROM items WHERE item_id IN (SELECT item_id FROM temp.gone)",
+        "DELETE FROM exclusions WHERE list_id IN (SELECT list_id FROM exclusion_lists "
+        "WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items))",
+        "DELETE FROM exclusion_lists WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
         "DELETE FROM benchmarks WHERE benchmark_id NOT IN (SELECT benchmark_id FROM items)",
         "DELETE FROM candidates WHERE candidate_id NOT IN (SELECT candidate_id FROM responses)",
         "DELETE FROM measures WHERE measure_id NOT IN (SELECT measure_id FROM scores)",

@@ -6,8 +6,9 @@ from typing import Any
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered
 from vivavoce.core.cases import count_items
+from vivavoce.core.exclusions import Faulty, exclusion_facts
 from vivavoce.core.tables import ITEMS
-from vivavoce.pipeline.exchange.answers import Imported, check_fields
+from vivavoce.pipeline.exchange.answers import check_fields, refuse_faulty
 from vivavoce.pipeline.exchange.column_names import (
     OF_RESPONSES,
     by_field,
@@ -17,10 +18,12 @@ from vivavoce.pipeline.exchange.column_names import (
     named_options,
     spread_options,
 )
+from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.rows import renamed
 from vivavoce.pipeline.exchange.sources import Source
+from vivavoce.pipeline.stored_benchmarks import store_loaded, with_earlier_exclusions
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import put_benchmark, put_provenance
+from vivavoce.store.write import put_provenance
 
 
 def holds_answers(source: Source, map: Mapping[str, str], set: Mapping[str, Any]) -> bool:
@@ -31,23 +34,33 @@ def holds_answers(source: Source, map: Mapping[str, str], set: Mapping[str, Any]
 
 
 def import_questions(
-    run: RunFile, source: Source, *, name: str | None, map: Mapping[str, str], set: Mapping[str, Any]
+    run: RunFile,
+    source: Source,
+    *,
+    name: str | None,
+    map: Mapping[str, str],
+    set: Mapping[str, Any],
+    faulty: Faulty = "refuse",
 ) -> Imported:
     """Store the questions of the source as a benchmark, for models to be asked."""
+    refuse_faulty(faulty, with_questions=True)
     map = by_field(map)
     with source.named():
         check_fields((*map, *set), ITEMS)
         matched = match_answers(columns_of(source.lines), map=map, set=set, with_questions=True)
         spread = spread_options(source.lines, {*set, *matched}, matched, needed=("question",))
     lines = renamed(gathered(source.lines, spread), matched, map, set)
-    loaded, _, formats = table_items(lines, name or source.stem)
+    loaded, _, formats = table_items(lines, name or source.stem, faulty)
+    loaded = with_earlier_exclusions(run, loaded, source.name)
+    excluded = exclusion_facts(loaded.exclusion_counts)
     matched |= named_options(spread)
     with run.writing() as db:
-        put_benchmark(db, loaded.card, loaded.items, spec=loaded.spec, signature=loaded.signature)
+        store_loaded(db, loaded, loaded.items)
         body = (
             source.record
             | source.read_as
             | {"benchmark": loaded.spec, "matched": matched, "formats": formats}
+            | (counts.numbers if (counts := loaded.exclusion_counts) else {})
         )
         put_provenance(db, "import questions", body, changed=len(loaded.items))
     facts = count_items(loaded.items)
@@ -55,5 +68,6 @@ def import_questions(
         responses=0, candidates=0, items=0, blank=0, failed=0, skipped=0, new=0, unchanged=0, replaced=0,
         identical_repeats=(), questions=facts.questions, repeated=facts.repeated, cases=facts.cases,
         matched={ours: theirs for ours, theirs in matched.items() if ours != theirs}, formats=formats,
-        benchmark=loaded.spec, **source.dialect._asdict(), guess=source.guess,
+        benchmark=loaded.spec, benchmark_name=loaded.items[0].benchmark, guess=source.guess,
+        **source.dialect._asdict(), **excluded,
     )  # fmt: skip

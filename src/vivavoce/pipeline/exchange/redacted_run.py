@@ -16,6 +16,7 @@ from vivavoce.core.cases import Content, place_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
 from vivavoce.pipeline.load import scored_items
+from vivavoce.pipeline.stored_benchmarks import is_ours
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
@@ -63,6 +64,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     _redact_items(db, mark)
     _redact_responses(db, mark)
     _redact_scores(db, mark)
+    _redact_exclusions(db, mark)
     _redact_calls(db, mark)
     _redact_journals(db)
     put_provenance(db, VERB, {"of": of, "unscored": dict(unscored)}, changed=0)
@@ -170,6 +172,14 @@ def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
     db.create_function("hidden_parts", 1, lambda parts: _json(parts, mark, "parts"))
     db.execute("UPDATE scores SET note = hidden_note(note) WHERE note IS NOT NULL")
     db.execute("UPDATE scores SET parts = hidden_parts(parts) WHERE parts IS NOT NULL")
+
+
+def _redact_exclusions(db: sqlite3.Connection, mark: Mark) -> None:
+    """Our loaders' reasons hold no text of a row; those of others may."""
+    db.create_function("hidden_reason", 1, lambda reason: mark(reason, "reason"))
+    for key, spec in db.execute("SELECT list_id, spec FROM exclusion_lists").fetchall():
+        if not is_ours(spec):
+            db.execute("UPDATE exclusions SET reason = hidden_reason(reason) WHERE list_id = ?", (key,))
 
 
 def _redact_calls(db: sqlite3.Connection, mark: Mark) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
+from vivavoce.core.exclusions import Faulty
 from vivavoce.core.frames import data_lines
 from vivavoce.core.registry import file_hash
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, is_file, open_table
@@ -21,10 +22,14 @@ Data = Any
 
 
 class Reading(NamedTuple):
-    """What the user says of how data are to be read: how a file is written, which columns are models."""
+    """What the user says of how data are to be read.
+
+    That is how a file is written, which columns are models, and what becomes of questions that can be none.
+    """
 
     dialect: Dialect = AS_FOUND
     models: Columns = ()
+    faulty: Faulty = "refuse"
 
 
 AS_IT_IS = Reading()

@@ -13,6 +13,7 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import SCORES
 from vivavoce.store import read
 from vivavoce.store.damage import decoding
+from vivavoce.store.exclusions import exclusion_rows
 
 Estimates = Callable[[], Sequence[Mapping[str, Any]]]
 """Gives the rows of the table of estimates, where that is asked for."""
@@ -112,6 +113,7 @@ _READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
     "scores": _scores,
     "measures": _measures,
     "benchmarks": _benchmarks,
+    "exclusions": exclusion_rows,
     "findings": _findings,
     "provenance": _provenance,
     "calls": _calls,
@@ -148,6 +150,7 @@ _TABLES = {
     "estimates": "What each candidate scored by each measure, with 95% intervals.",
     "measures": "What gave the marks: a row per criterion of a metric.",
     "benchmarks": "The exams, with source, licence and known faults.",
+    "exclusions": "The rows of the exams' files that are no questions here, each with the reason.",
     "findings": "What was compared and studied, oldest first; each on its data is a test.",
     "provenance": "What was done to the run, oldest first.",
     "calls": "What was asked of models, oldest first: a row per request, with tokens and cost; no texts.",
@@ -216,6 +219,8 @@ MEANINGS = {
     "access": "open, registered, credentialed or own",
     "citation": "what to cite",
     "faults": "what is known to be wrong with it (a list)",
+    "file": "the file of the exam in which the row stands",
+    "row": "the row's number in its file, or the id that it bears there",
     "made_at": "when, in UTC",
     "study": "which study, or compare",
     "settings": "what it was asked, as JSON",
@@ -244,7 +249,7 @@ MEANINGS = {
     "n_set_aside": "answers to which the metric does not apply: in no mean, coverage and bound",
     "n_failed": "marks that failed: never averaged",
     "n_unscored": "expected answers without a mark: never asked, or not marked yet",
-    "reason": "why a figure is null",
+    "reason": "why a figure is null, or why a row was left out",
     "set_low": "the estimate if every failed mark were the worst",
     "set_high": "the estimate if every failed mark were the best",
     "bound_low": "the lower end of the interval around both",

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
 
 from vivavoce.core.cases import CaseCount
+from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import causes_said, is_blank
@@ -71,6 +73,18 @@ class QuestionsRow:
     shared: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExclusionsRow:
+    """The rows of a benchmark's files that were left out under a spec, of how many, and why."""
+
+    about: str = "exclusions"
+    benchmark: str
+    spec: str
+    excluded: int
+    excluded_of: int
+    exclusions: Mapping[str, int]
+
+
 COLUMNS = columns(ScoresRow)
 CALLS = columns(CallsRow)
 QUESTIONS = columns(QuestionsRow)
@@ -84,10 +98,12 @@ def status(
     only: Mapping[int, frozenset[tuple[str, str, str]]] | None = None,
     probes: Mapping[int, str] | None = None,
     cases: Sequence[CaseCount] = (),
+    exclusions: Sequence[ExclusionCounts] = (),
 ) -> Finding:
     """The scores of the run, its questions, and what was asked; `about` tells the rows apart.
 
     `questions`: a `QuestionsRow` per benchmark, from `cases`; `shared` cases stand in another benchmark too.
+    `exclusions`: an `ExclusionsRow` per spec under which rows of a benchmark were left out.
     `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
     in its place the name of the requests for log-likelihoods; `probes` says which measures score those.
     `calls`: a `CallsRow` per model, endpoint and purpose, from those of `store.calls.spent`. Failed calls may
@@ -117,9 +133,19 @@ def status(
     rows.sort(key=lambda r: (r.benchmark, r.candidate, r.metric or "", r.criterion or ""))
     calls_rows = [_calls_row(call) for call in calls]
     questions = [QuestionsRow(**counted._asdict()) for counted in cases]
-    text = [*(counted.summary for counted in cases), *map(_sentence, rows), *map(_bill, calls_rows)]
-    every = (*rows, *calls_rows, *questions)
+    left_out = list(map(_exclusions_row, exclusions))
+    text = [
+        *(counted.summary for counted in cases),
+        *map(attrgetter("text"), exclusions),
+        *map(_sentence, rows),
+        *map(_bill, calls_rows),
+    ]
+    every = (*rows, *calls_rows, *questions, *left_out)
     return Finding(study="status", rows=tuple(map(as_mapping, every)), text="\n".join(text))
+
+
+def _exclusions_row(counts: ExclusionCounts) -> ExclusionsRow:
+    return ExclusionsRow(benchmark=counts.benchmark, spec=counts.spec, **counts.facts)
 
 
 def _calls_row(spent: Mapping[str, Any]) -> CallsRow:

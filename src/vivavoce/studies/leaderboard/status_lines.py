@@ -11,15 +11,17 @@ STATES = ("ok", "unanswered", "unreadable", "failed", "set_aside")
 
 
 def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool) -> tuple[str, ...]:
-    """Five lines on the rows of a status; `compared` says whether the run holds a comparison.
+    """Five lines on the rows of a status, and one more for each benchmark of which rows were left out.
 
-    `path` is that of the run, for the command of the last line.
+    `compared` says whether the run holds a comparison; `path` is that of the run, for the command of the last
+    line.
     """
     every = [row for row in rows if row["about"] == "marks"]
     calls = [row for row in rows if row["about"] == "calls"]
     scores = [row for row in every if row["criterion"] is not None]
     return (
         _contents(rows, every, scores),
+        *_left_out(rows),
         _coverage(scores, every),
         _missing(scores or every),
         _cost(calls),
@@ -44,6 +46,19 @@ def _contents(
         f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
+
+
+def _left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many rows of a benchmark are no questions, and the reason that most of them share."""
+    lines = []
+    for row in rows:
+        if row["about"] == "exclusions":
+            reason, n = next(iter(row["exclusions"].items()))
+            lines.append(
+                f"Left out: {row['excluded']:,} of {row['excluded_of']:,} rows of "
+                f"{one_line(row['benchmark'], 40)}; most often ({n:,}) {one_line(reason, 60)}."
+            )
+    return lines
 
 
 def _coverage(scores: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]) -> str:
