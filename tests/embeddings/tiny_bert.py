@@ -16,8 +16,8 @@ def tiny_bert(folder: Path, *, seed: int = 0, layers: int = 3, pad: bool = True,
     letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789.,;!?"]
     vocabulary = [*SPECIAL, *WORDS.split(), *letters, *(f"##{letter}" for letter in letters)]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    tokeniser = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=LONGEST)
+    ids = {piece: k for k, piece in enumerate(vocabulary)}
+    tokeniser = BertTokenizerFast(vocab=ids, model_max_length=LONGEST)
     if not pad:
         tokeniser.pad_token = None
     tokeniser.save_pretrained(folder)

@@ -13,12 +13,12 @@ from vivavoce.cli.table_text import table_text
 from vivavoce.core.text import printable, printable_json
 
 
-def print_json(command: str, run: Path | None, rows: object) -> None:
-    """One object: schema, run and rows; null where there is nothing, never NaN.
+def print_json(command: str, run: Path | None, rows: object, **more: object) -> None:
+    """One object: schema, run, rows and what else there is; null where there is nothing, never NaN.
 
     What could drive a terminal stands as an escape of JSON, so that it is the same to whoever reads it.
     """
-    answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows}
+    answer = {"schema": f"viva.{command}/1", "run": run and str(run), "rows": rows, **more}
     print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1)))
 
 

@@ -110,7 +110,7 @@ def score(
             progress=progress,
         )
     if json:
-        print_json("score", run, finding.rows)
+        print_json("score", run, finding.rows, passes=finding.passes)
     elif not quiet:
         print_estimates(by_view(finding.rows))
         for note in finding.notes:

@@ -322,12 +322,16 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a study found: rows with named columns, and the sentences that say it."""
+    """What a study found: rows with named columns, and the sentences that say it.
+
+    `passes` of scores: how many texts went through each encoder, by its name.
+    """
 
     study: str
     rows: tuple[Mapping[str, Any], ...]
     text: str = ""
     notes: tuple[str, ...] = ()
+    passes: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join([self.text, *self.notes]) if self.notes else self.text

@@ -6,6 +6,7 @@ sentence-transformers), which ClinIQLink takes. `encode` reads as much of a text
 gives the states of any hidden layers with the vector, in one pass.
 """
 
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -30,6 +31,10 @@ BUDGET = 8_192
 """WordPieces in one pass of the model, padding included."""
 STATE_BUDGET = 1 << 25
 """Numbers that the hidden layers of one pass hold, padding included, where layers are read: 128 MiB."""
+
+
+_BEGINS = ("Ġ", "▁")
+_PUNCTUATION = frozenset(("", *string.punctuation))
 
 
 class Embedder(Protocol):
@@ -121,7 +126,8 @@ class Encoder:
 
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        ids = self._tokenizer(list(texts), truncation=True, max_length=LONGEST)["input_ids"]
+        longest = min(LONGEST, self.longest or LONGEST)
+        ids = self._tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for k, encoding in self._encodings([Pieces(tuple(row)) for row in ids], ()):
             vectors[k] = encoding.vector
@@ -149,6 +155,20 @@ class Encoder:
         """The ids of the tokens that open and close a text, such as CLS and SEP."""
         ids = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
         return frozenset(k for k in ids if k is not None)
+
+    def words(self, pieces: Pieces) -> list[int]:
+        """The places of pieces that begin a word: no marks, no punctuation, no continuations."""
+        marks = {*self._tokenizer.all_special_ids} - {self._tokenizer.unk_token_id}
+        tokens = self._tokenizer.convert_ids_to_tokens(list(pieces.ids))
+        places = [k for k, piece in enumerate(pieces.ids) if piece not in marks]
+        # Some tokenisers mark what continues a word (##), others what begins one (Ġ, ▁), but for the first.
+        begins = places and any(tokens[k].startswith(_BEGINS) for k in places)
+        return [
+            k
+            for k in places
+            if tokens[k].lstrip("".join(_BEGINS)) not in _PUNCTUATION
+            and (k == places[0] or tokens[k].startswith(_BEGINS) if begins else "##" not in tokens[k])
+        ]
 
     def nbytes(self, pieces: Pieces, layers: Sequence[int]) -> int:
         """Bytes of the arrays that `encode` gives for these pieces."""

@@ -34,10 +34,10 @@ class EncodingCache:
     name: a text that was dropped and comes back counts again.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, passes: Counter[str] | None = None) -> None:
         self.limit = limit
         self.nbytes = self.peak = 0
-        self.passes: Counter[str] = Counter()
+        self.passes: Counter[str] = Counter() if passes is None else passes
         self._entries: OrderedDict[tuple[object, str, bool], _Entry] = OrderedDict()
         self._layers: dict[object, frozenset[int]] = {}
 

@@ -32,7 +32,7 @@ class ScoringContext:
     """The tools a metric may use, shared by all metrics of one call so that no text is processed twice.
 
     `pass_no` is the pass over the same responses in which a model is asked. `items` are all of the run,
-    whichever of them are scored.
+    whichever of them are scored. `passes` counts how many texts have passed each encoder, by its name.
     """
 
     MAX_RESULTS = 200_000
@@ -40,10 +40,16 @@ class ScoringContext:
     MAX_BYTES = 256 << 20
     """Bytes of vectors and token states kept in memory; beyond it the least recently used are dropped."""
 
-    def __init__(self, client: "ModelClient | None" = None, items: Iterable[Item] = ()) -> None:
+    def __init__(
+        self,
+        client: "ModelClient | None" = None,
+        items: Iterable[Item] = (),
+        passes: Counter[str] | None = None,
+    ) -> None:
         self._results: dict[tuple[object, str], object] = {}
         self._earlier: dict[tuple[object, str], object] = {}
-        self._encodings = EncodingCache(self.MAX_BYTES)
+        self.passes: Counter[str] = Counter() if passes is None else passes
+        self._encodings = EncodingCache(self.MAX_BYTES, self.passes)
         self._client = client
         self.items = tuple(items)
         self.pass_no = 1
@@ -72,16 +78,13 @@ class ScoringContext:
         """Drop the results that nobody asked for since the last call: memory holds two batches at most."""
         self._earlier, self._results = self._results, {}
 
-    @property
-    def passes(self) -> Counter[str]:
-        """How many texts have passed each encoder in this call, by the encoder's name."""
-        return self._encodings.passes
-
-    def announce(self, metrics: "Iterable[Metric]") -> None:
-        """Let these metrics share passes: a text is then read once for the layers of all of them."""
+    def announce(self, metrics: "Iterable[Metric]", items: Iterable[Item]) -> None:
+        """Let these metrics share passes: a text is then read once for the layers of all that score items."""
+        items = tuple(items)
         for metric in metrics:
-            for encoder, layers in metric.encodings.items():
-                self._encodings.announce(encoder, layers)
+            if any(map(metric.applies_to, items)):
+                for encoder, layers in metric.encodings.items():
+                    self._encodings.announce(encoder, layers)
 
     def footprint(self, texts: Iterable[str]) -> int:
         """Bytes that what is announced of these texts takes; 0 where nothing is announced."""

@@ -71,14 +71,16 @@ def score(
     passes: int = 1,
     desk: ModelClient | None = None,
     progress: Progress | None = None,
+    encoded: Counter[str] | None = None,
 ) -> list[ScoreSummary]:
     """Mark what is not marked yet; failed rows are tried again. `items` restricts to these.
 
     Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
-    rows done and the rows in all. A metric that breaks stops alone; its error comes when those beside it are
-    done. Raises `MetricError` before anything is stored if an item lacks a field
-    that a metric needs, a metric that compares finds one candidate only, or one of probabilities none.
+    rows done and the rows in all; `encoded` gets the texts that passed each encoder. A metric that breaks
+    stops alone; its error comes when those beside it are done. Raises `MetricError` before anything is stored
+    if an item lacks a field that a metric needs, a metric that compares finds one candidate only, or one of
+    probabilities none.
     """
     with run.reading() as db:
         stored = items_by_id(db)
@@ -89,7 +91,8 @@ def score(
         if items is None or (item.benchmark, item.item, item.variant) in items
     }
     commands = _check_all(run, metrics, selected)
-    context = ScoringContext(desk, stored.values())
+    context = ScoringContext(desk, stored.values(), encoded)
+    context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():

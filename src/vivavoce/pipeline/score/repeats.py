@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Reading, Row, Value
+from vivavoce.metrics import ScoringContext
 from vivavoce.store import read
 from vivavoce.store.pending import Pending
 from vivavoce.store.runfile import RunFile
@@ -13,22 +14,31 @@ LENGTH = 1_000_000
 """Characters of a batch: what metrics keep of long answers would otherwise fill the memory."""
 
 
-def batches(todo: Iterable[Pending], size: int, *, with_repeats: bool) -> Iterator[list[Pending]]:
-    """The responses, so many at a time, fewer where they are long.
+def batches(
+    todo: Iterable[Pending], size: int, context: ScoringContext, *, with_repeats: bool
+) -> Iterator[list[Pending]]:
+    """The responses, so many at a time, fewer where they are long or encoders make much of them.
 
-    With repeats all those of a candidate to an item come in one batch.
+    What encoders make of a batch fits in memory, so that no metric drops what the next one needs. With
+    repeats all those of a candidate to an item come in one batch.
     """
     batch: list[Pending] = []
-    length = 0
+    length = nbytes = 0
     for p in todo:
-        is_full = len(batch) >= size or length >= LENGTH
-        if is_full and not (with_repeats and _place(p) == _place(batch[-1])):
+        footprint = context.footprint([p.response.text or "", *p.item.references])
+        is_full = len(batch) >= size or length >= LENGTH or nbytes + footprint > context.MAX_BYTES
+        if batch and is_full and not (with_repeats and _place(p) == _place(batch[-1])):
             yield batch
-            batch, length = [], 0
+            batch, length, nbytes = [], 0, 0
         batch.append(p)
-        length += len(p.response.text or "") + len(p.response.logprobs or "")
+        length += _length(p)
+        nbytes += footprint
     if batch:
         yield batch
+
+
+def _length(p: Pending) -> int:
+    return len(p.response.text or "") + len(p.response.logprobs or "")
 
 
 def _place(p: Pending) -> tuple[int, str]:

@@ -34,7 +34,7 @@ def score_responses(
         todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
         totals, done, start = _record(run, tasks, todo), Counter[int](), 0
         responses = pending(source, _items(tasks), todo.keys)
-        for batch in batches(responses, size, with_repeats=with_repeats):
+        for batch in batches(responses, size, context, with_repeats=with_repeats):
             part = todo.part(start, len(batch))
             start += len(batch)
             scores, broken = _batch_scores(going, batch, part.metrics, context)

@@ -65,6 +65,7 @@ def _with_overalls(
         rows=tuple(row for finding in findings for row in finding.rows),
         text="\n".join(finding.text for finding in findings),
         notes=tuple(dict.fromkeys(note for finding in findings for note in finding.notes)),
+        passes=scored.passes if scored else {},
     )
 
 
@@ -87,16 +88,23 @@ def _score_run(
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = list({registry.signature(m): m for metric in bound for m in _members(metric)}.values())
     to_score = with_generated(run, selected)
+    encoded = Counter[str]()
     with open_client(run, to_score, options) as client:
-        summaries = score(run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress)
+        summaries = score(
+            run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
+            encoded=encoded,
+        )  # fmt: skip
     table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
     finding = estimate_scores(run, table, selected, bad_ends)
     # Metrics chosen by format leave items to each other: only what none of them scores is worth a word.
     sentences = () if unnamed else map(_not_scored, summaries)
-    notes = (*filter(None, sentences), *_notes(run, scorers, summaries), *finding.notes, *unnamed)
-    return replace(finding, study="score", notes=notes)
+    read_by = [
+        f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
+    ]
+    notes = (*filter(None, sentences), *_notes(run, scorers, summaries), *read_by, *finding.notes, *unnamed)
+    return replace(finding, study="score", notes=notes, passes=dict(encoded))
 
 
 def require_separate(kind: str, names: Sequence[object]) -> None:
