@@ -1,5 +1,8 @@
 """A fake model on this machine, to try `viva collect` without a key: it always takes the longest option.
 
+Without options it says the longest sentence of the question again. A model with `short` in its name takes
+the shortest.
+
 Usage: python examples/fake_endpoint.py [PORT], then VLLM_BASE_URL=http://127.0.0.1:PORT/v1 viva collect …
 """
 
@@ -18,8 +21,12 @@ class Endpoint(BaseHTTPRequestHandler):
         """One answer."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         question = asked["messages"][-1]["content"]
-        options = re.findall(r"^[A-Z]\. (.+)$", question, re.MULTILINE) or ["True"]
-        message = {"role": "assistant", "content": f"Answer: {max(options, key=len)}"}
+        options = re.findall(r"^[A-Z]\. (.+)$", question, re.MULTILINE)
+        if not options:
+            sentences = re.split(r"(?<=[.?!])\s+", question.strip())
+            options = ["True"] if "true or false" in question.lower() else sentences
+        choose = min if "short" in asked["model"] else max
+        message = {"role": "assistant", "content": f"Answer: {choose(options, key=len)}"}
         body = json.dumps(
             {
                 "model": asked["model"],

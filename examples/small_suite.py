@@ -13,6 +13,106 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+MEDMCQA = [
+    ("Biochemistry", "Which vitamin is needed to make collagen?",
+     ("Vitamin A", "Vitamin B12", "Vitamin C", "Vitamin K"), 3),
+    ("Pharmacology", "Which of these drugs is a loop diuretic?",
+     ("Spironolactone", "Furosemide", "Hydrochlorothiazide", "Amiloride"), 2),
+    ("Anatomy", "Which bone forms the hip joint with the pelvis?",
+     ("Femur", "Tibia", "Fibula", "Patella"), 1),
+]  # fmt: skip
+"""Subject, question, options, and the number of the right one."""
+
+MEDQA = [
+    ("A 58-year-old man has crushing chest pain, and his ECG shows ST elevation in leads II, III and aVF. "
+     "Which artery is most likely occluded?",
+     ("Right coronary artery", "Left anterior descending artery", "Left main coronary artery", "Aorta"), 0),
+    ("A 24-year-old woman has swallowed 20 g of paracetamol three hours ago. Which antidote does she need?",
+     ("Naloxone", "Flumazenil", "Atropine", "Acetylcysteine"), 3),
+    ("A 6-week-old boy vomits forcefully after each feed, without bile, and is hungry again at once. What is "
+     "the most likely diagnosis?",
+     ("Duodenal atresia", "Pyloric stenosis", "Intussusception", "Hirschsprung disease"), 1),
+]  # fmt: skip
+"""Question, options, and the index of the right one."""
+
+PUBMEDQA = {
+    "90000001": (
+        "Does a text message raise attendance at a diabetes clinic?",
+        ["Made up. 2,000 patients drew lots for a text message or none.",
+         "Attended: 84% with a message, 76% without (95% CI of the difference 4 to 12 points)."],
+        "yes",
+        "A text message raised attendance by 8 percentage points.",
+    ),
+    "90000002": (
+        "Does a poster on hand hygiene lower the rate of catheter infections?",
+        ["Made up. 40 wards drew lots for a poster or none.",
+         "Infections per 1,000 catheter days: 3.1 with the poster, 3.0 without (95% CI -0.6 to 0.8)."],
+        "no",
+        "The poster did not lower the rate.",
+    ),
+    "90000003": (
+        "Does early walking shorten the stay after hip surgery?",
+        ["Made up. 60 patients drew lots for walking on the first or on the second day.",
+         "Days in hospital: 6.0 and 6.9 (95% CI of the difference -2.1 to 0.3)."],
+        "maybe",
+        "The stay was 0.9 days shorter, but the study is too small to tell.",
+    ),
+}  # fmt: skip
+"""Question, abstract, decision and conclusion by PMID."""
+
+MMLU = {
+    "anatomy": ("Which muscle does most of the work of breathing in?",
+                ("Diaphragm", "Trapezius", "Rectus abdominis", "Psoas major"), "A"),
+    "clinical_knowledge": ("Where is the pulse of the radial artery felt?",
+                           ("In the groin", "At the wrist", "Behind the knee", "At the ankle"), "B"),
+    "college_medicine": ("Which protein carries most of the oxygen in blood?",
+                         ("Albumin", "Fibrinogen", "Hemoglobin", "Myoglobin"), "C"),
+    "medical_genetics": ("How many chromosomes does a human somatic cell normally have?",
+                         ("23", "44", "48", "46"), "D"),
+    "professional_medicine": ("A low value of which protein in serum shows a lack of iron?",
+                              ("Albumin", "Ferritin", "Troponin", "Amylase"), "B"),
+    "college_biology": ("In which organelle do animal cells make most of their ATP?",
+                        ("Nucleus", "Ribosome", "Mitochondrion", "Lysosome"), "C"),
+}  # fmt: skip
+
+PRESCRIPTION = [
+    ("Acid reflux",
+     [("Pantoprazole 40 mg", "before breakfast", "14 days"), ("Antacid 10 ml", "at night", "5 days")]),
+    ("Hay fever",
+     [("Cetirizine 10 mg", "at night", "10 days"), ("Saline nose spray", "twice a day", "10 days")]),
+    ("Type 2 diabetes",
+     [("Metformin 500 mg", "twice a day", "30 days"), ("Atorvastatin 20 mg", "at night", "30 days")]),
+]  # fmt: skip
+"""Diagnosis, and name, use and duration of the medicines."""
+
+CONDITIONS = (
+    *("Neoplasms", "Digestive system diseases", "Nervous system diseases", "Cardiovascular diseases"),
+    "General pathological conditions",
+)
+MEDICAL_ABSTRACTS = [
+    (
+        4,
+        "Made up. Of 200 patients with heart failure, daily weighing led to fewer admissions.",
+    ),
+    (3, "Made up. Patients with migraine kept a diary of triggers; sleep was the one they named most often."),
+    (
+        1,
+        "Made up. Screening of 5,000 people found 12 cancers of the colon, 10 of them early.",
+    ),
+    (2, "Made up. Gastric ulcers healed within eight weeks in 90 of 100 patients who took omeprazole."),
+]
+
+MEDICAL_TRANSCRIPTIONS = [
+    (" Orthopedic", "Knee pain",
+     "MADE UP. The left knee is swollen after a fall. The X-ray shows no fracture."),
+    (" Neurology", "Headache",
+     "MADE UP. Headache of one side with nausea, worse in bright light. Normal examination."),
+    (" Cardiovascular / Pulmonary", "Chest pain",
+     "MADE UP. Chest pain on exertion that rest relieves. Treadmill test planned."),
+    (" Orthopedic", "Wrist fracture",
+     "MADE UP. Fracture of the distal radius, closed reduction, cast for six weeks."),
+]  # fmt: skip
+
 CAREQA = [
     {
         "exam_id": 1, "year": 2022, "category": "medicine", "unique_id": "made-up-1",
@@ -222,9 +322,80 @@ MEDDIALOG_QSUMM = [
 def main(folder: Path) -> None:
     """Write every data set into a folder of its name."""
     for write in (
-        careqa, meddialog_raw, mediqa2019, medtext, mts_dialog, aci_bench, olaph, mimic_iii, meddialog_qsumm,
-    ):  # fmt: skip
+        *(medmcqa, medqa, pubmedqa, mmlu, prescription, medical_abstracts, medical_transcriptions, careqa),
+        *(meddialog_raw, mediqa2019, medtext, mts_dialog, aci_bench, olaph, mimic_iii, meddialog_qsumm),
+    ):
         write(folder / write.__name__)
+
+
+def medmcqa(data: Path) -> None:
+    """The authors' layout: JSON lines, and keys from 1."""
+    rows = []
+    for k, (subject, question, options, key) in enumerate(MEDMCQA, 1):
+        named = dict(zip(("opa", "opb", "opc", "opd"), options, strict=True))
+        rows.append(
+            {"id": f"made-up-{k}", "question": question, **named, "cop": key, "subject_name": subject}
+        )
+    write_lines(data / "dev.json", rows)
+
+
+def medqa(data: Path) -> None:
+    """The hub's layout: JSON lines, and keys from 0."""
+    rows = []
+    for k, (question, options, key) in enumerate(MEDQA, 1):
+        named = {f"ending{n}": text for n, text in enumerate(options)}
+        rows.append({"id": f"made-up-{k}", "sent1": question, "sent2": "", **named, "label": key})
+    write_lines(data / "test.json", rows)
+
+
+def pubmedqa(data: Path) -> None:
+    """Two JSON objects by PMID: the questions, and the labels of the test."""
+    entries = {
+        pmid: {"QUESTION": question, "CONTEXTS": contexts, "YEAR": "2020", "final_decision": label,
+               "LONG_ANSWER": conclusion}
+        for pmid, (question, contexts, label, conclusion) in PUBMEDQA.items()
+    }  # fmt: skip
+    write_json(data / "data" / "ori_pqal.json", entries)
+    labels = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
+    write_json(data / "data" / "test_ground_truth.json", labels)
+
+
+def mmlu(data: Path) -> None:
+    """The authors' layout: a csv file without a header for each subject."""
+    for subject, (question, options, letter) in MMLU.items():
+        path = data / "data" / "test" / f"{subject}_test.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerow([question, *options, letter])
+
+
+def prescription(data: Path) -> None:
+    """One column, which holds the text of a dict."""
+    names = ("medicine_name", "medicine_frequency", "course_duration")
+    rows = []
+    for diagnosis, medicines in PRESCRIPTION:
+        details = [dict(zip(names, medicine, strict=True)) for medicine in medicines]
+        form = {"procedure": {"chief_complaints_diagnosis": diagnosis}, "medicine_details": details}
+        rows.append({"results": repr(form)})
+    write_csv(data / "train.csv", rows)
+
+
+def medical_abstracts(data: Path) -> None:
+    """Training and test split, and the names of the labels."""
+    labels = [{"condition_label": k, "condition_name": name} for k, name in enumerate(CONDITIONS, 1)]
+    rows = [{"condition_label": label, "medical_abstract": text} for label, text in MEDICAL_ABSTRACTS]
+    for name, part in (("train", rows[:1]), ("test", rows[1:]), ("labels", labels)):
+        write_csv(data / f"medical_tc_{name}.csv", part)
+
+
+def medical_transcriptions(data: Path) -> None:
+    """One csv file, whose first column has no name and whose specialties begin with a blank."""
+    rows = [
+        {"": k, "description": name, "medical_specialty": specialty, "sample_name": name,
+         "transcription": text, "keywords": ""}
+        for k, (specialty, name, text) in enumerate(MEDICAL_TRANSCRIPTIONS)
+    ]  # fmt: skip
+    write_csv(data / "mtsamples.csv", rows)
 
 
 def careqa(data: Path) -> None:
@@ -284,8 +455,7 @@ def aci_bench(data: Path) -> None:
 def olaph(data: Path) -> None:
     """The five files with statements."""
     for source, rows in OLAPH.items():
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        write_text(data / "MedLFQA" / f"{source}_test_MedLFQA.jsonl", text)
+        write_lines(data / "MedLFQA" / f"{source}_test_MedLFQA.jsonl", rows)
 
 
 def mimic_iii(data: Path) -> None:
@@ -295,7 +465,12 @@ def mimic_iii(data: Path) -> None:
 
 def meddialog_qsumm(data: Path) -> None:
     """The test split as JSON lines."""
-    write_text(data / "icliniq" / "test.jsonl", "".join(json.dumps(row) + "\n" for row in MEDDIALOG_QSUMM))
+    write_lines(data / "icliniq" / "test.jsonl", MEDDIALOG_QSUMM)
+
+
+def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """JSON lines."""
+    write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -319,4 +494,4 @@ def write_text(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "suite"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "data"))

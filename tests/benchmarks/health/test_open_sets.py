@@ -123,7 +123,7 @@ def test_a_missing_column_is_one_sentence_that_names_it(
 def test_careqa_open_shares_its_groups_with_careqa(suite: Path) -> None:
     loaded = load(f"careqa_open(data={suite / 'careqa'})")
     item = loaded.items[1]
-    assert ("made-up-2", "made-up-2", "nursing", "2022") == (
+    assert ("made-up-2", "made-up-2", "nursing", 2022) == (
         *(item.item, item.group, item.category),
         item.meta["year"],
     )

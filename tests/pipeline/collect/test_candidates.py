@@ -4,9 +4,11 @@ import json
 
 import pytest
 from aiohttp import web
+from tests.small_suite import small_suite
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError, ModelError, SpecError
+from vivavoce.pipeline.collect.plan import plan_collect
 
 GOOD = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 
@@ -199,6 +201,26 @@ def test_cliniqlink_is_asked_as_it_was_published(shared, fake, monkeypatch, tmp_
     assert (0, 2048) == (body["temperature"], body["max_tokens"])
     assert ["system", "user"] == [m["role"] for m in body["messages"]]
     assert "form that is asked for" in body["messages"][0]["content"]
+
+
+def test_a_candidate_is_one_across_benchmarks_that_were_published_with_prompts_of_their_own(tmp_path):
+    small_suite.medtext(tmp_path)
+    small_suite.mts_dialog(tmp_path)
+    run = viva.open(tmp_path / "run.viva")
+    label = "vllm/m(chat_template=false, max_tokens=256, preset=published, temperature=0)"
+    for name in ("medtext", "mts_dialog"):
+        spec = f"{name}(data={tmp_path})"
+        asked = {"preset": "published", "dry_run": True}
+        (row,) = run.collect(spec, models=["vllm/m"], **asked).rows
+        assert label == row["candidate"]
+        plan = plan_collect(spec, ["vllm/m"], preset="published")
+        (message,) = plan.requests.messages(plan.items[0], plan.candidates[0].settings)
+        assert message.content.startswith("Instructions: ")
+        assert ("\n\n",) == plan.candidates[0].sampling.stop
+    (row,) = run.collect(spec, models=["vllm/m(stop=[END])"], **asked, prompt="suite_medtext").rows
+    assert row["candidate"] == (
+        "vllm/m(chat_template=false, max_tokens=256, prompt=suite_medtext, stop=[END], temperature=0)"
+    )
 
 
 def test_a_benchmark_without_published_settings_has_no_preset(exam, tmp_path):

@@ -13,6 +13,7 @@ from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
 from vivavoce.core.records import Item
+from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import label
 from vivavoce.formats.base import with_context
 from vivavoce.logprobs.requests import LogprobRequests, requests_of
@@ -26,6 +27,10 @@ from vivavoce.pipeline.collect.seeds import seed_of
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
+_IN_PRESET = ("prompt", "stop")
+"""Published settings that no label spells out: benchmarks that were published together differ in the prompt,
+and a candidate is one across benchmarks only under one label. A stop may hold line ends.
+"""
 
 
 class RequestBuilder:
@@ -179,9 +184,9 @@ def plan_collect(
     loaded = benchmark if isinstance(benchmark, Loaded) else load(benchmark)
     loaded = loaded.joined(generated_items(loaded.items[0].benchmark))
     _check_ranges(settings)
-    settings = _with_preset(settings, preset, loaded)
+    settings, implied = _with_preset(settings, preset, loaded)
     n = _repeats(repeats, settings.pop("repeats", None), for_logprobs=bool(logprobs))
-    candidates = _candidates(models, providers, settings, stored_labels)
+    candidates = _candidates(models, providers, settings, implied, stored_labels)
     names = [str(candidate.spec) for candidate in candidates]
     items = loaded.items if sample is None else sampled(loaded.items, sample)
     if logprobs and n > 1:
@@ -209,14 +214,19 @@ def _check_ranges(settings: Mapping[str, Any]) -> None:
             check_option(name, value, SpecError)
 
 
-def _with_preset(settings: Mapping[str, Any], preset: str | None, loaded: Loaded) -> dict[str, Any]:
-    """The settings that were given, before those that the benchmark was published with."""
+def _with_preset(
+    settings: Mapping[str, Any], preset: str | None, loaded: Loaded
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The settings that were given, before those that the benchmark was published with; and the names of the
+    latter that `preset=published` stands for in a label.
+    """
     explicit = {key: value for key, value in settings.items() if value is not None and value != ()}
     if preset is None:
-        return explicit
+        return explicit, ()
     if not loaded.card.published:
         raise SpecError(f"{loaded.spec} names no published settings, so there is no --preset {preset}.")
-    return {**loaded.card.published, **explicit}
+    published = {**loaded.card.published, **explicit}
+    return published, tuple(key for key in _IN_PRESET if key in published and key not in explicit)
 
 
 def _repeats(repeats: int | None, published: Any, *, for_logprobs: bool) -> int:
@@ -230,10 +240,14 @@ def _candidates(
     models: Sequence[str],
     providers: Path | None,
     settings: Mapping[str, Any],
+    implied: Sequence[str],
     stored_labels: Collection[str],
 ) -> tuple[CandidateConfig, ...]:
     registered = load_endpoints(providers)
-    candidates = tuple(parse_candidate(text, registered, **settings) for text in dict.fromkeys(models))
+    candidates = tuple(
+        _short_label(parse_candidate(text, registered, **settings), text, implied)
+        for text in dict.fromkeys(models)
+    )
     if not candidates:
         raise SpecError("collect needs --model, such as --model openai/gpt-4o or --model baseline/random.")
     names = [str(candidate.spec) for candidate in candidates]
@@ -248,6 +262,16 @@ def _candidates(
             "another name, or a link to it."
         )
     return labelled_candidates
+
+
+def _short_label(candidate: CandidateConfig, text: str, implied: Sequence[str]) -> CandidateConfig:
+    """The candidate with `preset=published` in place of the settings that the preset implies."""
+    settings, explicit = candidate.spec.settings, parse(text).settings
+    replaced = [key for key in implied if key in settings and key not in explicit]
+    if not replaced:
+        return candidate
+    rest = {key: value for key, value in settings.items() if key not in replaced}
+    return candidate._replace(spec=Spec(candidate.spec.name, {**rest, "preset": "published"}))
 
 
 def _logprob_tasks(

@@ -59,6 +59,7 @@ class CareQAOpen(SourceFolder):
 
 def _item(line: SourceLine) -> Item:
     question = line.text("question")
+    year = {"year": line.integer("year", 1900, 2100)} if line.optional("year") else {}
     return Item(
         benchmark="careqa_open",
         item=line.optional("unique_id") or content_id(question),
@@ -66,5 +67,5 @@ def _item(line: SourceLine) -> Item:
         format="longform",
         question=question,
         references=line.reference(line.text("answer"), question),
-        meta={"row": line.number, **({"year": year} if (year := line.optional("year")) else {})},
+        meta={"row": line.number, **year},
     )
