@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.studies.judging import EXPERT, JUDGE, judged, some
+from tests.studies.judging import EXPERT, JUDGE, OTHER, judged, some
 from tests.studies.making import made, marked, row, score
 
 from vivavoce.core.errors import SelectionError
@@ -202,6 +202,16 @@ def test_a_trusted_judge_is_never_called_people(tmp_path: Path) -> None:
     assert "judge" not in {r["metric"].partition("(")[0] for r in finding.rows}
 
 
+def test_of_two_judges_one_has_to_be_named(tmp_path: Path) -> None:
+    truth = people(8)
+    columns = {"good()": noisy(truth, 9, 0.5), JUDGE: noisy(truth, 10, 0.3), OTHER: noisy(truth, 11, 0.9)}
+    run = scored(tmp_path, columns)
+    with pytest.raises(SelectionError, match="fits several judges: name one"):
+        audit(run, "audit(trusted=judge)")
+    finding = audit(run, "audit(trusted=judge(model=m2))")
+    assert {"judge(model=m1, rubric=r)", "good"} == {r["metric"] for r in finding.rows}
+
+
 def test_criteria_of_the_trusted_judges_call_are_not_chosen_from(tmp_path: Path) -> None:
     truth = people(11)
     rows = [
@@ -286,8 +296,13 @@ def test_agreement_without_silence_stands_beside_the_one_with_it(tmp_path: Path)
     ("spec", "settings", "words"),
     [
         ("audit(trusted=expert)", {"labels": "expert"}, "people's scores need no trusted judge"),
-        ("audit(trusted=nobody)", {}, "trusted 'nobody' names no measure of this run. Judges here: expert"),
-        ("audit(trusted='good()')", {}, "only a judge can be trusted, not a rule"),
+        ("audit(trusted=nobody)", {}, "trusted 'nobody' names no measure of this run. No judge has scored"),
+        (
+            "audit(trusted='good()')",
+            {},
+            "trusted 'good()' is a rule, no judge. No judge has scored this run.",
+        ),
+        ("audit(trusted=expert)", {}, "trusted 'expert' are people, whom --labels names"),
         ("audit(criterion=harm)", {"labels": "expert"}, "criterion 'harm': there are scores of worth"),
         ("audit(redundant=1.5)", {}, "redundant 1.5: between 0 and 1"),
         ("audit(alike=0)", {}, "alike 0: between 0 and 1"),

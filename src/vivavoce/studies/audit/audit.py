@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.core.specs import Spec
 from vivavoce.studies.audit.choice import choice
 from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
 from vivavoce.studies.audit.figures import agreement, length, redundancy, silence
@@ -16,7 +17,7 @@ from vivavoce.studies.audit.responses import Responses, Yardstick, audited, resp
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.intervals import interval_text
 from vivavoce.studies.leaderboard.primary import measures_named
-from vivavoce.studies.raters.rater_scores import is_rated
+from vivavoce.studies.raters.rater_scores import is_people, is_rated
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study
@@ -42,7 +43,7 @@ class Audit(Study):
     special = True
     needs = ("contrasts",)
     labels: str | None = None
-    trusted: str | None = None
+    trusted: str | Spec | None = None
     criterion: str | None = None
     redundant: float = 0.9
     alike: float = 0.5
@@ -92,7 +93,7 @@ class Audit(Study):
     def _yardstick(self, scores: ScoreTable) -> Yardstick | None:
         """People's scores, or the trusted judge's; null where none was named."""
         if self.trusted:
-            keys = self._of_criterion(self._trusted(self.trusted, scores))
+            keys = self._of_criterion(self._trusted(str(self.trusted), scores))
             measure = scores.measures[keys[0]]
             name = labels(scores.measures)[key_of(measure)]
             # One call gives all criteria of a judge: they agree because they were given together.
@@ -113,15 +114,16 @@ class Audit(Study):
 
     def _trusted(self, name: str, scores: ScoreTable) -> dict[int, Measure]:
         """The measures of the judge of this name."""
+        judges = {key: m for key, m in scores.measures.items() if is_rated(m) and not is_people(m)}
         named = measures_named(name, scores.measures)
-        if named and all(map(is_rated, named.values())):
+        if named.keys() <= judges.keys() and len({(m.signature, m.rater) for m in named.values()}) == 1:
             return named
         short = labels(scores.measures)
-        judges = [short[key_of(m)] for m in scores.measures.values() if is_rated(m)]
-        judges_here = f"Judges here: {', '.join(judges)}." if judges else "No judge has scored this run."
-        # A trusted rule would make a leaderboard of metrics that copy it.
-        problem = "only a judge can be trusted, not a rule." if named else "names no measure of this run."
-        raise SelectionError(f"trusted {name!r}{':' if named else ''} {problem} {judges_here}")
+        judges_here = ", ".join(short[key_of(m)] for m in judges.values())
+        raise SelectionError(
+            f"trusted {name!r} {_why_not_trusted(named, judges)}. "
+            + (f"Judges here: {judges_here}." if judges else "No judge has scored this run.")
+        )
 
     def _of_benchmark(
         self, scores: ScoreTable, responses: Responses, choices: list[str]
@@ -145,6 +147,16 @@ class Audit(Study):
         lines += _cluster_lines(responses, clusters, self.redundant)
         lines += [_card(responses, column, measure, rows) for column, measure in responses.measures.items()]
         return rows, lines
+
+
+def _why_not_trusted(named: Mapping[int, Measure], judges: Mapping[int, Measure]) -> str:
+    """What is wrong with measures that were named as a trusted judge."""
+    if not named:
+        return "names no measure of this run"
+    if any(map(is_people, named.values())):
+        return "are people, whom --labels names"
+    # A trusted rule would make a leaderboard of metrics that copy it.
+    return "fits several judges: name one" if named.keys() <= judges.keys() else "is a rule, no judge"
 
 
 def _alike_text(rows: Sequence[AuditRow]) -> str:
