@@ -54,6 +54,10 @@ def test_and_prefer_a_tenfold_dose_to_a_right_answer_in_other_words(found: Findi
     assert r["alike"] is True
 
 
+def test_that_none_calls_them_alike_is_said(found: Finding) -> None:
+    assert 'Of 6 measures that scored the contrast pairs none calls "Yes." and "No." alike.' in found.text
+
+
 def test_token_f1_of_a_pair_by_hand(found: Finding) -> None:
     """Without articles: naloxone reverses opioid overdose; 3 of 4 words are common: F1 .75, lost .25."""
     r = lost(found, "token_f1", "another antidote")

@@ -35,6 +35,7 @@ def test_each_measure_names_the_one_most_like_it() -> None:
     place = {"benchmark": "b", "criterion": "f", "rater": "", "part": "redundancy", "value": 0.8}
     rows = [{**place, "metric": "a", "against": "c"}, {**place, "metric": "b", "against": "c", "value": 0.9},
             {**place, "metric": "c", "part": "silence", "against": "", "figure": "share"}]  # fmt: skip
+    rows = [{"signature": f"{row['metric']}()@1", **row} for row in rows]
     table = section_of("audit").table(rows)
     assert [("a", "c", 0.8), ("b", "c", 0.9), ("c", "b", 0.9)] == [
         (r["measure"], r["most like"], r["their correlation"]) for r in table

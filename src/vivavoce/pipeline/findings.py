@@ -389,8 +389,8 @@ def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any])
 
 def settings_of(study: Study) -> dict[str, Any]:
     """The options of a study that are kept with its finding: all that are stated, but no file of cards."""
-    stated = {key: value for key, value in registry.canonical(study).settings.items() if key != "cards"}
-    return {key: str(value) if isinstance(value, specs.Spec) else value for key, value in stated.items()}
+    settings = {key: value for key, value in registry.canonical(study).settings.items() if key != "cards"}
+    return {key: str(value) if isinstance(value, specs.Spec) else value for key, value in settings.items()}
 
 
 def _takes(study: type, option: str) -> bool:

@@ -26,7 +26,7 @@ class Audit(Section):
         """A row for each measure of each benchmark."""
         by_measure: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
         for row in rows:
-            key = tuple(str(row[name]) for name in ("benchmark", "metric", "criterion", "rater"))
+            key = tuple(str(row[name]) for name in ("benchmark", "signature", "criterion", "rater"))
             by_measure.setdefault(key, []).append(row)
         closest = _closest(rows)
         return [_summary(of_measure, closest) for of_measure in by_measure.values()]

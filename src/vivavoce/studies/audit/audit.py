@@ -12,7 +12,7 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
 from vivavoce.studies.audit.choice import choice
 from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
-from vivavoce.studies.audit.figures import agreement, length, redundancy, silence
+from vivavoce.studies.audit.figures import agreement, clusters, length, redundancy, silence
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.intervals import interval_text
@@ -69,9 +69,12 @@ class Audit(Study):
         choices: list[str] = []
         cards: list[str] = []
         for responses in responses_of(scores, measures, yardstick):
-            figures, lines = self._of_benchmark(scores, responses, choices)
-            rows += figures
-            cards += lines
+            figures = self._figures(scores, responses)
+            chosen = choice(responses, _caveats(responses, figures), self.redundant, self.seed)
+            choices += chosen.sentences
+            cards += _cluster_lines(responses, self.redundant)
+            cards += [_card(responses, column, figures) for column in responses.measures]
+            rows += [*figures, *chosen.rows]
         if not rows:
             return self.finding(
                 (), "No measure of this run says how good an answer is: nothing to audit.", notes
@@ -79,7 +82,8 @@ class Audit(Study):
         # The answer first: what to keep stands above what is known of each measure.
         opening = [] if yardstick else [NO_YARDSTICK]
         weighing = unweighted(scores.scores, "these figures count")
-        return self.finding(rows, "\n".join([*opening, *choices, *cards]), (*notes, *weighing))
+        lines = [*opening, *choices, *_alike_lines(scores.measures, rows), *cards]
+        return self.finding(rows, "\n".join(lines), (*notes, *self._first_of(scores), *weighing))
 
     def _check(self) -> None:
         for name in ("redundant", "alike"):
@@ -125,28 +129,29 @@ class Audit(Study):
             + (f"Judges here: {judges_here}." if judges else "No judge has scored this run.")
         )
 
-    def _of_benchmark(
-        self, scores: ScoreTable, responses: Responses, choices: list[str]
-    ) -> tuple[list[AuditRow], list[str]]:
-        """The rows of a benchmark, and a line on each measure; the sentences of the choice are appended."""
+    def _first_of(self, scores: ScoreTable) -> tuple[str, ...]:
+        """The line that one of several criteria of people was taken, where nobody said which."""
+        people = [m.criterion.criterion for key, m in scores.measures.items() if key in scores.people]
+        criteria = list(dict.fromkeys(people))
+        if self.criterion or self.trusted or len(criteria) < 2:
+            return ()
+        return (
+            f"People scored {and_so(criteria)}: held against {criteria[0]}, and criterion= names another.",
+        )
+
+    def _figures(self, scores: ScoreTable, responses: Responses) -> list[AuditRow]:
+        """The rows of a benchmark, but for the choice."""
         keys = {key_of(m): key for key, m in scores.measures.items()}
-        pairs, clusters = redundancy(responses, self.redundant)
-        rows = [*agreement(responses), *pairs, *length(responses), *silence(responses)]
-        lines: list[str] = []
-        caveats: dict[str, str] = {}
-        for column, measure in responses.measures.items():
+        rows = [
+            *agreement(responses),
+            *redundancy(responses, self.redundant),
+            *length(responses),
+            *silence(responses),
+        ]
+        for measure in responses.measures.values():
             scored = scores.contrasts.get(keys[key_of(measure)], NOT_SCORED)
-            contrasts = list(polarity(responses.benchmark, measure, scored, self.alike))
-            rows += contrasts
-            # What a measure calls alike matters most where it is about to be kept.
-            if beware := _alike_text(contrasts):
-                caveats[column] = beware
-        chosen = choice(responses, caveats, self.redundant, self.seed)
-        choices += chosen.sentences
-        rows += chosen.rows
-        lines += _cluster_lines(responses, clusters, self.redundant)
-        lines += [_card(responses, column, measure, rows) for column, measure in responses.measures.items()]
-        return rows, lines
+            rows += polarity(responses.benchmark, measure, scored, self.alike)
+        return rows
 
 
 def _why_not_trusted(named: Mapping[int, Measure], judges: Mapping[int, Measure]) -> str:
@@ -171,10 +176,34 @@ def _alike_text(rows: Sequence[AuditRow]) -> str:
     )
 
 
-def _cluster_lines(responses: Responses, clusters: Mapping[str, int], threshold: float) -> Iterator[str]:
+def _caveats(responses: Responses, rows: Sequence[AuditRow]) -> dict[str, str]:
+    """What a measure calls alike, by column: it matters most where the measure is about to be kept."""
+    texts = {column: _alike_text(_of(measure, rows)) for column, measure in responses.measures.items()}
+    return {column: text for column, text in texts.items() if text}
+
+
+def _of(measure: Measure, rows: Sequence[AuditRow]) -> list[AuditRow]:
+    """The rows of a measure."""
+    return [r for r in rows if (r.signature, r.criterion, r.rater) == key_of(measure)]
+
+
+def _alike_lines(measures: Mapping[int, Measure], rows: Sequence[AuditRow]) -> Iterator[str]:
+    """Which measures call "Yes." and "No." alike, by name; that none does where any scored the pairs."""
+    short = labels(measures)
+    scored = {key_of(m): _of(m, rows) for m in measures.values()}
+    scored = {k: figures for k, figures in scored.items() if any(r.alike is not None for r in figures)}
+    names = [short[key] for key, figures in scored.items() if alike_yes_no(figures)]
+    if names:
+        yield f'{and_so(names)} call{"s" if len(names) == 1 else ""} "Yes." and "No." alike.'
+    elif scored:
+        n = count(len(scored), "measure")
+        yield f'Of {n} that scored the contrast pairs none calls "Yes." and "No." alike.'
+
+
+def _cluster_lines(responses: Responses, threshold: float) -> Iterator[str]:
     """The clusters of measures that say much the same."""
     members: dict[int, list[str]] = {}
-    for column, cluster in clusters.items():
+    for column, cluster in clusters(responses, threshold).items():
         members.setdefault(cluster, []).append(responses.names[column])
     for names in members.values():
         if len(names) > 1:
@@ -184,19 +213,13 @@ def _cluster_lines(responses: Responses, clusters: Mapping[str, int], threshold:
             )
 
 
-def _card(responses: Responses, column: str, measure: Measure, rows: Sequence[AuditRow]) -> str:
+def _card(responses: Responses, column: str, rows: Sequence[AuditRow]) -> str:
     """What is known of one measure, on a line."""
-    figures = [
-        r for r in rows
-        if (r.benchmark, r.metric, r.criterion, r.rater)
-        == (responses.benchmark, measure.metric, measure.criterion.criterion, measure.rater)
-    ]  # fmt: skip
+    figures = _of(responses.measures[column], rows)
     texts = [
-        *_agreement_texts(responses, figures),
-        _length_text(figures),
-        _silence_text(figures),
+        *_agreement_texts(responses, figures), _length_text(figures), _silence_text(figures),
         _polarity_text(figures),
-    ]
+    ]  # fmt: skip
     return f"{responses.names[column]} on {responses.benchmark}: {'; '.join(filter(None, texts))}."
 
 

@@ -93,33 +93,33 @@ def _system_row(row: AuditRow, sides: tuple[Any, Any], reason: str | None) -> Au
     return replace(row, same_order=order.same, n_pairs=order.same + order.opposite + order.left_out)
 
 
-def redundancy(responses: Responses, threshold: float) -> tuple[list[AuditRow], dict[str, int]]:
-    """Every pair of measures inside items, and the cluster of each measure by its column.
-
-    Measures share a cluster where each two of them correlate above the threshold (complete linkage).
-    """
-    rows = []
-    names = list(responses.measures)
-    distances = np.ones((len(names), len(names)))
-    np.fill_diagonal(distances, 0.0)
-    for a, b in combinations(range(len(names)), 2):
-        first, second = (responses.measures[names[n]] for n in (a, b))
+def redundancy(responses: Responses, threshold: float) -> Iterator[AuditRow]:
+    """Every pair of measures inside items, on the row of the first of them."""
+    for a, b in combinations(responses.measures, 2):
+        first, second = responses.measures[a], responses.measures[b]
         row = audit_row(
             *("redundancy", responses.benchmark, first),
             figure="pearson",
-            against=responses.names[names[b]],
+            against=responses.names[b],
             threshold=threshold,
             reason=ONE_CALL if _call_of(first) == _call_of(second) else None,
         )
-        rows.append(_within_row(row, responses, names[a], names[b]))
-        if (value := rows[-1].value) is not None:
-            distances[a, b] = distances[b, a] = 1 - value
+        yield _within_row(row, responses, a, b)
+
+
+def clusters(responses: Responses, threshold: float) -> dict[str, int]:
+    """The cluster of each measure, by column: each two of a cluster correlate above the threshold."""
+    names = list(responses.measures)
     if len(names) < 2:
-        return rows, dict.fromkeys(names, 1)
+        return dict.fromkeys(names, 1)
+    distances = np.zeros((len(names), len(names)))
+    for a, b in combinations(range(len(names)), 2):
+        value = responses.within(names[a], names[b]).estimate(0, 1, NO_SPREAD).value
+        distances[a, b] = distances[b, a] = 1 - (value or 0.0)
     # Complete linkage: in a chain the first and the last may have little in common.
     tree = linkage(squareform(np.clip(distances, 0, 2), checks=False), "complete")
-    clusters = fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
-    return rows, {name: int(cluster) for name, cluster in zip(names, clusters, strict=True)}
+    places = fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
+    return {name: int(place) for name, place in zip(names, places, strict=True)}
 
 
 def _call_of(measure: Measure) -> tuple[str, str]:

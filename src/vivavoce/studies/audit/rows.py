@@ -19,6 +19,7 @@ ONE_CALL = "criteria of one call, alike by construction"
 class AuditRow(MeasureRow):
     """A figure of one measure, or of one contrast pair that it scored."""
 
+    signature: str
     part: str
     level: str = ""
     figure: str = ""
@@ -80,4 +81,10 @@ class Within(NamedTuple):
 
 def audit_row(part: str, benchmark: str, measure: Measure, **values: Any) -> AuditRow:
     """A row of a measure; what `values` do not name is null or empty."""
-    return AuditRow(part=part, benchmark=benchmark, **measure_columns(measure), **values)
+    return AuditRow(
+        part=part,
+        benchmark=benchmark,
+        signature=measure.signature,
+        **measure_columns(measure),
+        **values,
+    )
