@@ -118,7 +118,7 @@ def test_a_local_model_scores_the_options_of_every_closed_set(
         collected = run.collect(
             spec, models=[f"hf/{tiny}(context=2048, truncate=left)"], preset="published", for_=metrics
         )
-        assert ("1 question was cut to fit" in str(collected)) == (name == "medical_transcriptions")
+        assert ("2 questions were cut to fit" in str(collected)) == (name == "medical_transcriptions")
     run.score(*metrics)
     scores = run.scores.filter(pl.col("criterion") == "accuracy")
     assert {"ok"} == set(scores["status"])
