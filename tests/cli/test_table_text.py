@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.studies.making import marked, twins
 
 from vivavoce.benchmarks.sample import recorded
+from vivavoce.cli.output import as_text
 from vivavoce.cli.table_text import table_text
 from vivavoce.pipeline.run import Run, open_run
 
@@ -146,3 +147,7 @@ def test_json_is_the_same_at_any_width(viva: Viva, demo: Run, monkeypatch: pytes
         monkeypatch.setenv("COLUMNS", width)
         texts.add(viva("status", demo.file.path, "--json", code=1).stdout)
     assert 1 == len(texts)
+
+
+def test_blanks_among_settings_are_written_out_and_lists_stay_on_their_line():
+    assert 'stop "\\n\\n", files a, b' == as_text({"stop": ["\n\n"], "files": ["a", "b"], "none": None})

@@ -54,9 +54,12 @@ def p_value(value: float | None) -> str | None:
 
 
 def as_text(value: Any) -> str:
-    """Nested rows as lines of text, without what is null."""
+    """Nested rows as lines of text, without what is null; blanks as JSON writes them."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {as_text(v)}" for k, v in value.items() if v is not None)
+        fields = {k: as_text(v).replace("\n", ", ") for k, v in value.items() if v is not None}
+        return ", ".join(f"{k} {text}" for k, text in fields.items())
+    if isinstance(value, str) and value.isspace():
+        return json.dumps(value)
     return "\n".join(map(as_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
