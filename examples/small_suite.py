@@ -113,6 +113,17 @@ MEDICAL_TRANSCRIPTIONS = [
      "MADE UP. Fracture of the distal radius, closed reduction, cast for six weeks."),
 ]  # fmt: skip
 
+BIORED = (
+    "Made up. Aspirin raised the rate of gastrointestinal bleeding in 400 patients. Omeprazole lowered it.",
+    [
+        ("D001241", "ChemicalEntity", "Aspirin"),
+        ("D006471", "DiseaseOrPhenotypicFeature", "gastrointestinal bleeding"),
+        ("D009853", "ChemicalEntity", "Omeprazole"),
+    ],
+    [("D001241", "D006471", "Positive_Correlation"), ("D009853", "D006471", "Negative_Correlation")],
+)
+"""A text, the entities in it, and the relations between them."""
+
 CAREQA = [
     {
         "exam_id": 1, "year": 2022, "category": "medicine", "unique_id": "made-up-1",
@@ -322,7 +333,8 @@ MEDDIALOG_QSUMM = [
 def main(folder: Path) -> None:
     """Write every data set into a folder of its name."""
     for write in (
-        *(medmcqa, medqa, pubmedqa, mmlu, prescription, medical_abstracts, medical_transcriptions, careqa),
+        *(medmcqa, medqa, pubmedqa, mmlu, prescription, medical_abstracts, medical_transcriptions),
+        *(biored, careqa),
         *(meddialog_raw, mediqa2019, medtext, mts_dialog, aci_bench, olaph, mimic_iii, meddialog_qsumm),
     ):
         write(folder / write.__name__)
@@ -396,6 +408,27 @@ def medical_transcriptions(data: Path) -> None:
         for k, (specialty, name, text) in enumerate(MEDICAL_TRANSCRIPTIONS)
     ]  # fmt: skip
     write_csv(data / "mtsamples.csv", rows)
+
+
+def biored(data: Path) -> None:
+    """The test split as BioC JSON, with one document."""
+    text, entities, relations = BIORED
+    annotations = [
+        {
+            "id": str(k),
+            "infons": {"identifier": name, "type": kind},
+            "text": mention,
+            "locations": [{"offset": text.index(mention), "length": len(mention)}],
+        }
+        for k, (name, kind, mention) in enumerate(entities)
+    ]
+    listed = [
+        {"id": f"R{k}", "infons": {"entity1": head, "entity2": tail, "type": kind, "novel": "Novel"}}
+        for k, (head, tail, kind) in enumerate(relations)
+    ]
+    passage = {"offset": 0, "text": text, "annotations": annotations}
+    document = {"id": "90000011", "passages": [passage], "relations": listed}
+    write_json(data / "Test.BioC.JSON", {"documents": [document]})
 
 
 def careqa(data: Path) -> None:
