@@ -127,6 +127,14 @@ from vivavoce.stats.ranking import (
     ranks_under_fillings,
 )
 from vivavoce.stats.ratio import ExpRatio, Ratio, exp_ratio, ratio
+from vivavoce.stats.rewording import (
+    OrderKept,
+    Wordings,
+    WordingVariance,
+    order_kept,
+    wording_variance,
+    wordings,
+)
 from vivavoce.stats.rogan_gladen import RoganGladen, rogan_gladen
 from vivavoce.stats.selective import AnswerThreshold, RiskCoverage, answer_threshold, risk_coverage
 from vivavoce.stats.sequential import (
@@ -157,6 +165,12 @@ from vivavoce.stats.worst_case import lower_tail_mean, worst_at_k, worst_of_k
 
 __all__ = [
     "ALPHA",
+    "OrderKept",
+    "WordingVariance",
+    "Wordings",
+    "order_kept",
+    "wording_variance",
+    "wordings",
     "FEW_GROUPS",
     "LEAST_GROUPS",
     "MOST_ANALYSES",
