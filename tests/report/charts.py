@@ -107,3 +107,22 @@ def assert_harmless(svg: str | None) -> None:
     for element in (*ElementTree.fromstring(svg).iter(), *ElementTree.fromstring(page).iter()):
         assert element.tag.removeprefix(SVG) in ("svg", "div", "path", "rect", "circle", "text", "title")
         assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
+
+
+def reworded(name: str, k: int, *, edits: str = "rephrase") -> dict[str, Any]:
+    """A row of the resilience study: of the measure `name`, or of the candidate."""
+    share = {
+        "wording_share": 0.1 * abs(k),
+        "wording_share_low": 0.05 * abs(k),
+        "wording_share_high": 0.2 * abs(k),
+    }
+    means = {"mean_before": 0.1 * k, "mean_after": 0.1 * ((k * 7) % 3)}
+    return {
+        "measure": name,
+        "candidate": name,
+        "edits": edits,
+        "rephraser": None,
+        "reason": None,
+        **share,
+        **means,
+    }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from tests.report import looking, test_distributions, test_profiles
+from tests.report.charts import reworded
 from tests.report.test_confidence_charts import rows as confidence
 from tests.report.test_matrix import pair
 from tests.report.test_plots import CROSSED, FIRM, FOUR, MEASURES, correlation, pairs, ranking
@@ -57,6 +58,9 @@ def _drawings() -> Iterator[Drawing | str | None]:
     yield charts.rank_ranges(ranking(*((name, 1.0 + k, 1, 12) for k, name in enumerate(twelve))))
     blank = dict.fromkeys(("s2_group", "s2_item", "s2_interaction", "s2_repeat", "s2_pass"), 1.0)
     yield charts.variance_bars([blank | {"measure": name, "candidate": ""} for name in NAMES])
+    yield charts.wording_shares([reworded(name, k) for k, name in enumerate(LONG)])
+    yield charts.order_before_and_after([reworded(name, k) for k, name in enumerate(NAMES)])
+    yield charts.order_before_and_after([reworded(name, -k) for k, name in enumerate(LONG)])
     yield charts.reliability_diagram(confidence(LONG[0]))
     yield charts.risk_coverage_curve(confidence(LONG[0]))
     scored = test_distributions.table({"Ann": [k / 50 for k in range(51)]})
@@ -66,7 +70,7 @@ def _drawings() -> Iterator[Drawing | str | None]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawings = [drawing for drawing in _drawings() if isinstance(drawing, Drawing)]
-    assert 27 == len(drawings)
+    assert 30 == len(drawings)
     path = tmp_path_factory.mktemp("charts") / "charts.html"
     figures = "".join(f"<figure>{drawing.__html__()}</figure>" for drawing in drawings)
     path.write_text(

@@ -100,6 +100,20 @@ def test_more_rewordings_keep_the_first_ones(answered, model):
     assert 9 == len(server.received) == len(edits(answered))
 
 
+def test_a_second_rephraser_lives_beside_the_first_under_a_label(answered, model):
+    model(lambda prompt, arrival: reworded(prompt, (arrival - 1) % 3 + 1))
+    vary(answered, [REPHRASE], desk=ModelClient(answered))
+    with pytest.raises(InputError, match=r"from rephrase\(model=vllm/m, of=answers\), not from"):
+        vary(answered, ["rephrase(k=2, model=vllm/n)"], desk=ModelClient(answered))
+    found = vary(answered, ["rephrase(k=2, model=vllm/n, label='n: large')"], desk=ModelClient(answered))
+    assert 6 == found.rows[0]["made"]
+    made = edits(answered)
+    assert {"rephrase:1", "rephrase:2", "rephrase@n: large:1", "rephrase@n: large:2"} == {e for *_, e in made}
+    assert {"origin": "rephrase(model=vllm/n, of=answers)"} == made["q0", "A", "rephrase@n: large:1"][1]
+    again = vary(answered, ["rephrase(k=2, model=vllm/n, label='n: large')"], desk=ModelClient(answered))
+    assert (0, 6) == (again.rows[0]["made"], again.rows[0]["there"])
+
+
 BAD = {
     "q0": (json.dumps({"text": "Give 50 mg, not 10 mg."}), "numbers or units changed"),
     "q1": (json.dumps({"text": "It is HIV & flu."}), "negations changed"),

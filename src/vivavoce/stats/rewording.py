@@ -176,6 +176,7 @@ def _candidates(table: Floats) -> Component | None:
     m, n = table.shape
     if m < 2 or n < 2:
         return None
+    # Less its item's mean, a cell holds the candidate and the interaction alone.
     centred = table - table.mean(axis=0)
     effects = centred.mean(axis=1)
     (raw,) = _raw_candidates(effects[None], np.array([np.sum(centred**2)]), np.array([float(n)]))
@@ -226,6 +227,7 @@ def _scaled(data: Wordings, several: np.ndarray[tuple[int], np.dtype[np.bool_]])
     if not several.any() or data.high - data.low <= math.sqrt(rounding(np.array([data.low, data.high]))):
         return None
     sizes = data.sizes[several]
+    # Variances are kept with ddof 1, and the paper divides by the number of wordings.
     variances = data.variances[several] * (sizes - 1) / sizes
     candidates, items = data.candidates[several], data.items[several]
     width = int(candidates.max()) + 1
@@ -288,15 +290,21 @@ def order_kept(
     codes, n_groups = group_codes(groups, length=x.shape[1])
     if value is None or len(x) < 4 or not enough_groups(effective_groups(codes)):
         return OrderKept(value, None, None)
-    by_group = np.zeros((2, n_groups, len(x)))
-    for side, values in enumerate((x, y)):
-        np.add.at(by_group[side], codes, values.T)
     times = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=resamples)
-    # Both sides of a draw have the same items, so sums order candidates as means do.
-    drawn = (times @ sums / x.shape[1] for sums in by_group)
-    taus = [kendall(a, b) for a, b in zip(*drawn, strict=True)]
-    ends = []
-    for undefined, edge in ((-1.0, (1 - level) / 2), (1.0, (1 + level) / 2)):
-        filled = [undefined if tau is None else tau for tau in taus]
-        ends.append(float(np.quantile(filled, edge)))
+    taus = _taus(times, x, y, codes)
+    ends = (
+        float(np.quantile(np.where(np.isnan(taus), undefined, taus), edge))
+        for undefined, edge in ((-1.0, (1 - level) / 2), (1.0, (1 + level) / 2))
+    )
     return OrderKept(value, *ends)
+
+
+def _taus(times: Codes, x: Floats, y: Floats, codes: Codes) -> Floats:
+    """The tau of each draw, which takes every group so many times; NaN where it is undefined."""
+    sides = []
+    for values in (x, y):
+        by_group = np.zeros((times.shape[1], len(values)))
+        np.add.at(by_group, codes, values.T)
+        # Both sides of a draw have the same items, so sums order candidates as means do.
+        sides.append(times @ by_group / values.shape[1])
+    return np.array([kendall(a, b) for a, b in zip(*sides, strict=True)], dtype=np.float64)

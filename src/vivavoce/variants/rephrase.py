@@ -31,20 +31,22 @@ class Rephrase(Variation):
     """The same in other words, `k` times, written by `model`; open formats only.
 
     `of=answers` rewords what candidates answered: the edits `rephrase:1` to `rephrase:k` of each answer, all
-    candidates' or those of `candidate`. `of=references` rewords the first reference of each base item:
-    repeats 1 to k of the candidate `label`, a ceiling that says what is right in other words.
+    candidates' or those of `candidate`. With a `label` they are `rephrase@LABEL:1` to `rephrase@LABEL:k`, so
+    that a second model's rewordings live in the same run. `of=references` rewords the first reference of each
+    base item: repeats 1 to k of the candidate `label`, by default "rephrased references", a ceiling that says
+    what is right in other words.
     """
 
     model: str | Spec
     k: int = 1
     of: Literal["answers", "references"] = "answers"
     candidate: str | None = None
-    label: str = "rephrased references"
+    label: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.k <= 100:
             raise ValueError("k is a number from 1 to 100")
-        if not self.label.strip():
+        if self.label is not None and not self.label.strip():
             raise ValueError("label is a name")
         if self.of == "references" and self.candidate is not None:
             raise ValueError("candidate goes with of=answers")
@@ -75,7 +77,9 @@ class Rephrase(Variation):
                 yield self._outcome(what, source, result, n)
 
     def _numbered(self, row: Response, n: int) -> Response:
-        return replace(row, edit=f"rephrase:{n}") if self.of == "answers" else replace(row, repeat=n)
+        if self.of == "references":
+            return replace(row, repeat=n)
+        return replace(row, edit=f"rephrase@{self.label}:{n}" if self.label else f"rephrase:{n}")
 
     def _outcome(self, what: str, source: _Source, result: "CallResult[str]", n: int) -> Outcome:
         if result.value is None:
@@ -109,13 +113,14 @@ class Rephrase(Variation):
                 yield _Source(item, spoken(answer.text or "").text, row)
 
     def _references(self, stock: Stock) -> Iterator[_Source]:
-        if stock.roles.get(self.label, "ceiling") != "ceiling":
+        label = self.label or "rephrased references"
+        if stock.roles.get(label, "ceiling") != "ceiling":
             raise InputError(
-                f"rephrase: {self.label!r} is a candidate of this run, and no ceiling: give another label=…"
+                f"rephrase: {label!r} is a candidate of this run, and no ceiling: give another label=…"
             )
         for item in stock.bases:
             meta = {"origin": self._origin}
-            row = Response(benchmark=item.benchmark, item=item.item, candidate=self.label, text="", meta=meta)
+            row = Response(benchmark=item.benchmark, item=item.item, candidate=label, text="", meta=meta)
             yield _Source(item, item.references[0] if item.references else "", row)
 
 

@@ -10,6 +10,7 @@ from vivavoce.report.charts.estimate_plots import (
     variance_bars,
 )
 from vivavoce.report.charts.rank_by_measure import ranks_by_measure
+from vivavoce.report.charts.resilience import order_before_and_after, wording_shares
 from vivavoce.report.charts.svg import Drawing, Figure, figure
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "critical_difference",
     "figure",
     "forest",
+    "order_before_and_after",
     "rank_ranges",
     "rank_text",
     "ranks_by_measure",
     "reliability_diagram",
     "risk_coverage_curve",
     "variance_bars",
+    "wording_shares",
 ]

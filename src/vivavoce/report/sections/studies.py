@@ -87,6 +87,35 @@ class Consistency(Section):
                 yield figure(title, charts.variance_bars(same), "variance-same-text", benchmark)
 
 
+@section("resilience")
+class Resilience(Section):
+    """What other words do to scores, and to the order of candidates."""
+
+    methods = (
+        "Answers were put in other words by a model and scored again; the variance over the wordings of an "
+        "answer was set beside the variance between candidates on the same questions, and the candidates' "
+        "order before beside their order after (Kendall's tau-b), with cases as unit."
+    )
+    order = 42
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """Variance by measure per benchmark; the two orders per measure and rephraser."""
+        of_all = [row for row in rows if not row["candidate"] and not row["edit"]]
+        for benchmark, on_benchmark in _benchmarks(of_all):
+            title = f"Variance over wordings on {benchmark}"
+            yield figure(title, charts.wording_shares(on_benchmark), "wordings", benchmark)
+        for row in of_all:
+            title = f"{row['measure']} on {row['benchmark']} before and after rewording"
+            orders = charts.order_before_and_after(_candidates_of(row, rows))
+            yield figure(title, orders, "order", title, row["edits"])
+
+
+def _candidates_of(row: Mapping[str, Any], rows: Rows) -> list[Mapping[str, Any]]:
+    """The rows of the candidates by the measure and the rephraser of another row."""
+    place = {name: row[name] for name in ("benchmark", "metric", "criterion", "rater", "edits")}
+    return [r for r in rows if r["candidate"] and not r["contrast"] and place.items() <= r.items()]
+
+
 @section("calibration")
 class Calibration(Section):
     """Confidence against right and wrong."""

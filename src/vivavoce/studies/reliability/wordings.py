@@ -1,0 +1,107 @@
+"""Scores of wordings: the edits `rephrase:k` of answers, beside the scores of the answers as given."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from vivavoce.core import specs
+from vivavoce.core.errors import VivaError
+from vivavoce.core.records import Criterion
+from vivavoce.studies.score_table import ITEM, RESPONSE, counted_value, repeats
+
+EDIT = r"(?s)^(rephrase(?:@.+)?):(\d+)$"
+"""An edit that says the same in other words: who wrote it, and the how-manieth it is."""
+
+
+class Reworded(NamedTuple):
+    """Scores of one criterion on one benchmark, by one rephraser.
+
+    `after` has a row per wording: the columns of a response and of its item's group, `edit`, `number`, `y`,
+    and `before`, the score of the answer as it was given, null where it has none. `passes` has a row per
+    wording and pass.
+    """
+
+    benchmark: str
+    edits: str
+    after: pl.DataFrame
+    passes: pl.DataFrame
+    n_failed: int
+
+    @property
+    def numbers(self) -> list[int]:
+        """The wordings there are."""
+        return sorted(self.after["number"].unique())
+
+
+def reworded(rows: pl.DataFrame, criterion: Criterion) -> Iterator[Reworded]:
+    """The scores of wordings by benchmark and rephraser, from the score rows of one measure."""
+    place = [*ITEM, "candidate", "repeat"]
+    scored = (
+        rows.with_columns(parts_of_edit=pl.col("edit").str.extract_groups(EDIT))
+        .with_columns(
+            edits=pl.col("parts_of_edit").struct.field("1"),
+            number=pl.col("parts_of_edit").struct.field("2").cast(pl.Int64, strict=False),
+            y=counted_value(criterion),
+        )
+        .filter(pl.col("number").is_not_null())
+        .select(*place, "edits", "edit", "number", "pass_no", "y", "status")
+        .sort("benchmark", "edits", *RESPONSE[1:], "number", "pass_no")
+    )
+    before = repeats(rows, criterion).select(*RESPONSE, before="y")
+    for (benchmark, edits), part in scored.group_by("benchmark", "edits", maintain_order=True):
+        passes = part.drop_nulls("y")
+        after = (
+            passes.group_by(*place, "edit", "number", maintain_order=True)
+            .agg(pl.col("y").mean())
+            .join(before, on=RESPONSE, how="left", maintain_order="left", validate="m:1")
+        )
+        if after.height:
+            n_failed = part.filter(pl.col("status") == "failed").height
+            yield Reworded(str(benchmark), str(edits), after, passes, n_failed)
+
+
+def wording_models(responses: pl.DataFrame | None) -> dict[str, str]:
+    """Who wrote the wordings, by `rephrase` or `rephrase@LABEL`: the models that origins name, or ''."""
+    if responses is None:
+        return {}
+    edited = (
+        responses.with_columns(edits=pl.col("edit").str.extract(EDIT, 1))
+        .filter(pl.col("edits").is_not_null())
+        .select("edits", "meta")
+        .unique(maintain_order=True)
+    )
+    models: dict[str, dict[str, None]] = {}
+    for edits, meta in edited.iter_rows():
+        models.setdefault(edits, {}).update({name: None for name in _models(meta)})
+    return {edits: ", ".join(sorted(names)) for edits, names in models.items()}
+
+
+def _models(meta: str | None) -> Iterator[str]:
+    """The model that the origin of a wording names, if it names one."""
+    origin = json.loads(meta or "{}").get("origin")
+    if isinstance(origin, str):
+        try:
+            model = specs.parse(origin).settings.get("model")
+        except VivaError:  # imported: an origin is any text
+            return
+        if model is not None:
+            yield str(model)
+
+
+def template_pairs(candidates: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Candidates that differ by `chat_template` alone: the one with the template, then the one without."""
+    settings: dict[str, dict[bool, str]] = {}
+    for name in candidates:
+        try:
+            spec = specs.parse(name)
+        except VivaError:  # a label of a system, and no spec
+            continue
+        rest = {key: value for key, value in spec.settings.items() if key != "chat_template"}
+        # A candidate that states nothing has its template: that is the default.
+        template = spec.settings.get("chat_template", True) is not False
+        settings.setdefault(str(specs.Spec(spec.name, rest)), {})[template] = name
+    for pair in settings.values():
+        if len(pair) == 2:
+            yield pair[True], pair[False]
