@@ -13,7 +13,7 @@ from vivavoce.core.records import Item, Measure, Response, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.audit.contrasts import ContrastScores, contrast_pairs
+from vivavoce.studies.audit.contrasts import ContrastPair, ContrastScores, contrast_pairs
 
 FORMATS = ("short", "longform")
 """The formats that a pair can have, the first that a metric scores."""
@@ -27,32 +27,44 @@ def contrast_scores(run: RunFile, measures: Mapping[int, Measure]) -> dict[int, 
     the run.
     """
     with run.reading() as db:
-        items = tuple(read.items_by_id(db).values())
-    context = ScoringContext(items=items)
-    by_signature: dict[str, dict[str, ContrastScores] | str] = {}
+        context = ScoringContext(items=read.items_by_id(db).values())
+    signatures = dict.fromkeys(measure.signature for measure in measures.values())
+    metrics = {signature: _metric(signature, context) for signature in signatures}
+    scored = {s: m if isinstance(m, str) else _scored(m, context) for s, m in metrics.items()}
     scores: dict[int, ContrastScores | str] = {}
     for key, measure in measures.items():
-        if measure.signature not in by_signature:
-            by_signature[measure.signature] = _scored(measure, context)
-        scored = by_signature[measure.signature]
-        scores[key] = scored if isinstance(scored, str) else scored[measure.criterion.criterion]
+        values = scored[measure.signature]
+        scores[key] = values if isinstance(values, str) else values[measure.criterion.criterion]
     return scores
 
 
-def _scored(measure: Measure, context: ScoringContext) -> dict[str, ContrastScores] | str:
-    """By criterion the values of a metric, or why it has none."""
-    signed = specs.signed(measure.signature)
+def _metric(signature: str, context: ScoringContext) -> Metric | str:
+    """The metric that gave these scores, its encoder loaded, or why it cannot be asked."""
+    signed = specs.signed(signature)
     if signed.recorded:
         return "scored elsewhere: the pairs cannot be scored here"
+    if signed.spec.name in ("judge", "jury"):
+        return JUDGE
     try:
         metric: Metric = registry.build("metric", signed.spec)
-        if metric.rater or signed.spec.name in ("judge", "jury"):
+        if metric.rater:
             return JUDGE
-        if registry.signature(metric) != measure.signature:
+        if registry.signature(metric) != signature:
             return "another version of the metric is here now"
-        rows = _rows(metric)
-        if isinstance(rows, str):
-            return rows
+        with net.offline(True):
+            # Before the first is scored: a text then passes an encoder once for all metrics.
+            context.announce([metric], [_item(pair, name) for pair in contrast_pairs() for name in FORMATS])
+    except VivaError as error:
+        return f"the pairs could not be scored: {error}"
+    return metric
+
+
+def _scored(metric: Metric, context: ScoringContext) -> dict[str, ContrastScores] | str:
+    """By criterion the values of a metric, or why it has none."""
+    rows = _rows(metric)
+    if isinstance(rows, str):
+        return rows
+    try:
         with net.offline(True):
             values = metric.values([row for _, row in rows], context)
     except VivaError as error:
@@ -88,10 +100,7 @@ def _rows(metric: Metric) -> Sequence[tuple[tuple[str, str], Row]] | str:
 
 def _readable(metric: Metric, format_name: str) -> Iterator[tuple[tuple[str, str], Row]]:
     for pair in contrast_pairs():
-        item = Item(
-            benchmark="contrasts", item=pair.pair, format=format_name, question=pair.question,
-            references=(pair.reference,),
-        )  # fmt: skip
+        item = _item(pair, format_name)
         if not metric.applies_to(item) or metric.not_applicable(item):
             continue
         for side, text in pair.texts():
@@ -99,3 +108,9 @@ def _readable(metric: Metric, format_name: str) -> Iterator[tuple[tuple[str, str
             reading = formats.read_response(item, text)
             if reading.status == "ok":
                 yield (pair.pair, side), Row(item, response, reading)
+
+
+def _item(pair: ContrastPair, format_name: str) -> Item:
+    """A pair as an item with a reference."""
+    place = {"benchmark": "contrasts", "item": pair.pair, "format": format_name}
+    return Item(**place, question=pair.question, references=(pair.reference,))

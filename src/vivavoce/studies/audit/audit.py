@@ -66,12 +66,13 @@ class Audit(Study):
         yardstick = self._yardstick(scores)
         measures, notes = audited(scores, yardstick)
         rows: list[AuditRow] = []
-        choices: list[str] = []
+        answers: list[str] = []
         cards: list[str] = []
         for responses in responses_of(scores, measures, yardstick):
             figures = self._figures(scores, responses)
             chosen = choice(responses, _caveats(responses, figures), self.redundant, self.seed)
-            choices += chosen.sentences
+            answers += chosen.sentences[:1]
+            cards += chosen.sentences[1:]
             cards += _cluster_lines(responses, self.redundant)
             cards += [_card(responses, column, figures) for column in responses.measures]
             rows += [*figures, *chosen.rows]
@@ -82,7 +83,7 @@ class Audit(Study):
         # The answer first: what to keep stands above what is known of each measure.
         opening = [] if yardstick else [NO_YARDSTICK]
         weighing = unweighted(scores.scores, "these figures count")
-        lines = [*opening, *choices, *_alike_lines(scores.measures, rows), *cards]
+        lines = [*opening, *answers, *_alike_lines(scores.measures, rows), *cards]
         return self.finding(rows, "\n".join(lines), (*notes, *self._first_of(scores), *weighing))
 
     def _check(self) -> None:
