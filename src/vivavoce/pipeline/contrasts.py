@@ -112,5 +112,10 @@ def _readable(metric: Metric, format_name: str) -> Iterator[tuple[tuple[str, str
 
 def _item(pair: ContrastPair, format_name: str) -> Item:
     """A pair as an item with a reference."""
-    place = {"benchmark": "contrasts", "item": pair.pair, "format": format_name}
-    return Item(**place, question=pair.question, references=(pair.reference,))
+    return Item(
+        benchmark="contrasts",
+        item=pair.pair,
+        format=format_name,
+        question=pair.question,
+        references=(pair.reference,),
+    )
