@@ -26,6 +26,7 @@ from tests.benchmarks.health.closed_layouts import (
 from vivavoce.benchmarks import Loaded, load, load_examples
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item
+from vivavoce.pipeline.catalogue import describe
 
 HUB = "data/validation-00000-of-00001.parquet"
 AUTHORS = "questions/US/4_options/phrases_no_exclude_test.jsonl"
@@ -663,3 +664,11 @@ def test_an_unrelated_folder_is_refused_in_one_sentence(tmp_path: Path) -> None:
             load(f"{name}(data={tmp_path}{', ' * bool(setting)}{setting})")
         assert str(error.value).endswith("data= names the folder that holds it.")
         assert "\n" not in str(error.value)
+
+
+def test_a_card_can_be_shown_before_its_files_are_there(tmp_path: Path) -> None:
+    for spec in WRITERS:
+        name, _, setting = spec.partition(":")
+        facts = describe(f"{name}(data={tmp_path}{', ' * bool(setting)}{setting})")
+        assert facts["card"]["licence"]
+        assert "its questions cannot be read" in facts["reason"]

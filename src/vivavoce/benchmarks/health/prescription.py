@@ -89,8 +89,7 @@ class Prescription(SourceFolder):
     @property
     def files(self) -> tuple[Path, ...]:
         """The training split."""
-        names = [f"{folder}train{end}" for end in ("-*.parquet", ".parquet", ".jsonl", ".json", ".csv")
-                 for folder in ("data/", "")]  # fmt: skip
+        names = ("data/train-*.parquet", "train-*.parquet", "train.parquet", "train.jsonl", "train.csv")
         return (find_file("prescription", self.data, *names),)
 
     def items(self) -> Iterator[Item | Exclusion]:

@@ -4,7 +4,7 @@ import hashlib
 import math
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,8 +122,11 @@ class SourceFolder(Benchmark):
 
     @property
     def extra_files(self) -> tuple[Path, ...]:
-        """The same: the signature holds their hash, and not that of other files in the folder."""
-        return self.files
+        """The same, or none where one is missing: a card can be shown without its data."""
+        try:
+            return self.files
+        except InputError:
+            return ()
 
 
 def find_file(benchmark: str, data: Path, *names: str) -> Path:
@@ -208,23 +211,33 @@ def items_of(
     earlier row bears its id. Of rows that ask one closed question with different keys, none stays.
     """
     outcomes = [(line, _item_of(line, make_item)) for line in lines]
-    same_id: dict[str, list[Item]] = {}
-    for _, item in outcomes:
-        if isinstance(item, Item):
-            same_id.setdefault(item.item, []).append(item)
-    for line, item in outcomes:
-        reason = _conflict(item, same_id[item.item]) if isinstance(item, Item) else ""
-        yield Exclusion(line.file, line.number, reason) if reason else item
+    items = [item for _, item in outcomes if isinstance(item, Item)]
+    first: dict[str, Item] = {}
+    for item in items:
+        first.setdefault(item.item, item)
+    disputed = {item.item for item in items if _contradicts(item, first[item.item])}
+    for line, outcome in outcomes:
+        reason = _conflict(outcome, first, disputed) if isinstance(outcome, Item) else ""
+        yield Exclusion(line.file, line.number, reason) if reason else outcome
 
 
-def _conflict(item: Item, same_id: Sequence[Item]) -> str:
-    """Why an item cannot stay among those of its id, in the order of their rows; '' if it can."""
-    first = same_id[0]
-    if any(_question_of(i) == _question_of(first) and i.answer != first.answer for i in same_id):
+def _contradicts(item: Item, first: Item) -> bool:
+    """True if both ask one question and have different keys."""
+    content = (item.question, item.context, item.options)
+    return item.answer != first.answer and content == (first.question, first.context, first.options)
+
+
+def _conflict(item: Item, first: Mapping[str, Item], disputed: Collection[str]) -> str:
+    """Why an item cannot stay beside those of its id; '' if it can."""
+    if item.item in disputed:
         return "rows with one question have different keys"
-    if item is first:
+    if first[item.item] is item:
         return ""
-    return "it repeats an earlier row" if item.hash == first.hash else "an earlier row bears the same id"
+    return (
+        "it repeats an earlier row"
+        if item.hash == first[item.item].hash
+        else "an earlier row bears the same id"
+    )
 
 
 def _item_of(line: SourceLine, make_item: Callable[[SourceLine], Item]) -> Item | Exclusion:
@@ -232,10 +245,6 @@ def _item_of(line: SourceLine, make_item: Callable[[SourceLine], Item]) -> Item 
         return item_or_exclusion(make_item(line), file=line.file, row=line.number)
     except RowError as error:
         return Exclusion(line.file, line.number, error.reason)
-
-
-def _question_of(item: Item) -> tuple[str, str | None, tuple[str, ...]]:
-    return item.question, item.context, item.options
 
 
 def content_id(*texts: str) -> str:
