@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         RetryableError,
         Usage,
     )
+    from vivavoce.pipeline.contents import contents
     from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
     from vivavoce.pipeline.exchange.log_readers import LogReader
@@ -88,6 +89,7 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
+    "pipeline.contents": ("contents",),
     "pipeline.evaluate": ("Evaluated", "evaluate"),
     "pipeline.fetch": ("fetch",),
     "pipeline.plan_file": ("examine",),
@@ -179,6 +181,7 @@ __all__ = [
     "VivaError",
     "__version__",
     "benchmark",
+    "contents",
     "evaluate",
     "examine",
     "exporter",

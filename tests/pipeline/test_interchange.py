@@ -79,7 +79,7 @@ def test_an_answer_is_stored_under_its_item_as_it_stands(desk: Desk) -> None:
             seconds=0.5, cost=0.001, error="e", unknown=[1])
     )  # fmt: skip
     assert done.benchmark.startswith("jsonl(path=")
-    assert done._replace(benchmark="") == Imported(
+    assert done._replace(benchmark="", benchmark_name="") == Imported(
         1, 1, 1, 0, 0, 0, 1, 0, 0, (), questions=4, cases=3, left_out=("unknown",), encoding="utf-8"
     )
     assert {
@@ -205,7 +205,7 @@ def test_csv_and_parquet_give_the_same_as_jsonl(desk: Desk) -> None:
             path
         )
         desk.run = viva.open(desk.folder / f"{path.suffix[1:]}.viva")
-        done = desk.file(path)._replace(benchmark="", delimiter=None, encoding=None)
+        done = desk.file(path)._replace(benchmark="", benchmark_name="", delimiter=None, encoding=None)
         assert Imported(3, 2, 2, 1, 0, 0, 3, 0, 0, (), questions=4, cases=3) == done
         made.append(desk.run.responses)
     assert made[0].equals(made[2])

@@ -6,6 +6,7 @@ which escapes every text.
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -107,7 +108,7 @@ def write(
     if checklist is not None:
         write_text(checklist, checklist_text(data), "the checklist", "--checklist")
     if plots is not None:
-        _export(values, plots)
+        write_charts(_figures(values), plots)
     size = path.stat().st_size
     return [{"section": "file", "path": str(path), "bytes": size, "plots": plots and str(plots),
              "checklist": checklist and str(checklist)}, *json_rows(values)]  # fmt: skip
@@ -130,7 +131,7 @@ def _refuse(path: Path, what: str, made_by: str, option: str) -> None:
     raise StoreError(f"{path} is there already and is no {what}: give another path with {option}.")
 
 
-def _export(values: dict[str, Any], folder: Path) -> None:
+def write_charts(figures: Iterable[Figure], folder: Path) -> None:
     """Write every chart to `folder` as an SVG file of its own; other files there stay."""
     try:
         private_folder(folder)
@@ -139,7 +140,7 @@ def _export(values: dict[str, Any], folder: Path) -> None:
             f"cannot make the folder {folder}: {error.strerror or error}. Give another path with --plots."
         ) from None
     drawings: dict[str, str] = {}
-    for figure in _figures(values):
+    for figure in figures:
         name, n = figure.name, 2
         while name in drawings:
             name, n = f"{figure.name}-{n}", n + 1
