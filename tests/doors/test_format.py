@@ -65,6 +65,7 @@ def test_the_example_keeps_what_ours_keep() -> None:
         ("multi_hop", {"answer": ("Aspirin",), "steps": ("1. It hurts.", "2. It thins.")}),
         ("multi_hop_inverse", {"answer": ("It is a platelet.",), "steps": ("One.", "Two."), "step": 2}),
         ("longform", {"answer": ("Give aspirin and call for help.",)}),
+        ("relation", {"options": ("Bind", "Cause"), "answer": ("aspirin | bind | COX-1",)}),
     ],
 )
 def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:
@@ -73,7 +74,7 @@ def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:
 
 def test_every_format_of_ours_is_checked_here() -> None:
     assert set(formats.FORMATS) == {
-        mark.args[1][i][0] for mark in test_ours_keep_it.pytestmark for i in range(8)
+        mark.args[1][i][0] for mark in test_ours_keep_it.pytestmark for i in range(9)
     }
 
 

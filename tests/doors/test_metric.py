@@ -55,6 +55,7 @@ def plugins() -> Iterator[None]:
         "rouge(n=1)",
         "rouge(n=L)",
         "similarity",
+        "relation_f1(direction=false)",
         "step_accuracy",
         "token_f1",
         "conflict",

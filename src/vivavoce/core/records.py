@@ -277,9 +277,9 @@ class Reading(NamedTuple):
     """What a format made of an answer.
 
     `parsed` is an option's text (mcq), a bool (true_false), a tuple of option texts (list), a `Reasoned`
-    (multi_hop), a `Located` (multi_hop_inverse), or the answer's text (other open formats); null unless
-    `status` is `ok`. `stray` holds the entries of a list that are no option. `reason` says why an answer was
-    not read.
+    (multi_hop), a `Located` (multi_hop_inverse), a tuple of `Relation` (relation), or the answer's text
+    (other open formats); null unless `status` is `ok`. `stray` holds the entries of a list that are no
+    option, or no relation. `reason` says why an answer was not read.
     """
 
     status: Literal["ok", "unanswered", "unreadable"]

@@ -47,7 +47,7 @@ def _choice(answer: str, options: Options) -> Choice:
     leaves = json_values(answer)
     if leaves:
         return _from_json(leaves, options)
-    return ChoiceReader(answer, options).read(lambda: refuses(answer))
+    return ChoiceReader(answer, options).choice(lambda: refuses(answer))
 
 
 def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
@@ -65,4 +65,4 @@ def _from_json(leaves: Sequence[Any], options: Options) -> Choice:
 
 def _from_leaf(text: str, options: Options) -> Choice:
     exact = options.exactly(text)
-    return Choice((exact,)) if exact is not None else ChoiceReader(text, options).read()
+    return Choice((exact,)) if exact is not None else ChoiceReader(text, options).choice()

@@ -58,12 +58,12 @@ class _Truth(ChoiceReader):
             return False
         return self.doc.gap_has(b.j, "?:")
 
-    def read(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+    def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """A bare verdict that the response opens with, unless later words overrule it; else as any choice."""
         lead = self._lead()
         if lead is not None and not self._overruled(lead):
             return Choice(lead.names)
-        choice = super().read(refused)
+        choice = super().choice(refused)
         if any(mention.names != choice.names for mention in self.doubtful) and choice.names:
             return Choice(reason=self.many(choice.names))
         return choice
@@ -259,7 +259,7 @@ def _read_part(answer: str) -> Reading:
         return _from_json(leaves)
     if _BARE_V.fullmatch(answer):
         return Reading("ok", True)
-    truth = _Truth(answer, _OPTIONS).read(lambda: refuses(answer))
+    truth = _Truth(answer, _OPTIONS).choice(lambda: refuses(answer))
     if truth.names and not truth.reason:
         # Names are places in `_OPTIONS`, where True comes first.
         return Reading("ok", truth.names[0] == 0)
@@ -276,7 +276,7 @@ def _from_json(leaves: list[Any]) -> Reading:
         if isinstance(leaf, bool):
             truths.add(leaf)
         else:
-            truths |= {name == 0 for name in _Truth(str(leaf), _OPTIONS).read().names}
+            truths |= {name == 0 for name in _Truth(str(leaf), _OPTIONS).choice().names}
     if len(truths) == 1:
         return Reading("ok", truths.pop())
     return unreadable("both True and False are said" if truths else "it says neither True nor False")

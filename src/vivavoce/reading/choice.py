@@ -64,7 +64,7 @@ class ChoiceReader:
         texts = self.texts[bisect_left(self._starts, i) : bisect_left(self._starts, j)]
         return judged_mentions(self.doc, self.options, texts, i, j, claimed=claimed)
 
-    def read(self, refused: Callable[[], bool] = lambda: False) -> Choice:
+    def choice(self, refused: Callable[[], bool] = lambda: False) -> Choice:
         """The choice. Where the response also refuses, an option merely named in the body does not count."""
         for step in (self._from_cues, self._from_lines, self._from_reason, self._from_verdicts):
             if (choice := step()) is not None:

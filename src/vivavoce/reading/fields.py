@@ -205,13 +205,13 @@ def json_values(text: str) -> list[Any] | None:
     Of an object the values under answer keys count ("answer", "final_answer", "choice"), or else every entry
     as "key: value". The last fenced block is read where the text around it is prose.
     """
-    value = _json(text)
+    value = json_document(text)
     return None if value is None else _answers(value)
 
 
 def json_object(text: str) -> dict[str, Any] | None:
     """The entries of a JSON object, bare or fenced, also the only one in an array; None if there is none."""
-    value = _json(text)
+    value = json_document(text)
     if value is None:
         value = _python_dict(text)
     if isinstance(value, list) and len(value) == 1:
@@ -251,7 +251,8 @@ def field_steps(fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
     return ()
 
 
-def _json(text: str) -> Any:
+def json_document(text: str) -> Any:
+    """The object or list that all of `text` is, else its last fenced block; None without one."""
     value = _parse(text)
     if value is None and "```" in text:
         for block in reversed(_FENCE.findall(text)):

@@ -189,6 +189,18 @@ def _must(holds: bool, sentence: str) -> None:
 
 
 _OPTIONS = ("Amoxicillin 500 mg", "Paracetamol 1 g", "Ibuprofen 400 mg", "No treatment")
+_RELATIONS = (
+    '{"head": ["amoxicillin", "the drug"], "type": "Treats", "tail": ["cough"], "novel": false}',
+    '{"head": ["pneumonia"], "type": "Causes", "tail": ["fever"], "novel": true}',
+)
+_WRITTEN = {
+    "true_false": ("True", "False"),
+    "relation": (
+        "Amoxicillin | Treats | cough",
+        "cough | Treats | AMOXICILLIN | novel",
+        "Rest | Causes | fever",
+    ),
+}
 _REFERENCE = (
     "Give amoxicillin 500 mg three times a day for seven days, and review the patient after two days."
 )
@@ -200,7 +212,7 @@ _QUESTION = (
 
 def _items() -> Iterator[Item]:
     """An item of each format, with every field that a metric may need."""
-    closed = {"mcq": _OPTIONS[:1], "true_false": ("True",), "list": _OPTIONS[:2]}
+    closed = {"mcq": _OPTIONS[:1], "true_false": ("True",), "list": _OPTIONS[:2], "relation": _RELATIONS}
     for name in formats.FORMATS:
         chain = name.startswith("multi_hop")
         yield Item(
@@ -208,7 +220,11 @@ def _items() -> Iterator[Item]:
             item=name,
             format=name,
             question=_QUESTION,
-            options=_OPTIONS if name in ("mcq", "list") else (),
+            options=_OPTIONS
+            if name in ("mcq", "list")
+            else ("Treats", "Causes")
+            if name == "relation"
+            else (),
             answer=closed.get(name, ()),
             references=() if name in closed else (_REFERENCE, "Amoxicillin for a week."),
             must=("Give amoxicillin.",),
@@ -226,8 +242,8 @@ def _items() -> Iterator[Item]:
 
 def _responses(item: Item) -> list[str]:
     """Right and wrong responses, short, long and without a word of the reference."""
-    if item.format == "true_false":
-        return ["True", "False"]
+    if item.format in _WRITTEN:
+        return list(_WRITTEN[item.format])
     if item.format == "mcq":
         return [f"Answer: {option}" for option in item.options]
     if item.format == "list":
