@@ -13,7 +13,7 @@ from vivavoce.core.text import printable
 def reproduce(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The published system: {reproductions}.")],
     data: Annotated[
-        Path, typer.Option("--data", metavar="PATH", help="The folder or file with the published data.")
+        Path, typer.Option("--data", metavar="DIR|FILE", help="The folder or file with the published data.")
     ],
     quiet: Quiet = False,
     json: Json = False,
