@@ -91,3 +91,23 @@ def test_what_was_used_last_stays(encoder):
     list(cache.encodings(encoder, [TEXTS[4:5]], (1,)))
     list(cache.encodings(encoder, [TEXTS[:1]], (1,)))
     assert {"tiny": 5} == cache.passes
+
+
+def test_what_comes_again_later_is_dropped_last_and_what_has_come_for_the_last_time_first(encoder):
+    groups = [[text] for text in (*TEXTS[:6], TEXTS[0], *TEXTS[6:12])]
+    limit = cost(encoder, TEXTS[:4]) + 100
+    blind, sighted = EncodingCache(limit), EncodingCache(limit)
+    sighted.announce(encoder, (1,))
+    sighted.expect(groups)
+    for cache in (blind, sighted):
+        for group in groups:
+            cache.proceed(1)
+            list(cache.encodings(encoder, [group], (1,)))
+        assert cache.peak <= limit
+    assert {"tiny": 13} == blind.passes
+    assert {"tiny": 12} == sighted.passes
+    assert not any(text == TEXTS[0] for _, text, _ in sighted._entries)
+
+
+def test_without_an_encoder_nothing_is_looked_at():
+    EncodingCache(1).expect(pytest.fail(name) for name in ["looked at"])

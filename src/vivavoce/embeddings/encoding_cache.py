@@ -1,7 +1,7 @@
 """What encoders made of texts, kept within a limit of bytes, and how many texts each has passed."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +27,7 @@ class _Entry(NamedTuple):
 
 
 class EncodingCache:
-    """Encodings and vectors of texts, the least recently used dropped first.
+    """Encodings and vectors of texts; the least recently used are dropped first, what comes again last.
 
     `limit` bounds the bytes that are kept, and `peak` is the most there have been; a single group of texts
     that needs more alone is the exception. `passes` counts the texts that went through each encoder, by its
@@ -40,10 +40,29 @@ class EncodingCache:
         self.passes: Counter[str] = Counter() if passes is None else passes
         self._entries: OrderedDict[tuple[object, str, bool], _Entry] = OrderedDict()
         self._layers: dict[object, frozenset[int]] = {}
+        self._last: dict[int, int] = {}
+        self._place = 0
 
     def announce(self, encoder: Encoder, layers: Iterable[int]) -> None:
         """Say that these layers will be read, so that a text passes once for all that is announced."""
         self._layers[encoder] = self._layers.get(encoder, frozenset()) | frozenset(layers)
+
+    def expect(self, groups: Iterable[Sequence[str]]) -> None:
+        """Say which texts will be read, group by group: what comes again later is dropped last.
+
+        The groups are not looked at where no encoder is announced. Hashes are kept, not the texts.
+        """
+        hashes = set[int]()
+        self._last, self._place = {}, 0
+        for place, group in enumerate(groups if self._layers else ()):
+            for text in map(hash, group):
+                if text in hashes:
+                    self._last[text] = place
+                hashes.add(text)
+
+    def proceed(self, n_groups: int) -> None:
+        """Say that so many of the expected groups are being read."""
+        self._place += n_groups
 
     def footprint(self, texts: Iterable[str]) -> int:
         """Bytes that the announced encodings of these texts take; 0 where none is announced."""
@@ -96,13 +115,19 @@ class EncodingCache:
         entries = {text: self._touched(encoder, text, complete=False) for text in texts}
         vectors = {text: entry.vector for text, entry in entries.items() if entry}
         new = [text for text in texts if text not in vectors]
-        for text, row in zip(new, encoder(new) if new else (), strict=True):
-            vectors[text] = vector = row.copy()  # a row alone, not the whole array
-            nbytes = vector.nbytes + getsizeof(text) + _OBJECTS
-            self._make_room(nbytes)
-            self._keep((encoder, text, False), _Entry(None, vector, nbytes))
-        self._count(encoder, len(new))
+        # copies: a row alone, not the whole array
+        vectors |= zip(new, (row.copy() for row in encoder(new)) if new else (), strict=True)
+        self._keep_vectors(encoder, {text: vectors[text] for text in new})
         return vectors
+
+    def _keep_vectors(self, encoder: "Embed", vectors: "Mapping[str, Vectors]") -> None:
+        """Keep the vectors of new texts, so many as the limit has room for."""
+        costs = {text: vectors[text].nbytes + getsizeof(text) + _OBJECTS for text in vectors}
+        self._make_room(min(sum(costs.values()), self.limit), ())
+        for text, cost in costs.items():
+            if self.nbytes + cost <= self.limit:
+                self._keep((encoder, text, False), _Entry(None, vectors[text], cost))
+        self._count(encoder, len(vectors))
 
     def _encoded(
         self, encoder: Encoder, groups: Sequence[Sequence[str]], pieces: Mapping[str, Pieces]
@@ -112,7 +137,7 @@ class EncodingCache:
         new = {text: p for text, p in pieces.items() if text not in encodings}
         costs = {text: self._cost(encoder, text, p) for text, p in new.items()}
         # Room is made before the pass, so that old and new never fill the memory together.
-        self._make_room(sum(costs.values()))
+        self._make_room(sum(costs.values()), pieces)
         passed = encoder.encode(list(new.values()), sorted(self._layers[encoder]))
         for text, encoding in zip(new, passed, strict=True):
             encodings[text] = encoding
@@ -143,10 +168,16 @@ class EncodingCache:
             self._entries.move_to_end(key)
         return self._entries.get(key)
 
-    def _make_room(self, nbytes: int) -> None:
-        while self._entries and self.nbytes + nbytes > self.limit:
-            _, entry = self._entries.popitem(last=False)
-            self.nbytes -= entry.nbytes
+    def _make_room(self, nbytes: int, texts: Collection[str]) -> None:
+        """Drop the oldest entries until there is room: what comes again last, and never these texts' own."""
+        if self.nbytes + nbytes <= self.limit:
+            return
+        old = [key for key in self._entries if key[1] not in texts]
+        old.sort(key=lambda key: self._last.get(hash(key[1]), -1) >= self._place)
+        for key in old:
+            if self.nbytes + nbytes <= self.limit:
+                return
+            self.nbytes -= self._entries.pop(key).nbytes
 
     def _keep(self, key: tuple[object, str, bool], entry: _Entry) -> None:
         if earlier := self._entries.pop(key, None):

@@ -86,6 +86,14 @@ class ScoringContext:
                 for encoder, layers in metric.encodings.items():
                     self._encodings.announce(encoder, layers)
 
+    def expect(self, groups: Iterable[Sequence[str]]) -> None:
+        """Say which texts are to be read, response by response; what comes again later is kept for longer."""
+        self._encodings.expect(groups)
+
+    def begin_batch(self, n_responses: int) -> None:
+        """Say that so many of the expected responses are read next."""
+        self._encodings.proceed(n_responses)
+
     def footprint(self, texts: Iterable[str]) -> int:
         """Bytes that what is announced of these texts takes; 0 where nothing is announced."""
         return self._encodings.footprint(texts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from vivavoce import formats
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import VivaError
 from vivavoce.core.records import Reading, Row, Value
@@ -25,7 +26,7 @@ def batches(
     batch: list[Pending] = []
     length = nbytes = 0
     for p in todo:
-        footprint = context.footprint([p.response.text or "", *p.item.references])
+        footprint = context.footprint((p.response.text or "", *p.item.references))
         is_full = len(batch) >= size or length >= LENGTH or nbytes + footprint > context.MAX_BYTES
         if batch and is_full and not (with_repeats and _place(p) == _place(batch[-1])):
             yield batch
@@ -35,6 +36,13 @@ def batches(
         nbytes += footprint
     if batch:
         yield batch
+
+
+def texts(p: Pending) -> tuple[str, ...]:
+    """What an encoder reads of a response: its text as the format reads it, and the references."""
+    parsed = formats.read_response(p.item, p.response.text or "").parsed
+    read_text = parsed if isinstance(parsed, str) else getattr(parsed, "text", "")
+    return tuple(text.strip() for text in (read_text, *p.item.references) if text)
 
 
 def _length(p: Pending) -> int:

@@ -9,7 +9,7 @@ from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
-from vivavoce.pipeline.score.repeats import batches, with_other_repeats
+from vivavoce.pipeline.score.repeats import batches, texts, with_other_repeats
 from vivavoce.pipeline.score.tasks import Task, probe_of
 from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
 from vivavoce.store.runfile import RunFile
@@ -33,10 +33,12 @@ def score_responses(
     with run.reading() as source:  # its view stays that of the start while batches are written
         todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
         totals, done, start = _record(run, tasks, todo), Counter[int](), 0
+        context.expect(map(texts, pending(source, _items(tasks), todo.keys)))
         responses = pending(source, _items(tasks), todo.keys)
         for batch in batches(responses, size, context, with_repeats=with_repeats):
             part = todo.part(start, len(batch))
             start += len(batch)
+            context.begin_batch(len(batch))
             scores, broken = _batch_scores(going, batch, part.metrics, context)
             _store(run, going, scores)
             context.end_batch()
