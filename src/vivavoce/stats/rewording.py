@@ -125,19 +125,19 @@ def wordings(
 def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
     """How much of the spread is wording, beside the candidates.
 
-    Parameters
-    ----------
-    data : Wordings
-        Of all candidates.
-    level : float
-        Of the interval of `share`.
-
     The candidates are fixed: the interval is for these candidates on other items. By simulation (2 to 12
     candidates, 12 to 100 groups) it covered 92 to 97 %.
 
     Components as in `crossed_variance`; `scaled_published` as "Automatic Evaluation of Healthcare LLMs Beyond
     Question-Answering", appendix C.1. It depends on the range of the scores at hand, and a metric with one
     far value looks resilient.
+
+    Parameters
+    ----------
+    data : Wordings
+        Of all candidates.
+    level : float
+        Of the interval of `share`.
     """
     several = ~np.isnan(data.variances)
     s2_rephrase = float(data.variances[several].mean()) if several.any() else None
