@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,11 +25,14 @@ from vivavoce.cli.options import (
     TimeoutTotal,
     open_run,
 )
-from vivavoce.cli.output import counted, print_estimates, print_json
+from vivavoce.cli.output import counted, figure, print_estimates, print_json, print_table
 from vivavoce.cli.progress import progress_bars
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.core.records import Finding
 
 
 def score(
@@ -63,6 +66,10 @@ def score(
     ] = [],
     passes: Annotated[int, typer.Option(help="Judges: how often each answer is scored.", metavar="N")] = 1,
     providers: Providers = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what would be scored and asked, and its cost; do nothing."),
+    ] = False,
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
@@ -93,7 +100,7 @@ def score(
     from vivavoce.studies.text import by_view
 
     _check_metric_words(metrics)
-    with progress_bars(show=not quiet) as progress:
+    with progress_bars(show=not quiet and not dry_run) as progress:
         finding = open_run(run, plugin).score(
             *metrics,
             items=items,
@@ -108,19 +115,50 @@ def score(
             allow=allow,
             allow_phi=allow_phi,
             progress=progress,
+            dry_run=dry_run,
         )
+    if dry_run:
+        _print_plan(finding, run, quiet=quiet, json=json)
+        return
     if json:
         print_json("score", run, finding.rows, passes=finding.passes)
     elif not quiet:
         print_estimates(by_view(finding.rows))
         for note in finding.notes:
             print(printable(note))
-    failed = sum(row["n_failed"] for row in finding.rows if row["view"] in ("mean", "pooled"))
+    _exit_if_failed(finding.rows, run)
+
+
+def _exit_if_failed(rows: Sequence[Mapping[str, Any]], run: Path) -> None:
+    """Say how many scores failed, and exit with 1."""
+    failed = sum(row["n_failed"] for row in rows if row["view"] in ("mean", "pooled"))
     if failed:
         count = f"{counted(failed, 'mark')} failed"
         hint = "the same command tries again what was lost on our side"
         print(printable(f"viva: {count}; `viva status {run}` tells why, {hint}."), file=sys.stderr)
         raise typer.Exit(ExitCode.INCOMPLETE)
+
+
+_PLANNED = {
+    "metric": "metric",
+    "to_score": "to score",
+    "calls": "calls",
+    "stored_calls": "stored",
+    "input_tokens": "tokens in",
+    "output_tokens": "tokens out, at most",
+    "passes": "texts to encode",
+}
+
+
+def _print_plan(finding: "Finding", run: Path, *, quiet: bool, json: bool) -> None:
+    """What each metric would do: as rows, or as a table and sentences."""
+    if json:
+        print_json("score", run, finding.rows, passes=finding.passes)
+    elif not quiet:
+        lines = [[row[name] for name in _PLANNED] + [figure(row["cost"], 2)] for row in finding.rows]
+        title = "what would be scored; tokens are characters / 4"
+        print_table([*_PLANNED.values(), "price, at most"], lines, title)
+        print(printable(str(finding)))
 
 
 def _check_metric_words(words: Sequence[str]) -> None:

@@ -6,7 +6,7 @@
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar
 
@@ -170,6 +170,11 @@ class Metric(ABC):
         return ""
 
     @property
+    def asks_models(self) -> bool:
+        """Whether scoring asks models, as a rater or for something else."""
+        return bool(self.rater)
+
+    @property
     def comparative(self) -> bool:
         """Whether responses are scored against each other, on ballots, and not one by one."""
         return False
@@ -240,6 +245,19 @@ class Metric(ABC):
         Its settings, and so its signature, then say what it took from them.
         """
         return self
+
+    def bind_settings(self, items: Sequence[Item]) -> Self:
+        """The metric that `bind` gives, with nothing loaded: a dry run counts by it."""
+        return self.bind(items)
+
+    def texts_to_encode(
+        self, rows: Sequence[Row], context: ScoringContext
+    ) -> Mapping[str, Collection[str]] | None:
+        """The distinct texts that each encoder, by its name, would read for these rows; nothing is loaded.
+
+        Null where only the encoder itself could tell.
+        """
+        return {}
 
     @abstractmethod
     def values(

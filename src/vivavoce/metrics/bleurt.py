@@ -4,7 +4,7 @@ It reads reference and response together and gives a number without a fixed rang
 common and near 1 for the same; which numbers depends on the checkpoint, so name it wherever you report one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -46,6 +46,15 @@ class Bleurt(Metric):
         if any(map(self.applies_to, items)):
             self.load()
         return self
+
+    def bind_settings(self, items: Sequence[Item]) -> Self:
+        """The metric itself."""
+        return self
+
+    def texts_to_encode(self, rows: Sequence[Row], context: ScoringContext) -> Mapping[str, Collection[str]]:
+        """Each response beside each of its references: a pair is read as one text."""
+        pairs = {f"{reference}\0{row.reading.text}" for row in rows for reference in row.item.references}
+        return {str(self.weights): pairs}
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The best score over the references; each distinct pair of a batch passes the model once."""

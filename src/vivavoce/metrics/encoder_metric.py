@@ -11,7 +11,7 @@ import json
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -77,7 +77,15 @@ class EncoderMetric(Metric):
         if any(self.applies_to(item) for item in items):
             for encoder, layers in self.encodings.items():
                 encoder.require_layers(layers)
+        return self.bind_settings(items)
+
+    def bind_settings(self, items: Sequence[Item]) -> Self:
+        """The metric itself."""
         return self
+
+    def texts_to_encode(self, rows: Sequence[Row], context: ScoringContext) -> Mapping[str, Collection[str]]:
+        """Each response with its references."""
+        return {self.encoder: {text for row in rows for text in _texts(row)}}
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The values beside the reference that suits the response best, each criterion by itself.
@@ -86,9 +94,7 @@ class EncoderMetric(Metric):
         encoder does not read to its end is named in the note.
         """
         encoder = self.load()
-        # bert-score takes off blanks at both ends, which some tokenisers would see
-        texts = [[t.strip() for t in (row.reading.text, *row.item.references)] for row in rows]
-        encodings = context.encode(encoder, texts, self.hidden_layers(encoder))
+        encodings = context.encode(encoder, map(_texts, rows), self.hidden_layers(encoder))
         return [
             self._values(row, response, references, encoder, context)
             for row, (response, *references) in zip(rows, encodings, strict=True)
@@ -125,6 +131,12 @@ class EncoderMetric(Metric):
         """The value of every criterion beside one reference; null where no word piece has a weight."""
 
 
+def _texts(row: Row) -> list[str]:
+    """The response, and the references that it is compared with."""
+    # bert-score takes off blanks at both ends, which some tokenisers would see
+    return [text.strip() for text in (row.reading.text, *row.item.references)]
+
+
 def _best(compared: Sequence[Mapping[str, Value]], criterion: str, note: str | None) -> Value:
     """The highest value of a criterion; a note of the value goes before that on what was not read."""
     best = max((values[criterion] for values in compared), key=lambda value: value.value or 0.0)
@@ -157,21 +169,20 @@ class WeightedMetric(EncoderMetric):
         if self.corpus is not None and not self.idf:
             raise ValueError("corpus goes with idf=true, and idf is false here")
 
-    def bind(self, items: Sequence[Item]) -> Self:
+    def bind_settings(self, items: Sequence[Item]) -> Self:
         """The metric for a run of these items; with idf the hash of their references is in its signature.
 
         Raises `MetricError` if `corpus` is stated and the references are others, and as any encoder does.
         """
-        metric = super().bind(items)
         if not self.idf:
-            return metric
+            return self
         corpus = self.digest(items)
         if self.corpus not in (None, corpus):
             raise MetricError(
                 f"{self}: the references of this run have the hash {corpus}, so these are not the items of "
                 f"corpus={self.corpus}. Leave corpus out."
             )
-        return replace(metric, corpus=corpus)
+        return replace(self, corpus=corpus)
 
     def weight(self, item: Item, encoder: Encoder, context: ScoringContext) -> Weight:
         """What a word piece weighs in the item's benchmark: its idf, or 1.

@@ -163,11 +163,11 @@ class ModelClient:
         """The result of each request; the first goes alone to learn whether the endpoint takes a schema."""
         if not requests:
             return []
-        sampled = [replace(r, sampling=_merged(candidate.sampling, r.sampling)) for r in requests]
+        sampled = [replace(r, sampling=merged(candidate.sampling, r.sampling)) for r in requests]
         batch = _Batch(candidate, list(zip(sampled, parsers, strict=True)), purpose, repeat)
         results: dict[str, _Result] = {}
         if sampled[0].sampling.schema and not self._takes_schema(batch, results):
-            batch = batch._replace(requests=[(_without_schema(r), parser) for r, parser in batch.requests])
+            batch = batch._replace(requests=[(without_schema(r), parser) for r, parser in batch.requests])
         self._send(batch, results)
         return [results[request.key] for request, _ in batch.requests]
 
@@ -177,7 +177,7 @@ class ModelClient:
         if endpoint in self._schemas:
             return self._schemas[endpoint]
         first, parser = batch.requests[0]
-        bare = _without_schema(first)
+        bare = without_schema(first)
         with self.run.reading() as db:
             if stored_reply(db, batch.purpose, bare.key, str(batch.candidate.spec), batch.repeat) is not None:
                 return self._schemas.setdefault(endpoint, False)
@@ -213,7 +213,7 @@ class ModelClient:
 
             def recall(model: Model, call: Call) -> CallOutcome | None:
                 stored = stored_reply(db, purpose, call.request.key, model.name, call.repeat)
-                return None if stored is None else CallOutcome(_reply_from_json(stored), None, 0, 0.0, 0.0)
+                return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
             def store(model: Model, call: Call, outcome: CallOutcome) -> None:
                 result = results[call.request.key] = _parsed(outcome, call.tag)
@@ -256,13 +256,14 @@ class ModelClient:
             traffic.characters[endpoint] = traffic.characters.get(endpoint, 0) + characters
 
 
-def _merged(from_spec: Sampling, default: Sampling) -> Sampling:
+def merged(from_spec: Sampling, default: Sampling) -> Sampling:
     """The sampling that the model's spec states, and for the rest that of the request."""
     values = {f.name: getattr(from_spec, f.name) for f in fields(from_spec)}
     return replace(default, **{name: v for name, v in values.items() if v not in (None, (), False)})
 
 
-def _without_schema(request: Request) -> Request:
+def without_schema(request: Request) -> Request:
+    """The request without the schema that its reply should follow."""
     return replace(request, sampling=replace(request.sampling, schema=None))
 
 
@@ -295,7 +296,7 @@ def _record(model: Model, call: Call, outcome: CallOutcome, result: _Result, pur
     )
 
 
-def _reply_from_json(stored: str) -> Reply:
+def reply_from_json(stored: str) -> Reply:
     """A reply as `_record` stored it."""
     reply: Mapping[str, Any] = json.loads(stored)
     return Reply(text=reply["text"], finish_reason=reply["finish_reason"], model=reply["model"])

@@ -56,11 +56,14 @@ def measures_of(metric: Metric) -> list[Measure]:
     return [Measure(metric=name, signature=score, rater=metric.rater, criterion=c) for c in metric.criteria]
 
 
-def bind_all(run: RunFile, metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics as they mark this run, and as their measures are named in it: `score` begins with this."""
+def bind_all(run: RunFile, metrics: Sequence[Metric], *, loaded: bool = True) -> list[Metric]:
+    """The metrics as they mark this run, and as their measures are named in it: `score` begins with this.
+
+    Without `loaded` no encoder is loaded, and they can only be counted by.
+    """
     with run.reading() as db:
         items = list(items_by_id(db).values())
-    return [metric.bind(items) for metric in metrics]
+    return [metric.bind(items) if loaded else metric.bind_settings(items) for metric in metrics]
 
 
 def score(
@@ -85,12 +88,8 @@ def score(
     with run.reading() as db:
         stored = items_by_id(db)
     metrics = [metric.bind(list(stored.values())) for metric in metrics]
-    selected = {
-        key: item
-        for key, item in stored.items()
-        if items is None or (item.benchmark, item.item, item.variant) in items
-    }
-    commands = _check_all(run, metrics, selected)
+    selected = selected_items(stored, items)
+    commands = check_all(run, metrics, selected)
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
@@ -167,7 +166,16 @@ def _summary(task: Task, statuses: Counter[str], items: Mapping[int, Item]) -> S
     return ScoreSummary(str(task.metric), dict(statuses), dict(not_scored), lacking)
 
 
-def _check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]) -> list[tuple[str, ...]]:
+def selected_items(stored: Mapping[int, Item], items: set[ItemKey] | None) -> dict[int, Item]:
+    """Those of the stored items that are to be scored; null for all."""
+    return {
+        key: item
+        for key, item in stored.items()
+        if items is None or (item.benchmark, item.item, item.variant) in items
+    }
+
+
+def check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]) -> list[tuple[str, ...]]:
     """The commands that collect what each metric lacks. Raises `MetricError` for what cannot be scored."""
     with run.reading() as db:
         collected = logprob_specs(db)

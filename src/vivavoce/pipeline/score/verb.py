@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from vivavoce.core import net, registry, specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError
@@ -11,12 +12,14 @@ from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
+from vivavoce.models.endpoints import load_endpoints
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
 from vivavoce.pipeline.load import load_scores, select_items, with_generated
 from vivavoce.pipeline.named_scores import overall_table, scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
+from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
@@ -33,6 +36,7 @@ def score_run(
     items: str | None,
     passes: int,
     bad_ends: BadEnds | None,
+    dry_run: bool = False,
 ) -> Finding:
     """Score every response that has no score yet, and return the estimates of these metrics.
 
@@ -40,6 +44,12 @@ def score_run(
     """
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
+    if dry_run:
+        return (
+            _planned(run, rest, options, items=items, passes=passes)
+            if rest or not overalls
+            else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
+        )
     if not overalls:
         return _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     scored = _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends) if rest else None
@@ -79,14 +89,10 @@ def _score_run(
     bad_ends: BadEnds | None,
 ) -> Finding:
     """Score by metrics, and their estimates."""
-    if passes < 1:
-        raise InputError(f"--passes {passes}: every answer is marked once at least.")
     selected = select_items(run, items)
-    names, unnamed = (metrics, ()) if metrics else _fitting(run, selected)
-    require_separate("metrics", names)
-    bound = _bound_metrics(run, names, options)
+    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
-    scorers = list({registry.signature(m): m for metric in bound for m in _members(metric)}.values())
+    scorers = _scorers(bound)
     to_score = with_generated(run, selected)
     encoded = Counter[str]()
     with open_client(run, to_score, options) as client:
@@ -137,14 +143,43 @@ def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str]
     raise catalogue.no_metric_named(dict.fromkeys(item.format for item in items))
 
 
-def _bound_metrics(run: RunFile, names: Sequence[str], options: AskOptions) -> list[Metric]:
-    """The metrics of these names, as they score this run."""
+def _planned(
+    run: RunFile, metrics: Sequence[str], options: AskOptions, *, items: str | None, passes: int
+) -> Finding:
+    """What scoring by these metrics would do."""
+    selected = select_items(run, items)
+    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=False)
+    endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
+    to_score = with_generated(run, selected)
+    finding = plan_scores(run, _scorers(bound), items=to_score, passes=passes, endpoints=endpoints)
+    return replace(finding, notes=unnamed)
+
+
+def _scorers(metrics: Sequence[Metric]) -> list[Metric]:
+    """What scores for these metrics, each once."""
+    return list({registry.signature(m): m for metric in metrics for m in _members(metric)}.values())
+
+
+def _bound_metrics(
+    run: RunFile,
+    metrics: Sequence[str],
+    options: AskOptions,
+    selected: set[ItemKey] | None,
+    passes: int,
+    *,
+    loaded: bool = True,
+) -> tuple[list[Metric], tuple[str, ...]]:
+    """The metrics as they score this run, and a note where none was named. Raises `InputError`."""
+    if passes < 1:
+        raise InputError(f"--passes {passes}: every answer is marked once at least.")
+    names, unnamed = (metrics, ()) if metrics else _fitting(run, selected)
+    require_separate("metrics", names)
     with run.reading() as db:
         measures = [keyed.measure for keyed in read.measures(db)]
-    metrics = catalogue.metrics_of(names, measures)
+    built = catalogue.metrics_of(names, measures)
     candidate_labels(run)
     with net.offline(options.offline):  # an encoder that is not on this machine is downloaded
-        return bind_all(run, metrics)
+        return bind_all(run, built, loaded=loaded), tuple(unnamed)
 
 
 def _members(metric: Metric) -> tuple[Metric, ...]:

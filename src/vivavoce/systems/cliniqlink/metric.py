@@ -16,7 +16,7 @@ step that is 0, 1, 2 away from the wrong one, half of that for each further; for
 Similarity is blind where medicine is not: ten times the dose, or the opposite, is near the top in both books.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -108,6 +108,10 @@ class ClinIQLink(Metric):
         """
         if any(item.format in OPEN for item in items):
             load_encoder(self.encoder)
+        return self.bind_settings(items)
+
+    def bind_settings(self, items: Sequence[Item]) -> "ClinIQLink":
+        """The metric for a run of these items, its encoder not loaded."""
         if not self._of_corpus:
             return self
         corpus = _digest(items, self._book)
@@ -133,6 +137,31 @@ class ClinIQLink(Metric):
         open_ = [row for row in rows if row.item.format in OPEN]
         semantic = iter(self._semantic(open_, context) if open_ else ())
         return [{"score": next(semantic) if row.item.format in OPEN else self._closed(row)} for row in rows]
+
+    def texts_to_encode(
+        self, rows: Sequence[Row], context: ScoringContext
+    ) -> Mapping[str, Collection[str]] | None:
+        """The terms, contents and paragraphs of the open answers, and the references that are drawn.
+
+        Null as published, where terms are pieces that the encoder's tokeniser makes.
+        """
+        open_ = [row for row in rows if row.item.format in OPEN]
+        if open_ and self._book.terms == "heads":
+            return None
+        return {self.encoder: self._texts(open_, context)} if open_ else {}
+
+    def _texts(self, rows: Sequence[Row], context: ScoringContext) -> set[str]:
+        """The texts whose vectors these open answers need, and the scale of their benchmarks."""
+        pairs = [pair for row in rows for pair in self._pairs(row)]
+        sides = [side(text, self._book, str.split) for pair in pairs for text in (pair.gold, pair.response)]
+        recorded = _Recorded(texts(*sides))
+        if self.baseline == "sampled":
+            for name in {row.item.benchmark for row in rows}:
+                alike(self._documents(name, context.items), recorded, self._book)
+        return recorded.texts
+
+    def _documents(self, benchmark: str, items: Iterable[Item]) -> tuple[str, ...]:
+        return documents((item for item in items if item.benchmark == benchmark), self._book)
 
     @property
     def _book(self) -> Rules:
@@ -278,6 +307,22 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Stands for an encoder, and keeps the texts that it would read."""
+
+    texts: set[str]
+
+    def __call__(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        self.texts.update(texts)
+        return np.zeros((len(texts), 1), dtype=np.float32)
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        return tuple(text.split())
+
+
+@dataclass(frozen=True, slots=True)
 class _Scaled:
     """Makes the scale of a benchmark; two of one metric and benchmark are equal."""
 
@@ -288,7 +333,7 @@ class _Scaled:
 
     def __call__(self, _: str) -> _Scale:
         book, metric = self.metric._book, self.metric
-        corpus = documents((item for item in self.items if item.benchmark == self.benchmark), book)
+        corpus = metric._documents(self.benchmark, self.items)
         sided: Callable[[str], Side] = _Sided(metric.rules, self.embed.encoder)
         weight = (
             read_rarity(metric.idf, book)

@@ -80,6 +80,11 @@ class MedSynF1(Metric):
     formats = ("short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform")
     needs = ("references",)
 
+    @property
+    def asks_models(self) -> bool:
+        """Whether a model writes the dictionary."""
+        return self.synonyms == "model"
+
     def __post_init__(self) -> None:
         if self.extractor == "auto":
             # Settled here, so that two machines with one signature give the same numbers.

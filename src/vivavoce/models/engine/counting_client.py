@@ -1,0 +1,108 @@
+"""A client that asks nobody: it counts what would be asked, and gives the replies that the run has."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vivavoce.core.prompts import Unreadable
+from vivavoce.core.specs import Spec
+from vivavoce.models.candidates import CandidateConfig
+from vivavoce.models.endpoints import EndpointConfig
+from vivavoce.models.engine.client import (
+    CallResult,
+    ModelClient,
+    Parser,
+    SecondRequest,
+    T,
+    merged,
+    reply_from_json,
+    without_schema,
+)
+from vivavoce.models.requests import Request
+from vivavoce.store.calls import stored_reply
+from vivavoce.store.runfile import RunFile
+
+
+@dataclass
+class CallEstimate:
+    """Calls that would be made, and what they may cost.
+
+    Tokens are characters / 4, which is rough; `output_tokens` is the most that limits allow, null without
+    one; `cost` is null without a price or a limit. `stored` are requests that the run has a reply to. A reply
+    that cannot be parsed is asked for once more, which nobody can count before.
+    """
+
+    calls: int = 0
+    stored: int = 0
+    input_tokens: int = 0
+    output_tokens: int | None = 0
+    cost: float | None = 0.0
+
+    def add(self, request: Request, candidate: CandidateConfig) -> None:
+        """Count a call."""
+        n_input, limit, rates = request.characters // 4, request.sampling.max_tokens, candidate.price
+        self.calls += 1
+        self.input_tokens += n_input
+        if limit is None or self.output_tokens is None:
+            self.output_tokens = None
+        else:
+            self.output_tokens += limit
+        if not candidate.metered or self.cost is None:
+            return
+        if rates is None or limit is None:
+            self.cost = None
+        else:
+            self.cost += (n_input * rates[0] + limit * rates[1]) / 1e6
+
+
+class CountingClient(ModelClient):
+    """Counts in `estimate` what metrics ask; equal requests are one call, as the real client makes it."""
+
+    def __init__(self, run: RunFile, endpoints: Mapping[str, EndpointConfig] | None = None) -> None:
+        super().__init__(run, endpoints=endpoints)
+        self.estimate = CallEstimate()
+        self._requests: set[tuple[str, str, str, int]] = set()
+
+    def ask(
+        self,
+        model: str | Spec,
+        requests: Sequence[Request],
+        parse: Parser[T] | Sequence[Parser[T]],
+        *,
+        purpose: str,
+        repeat: int = 1,
+        again: SecondRequest | None = None,
+    ) -> list[CallResult[T]]:
+        """The results of requests that the run has replies to; others are counted and have none."""
+        candidate = self.candidate(model)
+        parsers = [parse] * len(requests) if callable(parse) else list(parse)
+        results = []
+        with self.run.reading() as db:
+            for request, parser in zip(requests, parsers, strict=True):
+                sampled = replace(request, sampling=merged(candidate.sampling, request.sampling))
+                # An endpoint that rejects the schema was asked without it.
+                keys = dict.fromkeys((sampled.key, without_schema(sampled).key))
+                replies = (stored_reply(db, purpose, k, str(candidate.spec), repeat) for k in keys)
+                reply = next((r for r in replies if r is not None), None)
+                place = (purpose, sampled.key, str(candidate.spec), repeat)
+                if place not in self._requests:
+                    self._requests.add(place)
+                    self._count_request(sampled, candidate, is_stored=reply is not None)
+                results.append(_result(reply, parser))
+        return results
+
+    def _count_request(self, request: Request, candidate: CandidateConfig, *, is_stored: bool) -> None:
+        if is_stored:
+            self.estimate.stored += 1
+        else:
+            self.estimate.add(request, candidate)
+
+
+def _result(reply: str | None, parser: Parser[Any]) -> CallResult[Any]:
+    text = None if reply is None else reply_from_json(reply).text
+    if text is None:
+        return CallResult(None, "nobody is asked in a dry run")
+    try:
+        return CallResult(parser(text), None)
+    except Unreadable as error:
+        return CallResult(None, str(error))

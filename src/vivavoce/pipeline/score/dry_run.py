@@ -1,0 +1,168 @@
+"""`viva score --dry-run`: what a call would score, ask and encode. Nothing is asked, stored or loaded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from vivavoce.core.records import Finding, Item, ItemKey, Row
+from vivavoce.metrics import Metric, ScoringContext, is_comparative
+from vivavoce.models.endpoints import EndpointConfig
+from vivavoce.models.engine.counting_client import CallEstimate, CountingClient
+from vivavoce.pipeline.score import check_all, measures_of, selected_items
+from vivavoce.pipeline.score.ballot_scores import pending_ballots
+from vivavoce.pipeline.score.checks import read_response
+from vivavoce.pipeline.score.tasks import probe_of
+from vivavoce.store.pending import Demand, Pending, pending, unsettled
+from vivavoce.store.read import items_by_id, measures
+from vivavoce.store.runfile import RunFile
+
+_BATCH = 500
+
+
+@dataclass
+class _Plan:
+    """What a metric would do: responses, or ballots, to score; calls; the texts that each encoder reads."""
+
+    metric: Metric
+    to_score: int = 0
+    calls: CallEstimate = field(default_factory=CallEstimate)
+    texts: dict[str, set[str]] = field(default_factory=dict)
+    unknown: str | None = None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The plan as a row of the finding."""
+        calls = self.calls
+        return {
+            "metric": str(self.metric),
+            "rater": self.metric.rater,
+            "to_score": self.to_score,
+            "calls": calls.calls,
+            "stored_calls": calls.stored,
+            "input_tokens": calls.input_tokens,
+            "output_tokens": calls.output_tokens,
+            "cost": calls.cost,
+            "encoder": ", ".join(self.texts) or None,
+            "passes": None if self.unknown else sum(map(len, self.texts.values())),
+            "reason": self.unknown,
+        }
+
+
+def plan_scores(
+    run: RunFile,
+    metrics: Sequence[Metric],
+    *,
+    items: set[ItemKey] | None,
+    passes: int,
+    endpoints: Mapping[str, EndpointConfig] | None,
+) -> Finding:
+    """A row for each metric: what is left to score by it, and the calls and encoder passes that takes.
+
+    Each distinct text counts once for an encoder, in the rows for each metric by itself, in `passes` of the
+    finding and its sentence for all metrics together. Raises `MetricError` as scoring itself would.
+    """
+    with run.reading() as db:
+        stored = items_by_id(db)
+        keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in measures(db)}
+    selected = selected_items(stored, items)
+    check_all(run, metrics, selected)
+    plans = []
+    for metric in metrics:
+        client = CountingClient(run, endpoints)
+        plan = _Plan(metric, calls=client.estimate)
+        context = ScoringContext(client, stored.values())
+        # A measure without a score has no key yet: one that no measure has stands for it.
+        columns = [(m.signature, m.criterion.criterion) for m in measures_of(metric)]
+        own_keys = [keys.get(column, -number) for number, column in enumerate(columns, 1)]
+        applicable = {key: item for key, item in selected.items() if metric.applies_to(item)}
+        for pass_no in range(1, (passes if metric.rater else 1) + 1):
+            context.pass_no = pass_no
+            count = _count_ballots if is_comparative(metric) else _count_responses
+            count(run, plan, applicable, own_keys, context)
+        plans.append(plan)
+    return _finding(plans)
+
+
+def _count_responses(
+    run: RunFile, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
+) -> None:
+    metric = plan.metric
+    with run.reading() as db:
+        demand = Demand(items, keys, context.pass_no, metric.needs_repeats)
+        todo = unsettled(db, [demand], probe_of(metric))
+        plan.to_score += len(todo.keys)
+        encodes = type(metric).texts_to_encode is not Metric.texts_to_encode
+        if not (metric.asks_models or encodes):
+            return
+        for batch in _batches(pending(db, items, todo.keys)):
+            rows = [row for row in (read_response(p, context) for p in batch) if isinstance(row, Row)]
+            _count_rows(plan, [row for row in rows if metric.not_applicable(row.item) is None], context)
+            context.end_batch()
+
+
+def _count_rows(plan: _Plan, rows: Sequence[Row], context: ScoringContext) -> None:
+    metric = plan.metric
+    if metric.asks_models and rows:
+        metric.values(rows, context)
+    texts = metric.texts_to_encode(rows, context) if rows else {}
+    if texts is None:
+        plan.unknown = "only its encoder, which is not loaded here, can tell which texts it reads"
+    for encoder, of_encoder in (texts or {}).items():
+        plan.texts.setdefault(encoder, set()).update(of_encoder)
+
+
+def _count_ballots(
+    run: RunFile, plan: _Plan, items: Mapping[int, Item], keys: Sequence[int], context: ScoringContext
+) -> None:
+    metric = plan.metric
+    assert is_comparative(metric)
+    with run.reading() as db:
+        todo = pending_ballots(db, metric, items, keys, context.pass_no)
+    plan.to_score += len(todo)
+    read_as = [[read_response(p, context) for p in ballot.answers] for ballot in todo]
+    rows = [[row for row in ballot if isinstance(row, Row)] for ballot in read_as]
+    metric.compare([ballot for ballot in rows if len(ballot) > 1], context)
+
+
+def _batches(responses: Iterator[Pending]) -> Iterator[list[Pending]]:
+    while batch := list(islice(responses, _BATCH)):
+        yield batch
+
+
+def _finding(plans: Sequence[_Plan]) -> Finding:
+    texts: dict[str, set[str]] = {}
+    for plan in plans:
+        for encoder, of_plan in plan.texts.items():
+            texts.setdefault(encoder, set()).update(of_plan)
+    rows = tuple(plan.row for plan in plans)
+    lines = [_work(rows), _price(rows)]
+    lines += [
+        f"The encoder {name} would read {len(of_encoder):,} distinct texts."
+        for name, of_encoder in texts.items()
+    ]
+    lines += [f"{row['metric']}: {row['reason']}." for row in rows if row["reason"]]
+    lines.append("Nothing was asked, encoded or stored.")
+    passes = {name: len(of_encoder) for name, of_encoder in texts.items()}
+    return Finding(study="score", rows=rows, text="\n".join(filter(None, lines)), passes=passes)
+
+
+def _work(rows: Sequence[Mapping[str, Any]]) -> str:
+    numbers = [f"{row['metric']} {row['to_score']:,}" for row in rows if row["to_score"]]
+    return f"Left to score: {', '.join(numbers)}." if numbers else "Everything is scored already."
+
+
+def _price(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many calls, and what they cost at most; empty where nobody is asked."""
+    calls = sum(row["calls"] for row in rows)
+    if not calls:
+        return ""
+    unpriced = list(dict.fromkeys(row["rater"] or row["metric"] for row in rows if row["cost"] is None))
+    sentence = f"{calls:,} {'call' if calls == 1 else 'calls'} of models"
+    if unpriced:
+        return (
+            f"{sentence}. The price is not known of {', '.join(unpriced)}: it takes a price in a --providers "
+            "file and a limit of tokens."
+        )
+    cost = sum(row["cost"] for row in rows)
+    return f"{sentence} at a price of at most {cost:.2f}; one whose reply cannot be read is made twice."
