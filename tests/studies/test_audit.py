@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.studies.judging import EXPERT, JUDGE, OTHER, judged, some
 from tests.studies.making import made, marked, row, score
+from tests.studies.test_resilience import reworded
 
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
@@ -290,6 +291,23 @@ def test_agreement_without_silence_stands_beside_the_one_with_it(tmp_path: Path)
     assert delivered["low"] > 0.5
     assert answered["low"] < 0 < answered["high"]
     assert "without silent answers" in finding.text
+
+
+def test_wording_is_that_of_the_study_resilience(tmp_path: Path) -> None:
+    rng = np.random.default_rng(15)
+    answers = {c: {f"q{i:02}": tuple((rng.uniform(0, 0.5, 4) + k / 4).round(3)) for i in range(12)}
+               for k, c in enumerate(CANDIDATES[:3])}  # fmt: skip
+    run = reworded(tmp_path, answers)
+    r = row(audit(run), part="rephrasing")
+    of_all = row(run.study("resilience")["resilience"], candidate="", edit="")
+    assert ("rephrase", 36) == (r["contrast"], r["n_units"])
+    assert of_all["wording_share"] == r["value"]
+    assert r["low"] < r["value"] < r["high"]
+    assert "with rephrase, variance over wordings" in audit(run).text
+
+
+def test_without_rewordings_there_is_no_such_part(found: Finding) -> None:
+    assert [] == some(found, part="rephrasing")
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def _summary(rows: Rows, closest: Mapping[tuple[str, str], tuple[float, str]]) -
         "of candidates": of("agreement", figure="kendall").get("value"),
         "most like": neighbour,
         "their correlation": correlation,
+        "from wording": of("rephrasing").get("value"),
         "with words": of("length", contrast="words").get("value"),
         "spread from silence": of("silence", figure="variance_share").get("value"),
         "tells Yes from No": separated,

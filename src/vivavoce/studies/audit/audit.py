@@ -12,7 +12,7 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import Spec
 from vivavoce.studies.audit.choice import choice
 from vivavoce.studies.audit.contrasts import NOT_SCORED, alike_yes_no, polarity
-from vivavoce.studies.audit.figures import agreement, clusters, length, redundancy, silence
+from vivavoce.studies.audit.figures import agreement, clusters, length, redundancy, rephrasing, silence
 from vivavoce.studies.audit.responses import Responses, Yardstick, audited, responses_of
 from vivavoce.studies.audit.rows import ONE_CALL, PEOPLE, SYSTEM, TRUSTED, WITHIN, AuditRow
 from vivavoce.studies.intervals import interval_text
@@ -68,8 +68,11 @@ class Audit(Study):
         rows: list[AuditRow] = []
         answers: list[str] = []
         cards: list[str] = []
+        # Once: the study makes its rows for all benchmarks.
+        wordings = list(rephrasing(scores, measures))
         for responses in responses_of(scores, measures, yardstick):
-            figures = self._figures(scores, responses)
+            figures = [row for row in wordings if row.benchmark == responses.benchmark]
+            figures += self._figures(scores, responses)
             chosen = choice(responses, _caveats(responses, figures), self.redundant, self.seed)
             answers += chosen.sentences[:1]
             cards += chosen.sentences[1:]
@@ -179,8 +182,11 @@ def _alike_text(rows: Sequence[AuditRow]) -> str:
 
 def _caveats(responses: Responses, rows: Sequence[AuditRow]) -> dict[str, str]:
     """What a measure calls alike, by column: it matters most where the measure is about to be kept."""
-    texts = {column: _alike_text(_of(measure, rows)) for column, measure in responses.measures.items()}
-    return {column: text for column, text in texts.items() if text}
+    return {
+        column: 'it calls "Yes." and "No." alike'
+        for column, measure in responses.measures.items()
+        if alike_yes_no(_of(measure, rows))
+    }
 
 
 def _of(measure: Measure, rows: Sequence[AuditRow]) -> list[AuditRow]:
@@ -218,8 +224,8 @@ def _card(responses: Responses, column: str, rows: Sequence[AuditRow]) -> str:
     """What is known of one measure, on a line."""
     figures = _of(responses.measures[column], rows)
     texts = [
-        *_agreement_texts(responses, figures), _length_text(figures), _silence_text(figures),
-        _polarity_text(figures),
+        *_agreement_texts(responses, figures), _wording_text(figures), _length_text(figures),
+        _silence_text(figures), _polarity_text(figures),
     ]  # fmt: skip
     return f"{responses.names[column]} on {responses.benchmark}: {'; '.join(filter(None, texts))}."
 
@@ -244,8 +250,20 @@ def _order_text(row: AuditRow) -> str:
     return f"of candidates tau-b {row.value:.2f}, same order in {row.same_order} of {pairs}"
 
 
+def _wording_text(rows: Sequence[AuditRow]) -> str:
+    shares = [r for r in rows if r.part == "rephrasing"]
+    return "; ".join(
+        f"with {r.contrast}, {r.reason}"
+        if r.value is None
+        else f"with {r.contrast}, variance over wordings {r.value:.2f}{interval_text(r)} times that between "
+        "candidates"
+        for r in shares
+    )
+
+
 def _length_text(rows: Sequence[AuditRow]) -> str:
     by = {r.contrast: r for r in rows if r.part == "length"}
+    # Longer answers may be better ones: with a yardstick only what is paid beyond that is a bias.
     row = by.get("words, quality held")
     if row is not None and row.value is not None:
         return f"with words, quality held, {_figure(row)}"

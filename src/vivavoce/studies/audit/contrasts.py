@@ -89,6 +89,7 @@ def _lost(upward: Mapping[str, float]) -> float | str:
     """What the contradiction loses as a share of what the unrelated text does, or why that is not known."""
     if not {"reference", "wrong", "unrelated"} <= upward.keys():
         return "it gave one of the texts no value"
+    # The unrelated text is the floor: an embedding gives 0 to nothing, and 1 to the text itself alone.
     most = upward["reference"] - upward["unrelated"]
     if most <= 1e-9:
         return FLAT

@@ -1,10 +1,10 @@
-"""What the responses of a benchmark show of each measure: agreement, redundancy, length and silence.
+"""What the responses of a benchmark show of each measure: agreement, redundancy, wording, length and silence.
 
 Within an item a figure is Pearson's r of values centred at the item, with an interval by case; at the level
 of systems it is of the candidates' means over the items that all of them have. The two are never mixed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -18,6 +18,8 @@ from vivavoce import stats
 from vivavoce.core.records import Measure
 from vivavoce.studies.audit.responses import SILENT, WORDS, YARDSTICK, Responses
 from vivavoce.studies.audit.rows import ONE_CALL, SYSTEM, WITHIN, AuditRow, audit_row
+from vivavoce.studies.reliability.resilience import Resilience
+from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.text import count
 
 LEAST_CANDIDATES = 4
@@ -143,6 +145,31 @@ def length(responses: Responses) -> Iterator[AuditRow]:
             yield _within_row(beyond, responses, column, WORDS, YARDSTICK)
             without = replace(row, contrast="quality, words held")
             yield _within_row(without, responses, column, YARDSTICK, WORDS)
+
+
+def rephrasing(scores: ScoreTable, measures: Mapping[int, Measure]) -> Iterator[AuditRow]:
+    """The variance of a measure over other wordings of one answer, as a share of that between candidates.
+
+    From edits such as `rephrase:1`, by the study `resilience`; none without them.
+    """
+    by_name = {(m.metric, m.criterion.criterion, m.rater): m for m in measures.values()}
+    for row in Resilience().findings(scores._replace(measures=dict(measures))).rows:
+        # The rows of all candidates and wordings; others are details of that study.
+        if row["candidate"] or row["edit"] or row["contrast"]:
+            continue
+        yield audit_row(
+            *("rephrasing", row["benchmark"], by_name[row["metric"], row["criterion"], row["rater"]]),
+            figure="wording_share",
+            contrast=row["edits"],
+            against=row["rephraser"] or "",
+            value=row["wording_share"],
+            low=row["wording_share_low"],
+            high=row["wording_share_high"],
+            n_units=row["n_responses"],
+            n_groups=row["n_groups"],
+            n_candidates=row["n_candidates"],
+            reason=row["reason"],
+        )
 
 
 def silence(responses: Responses) -> Iterator[AuditRow]:
