@@ -155,6 +155,7 @@ TURNS = ["patient: It hurts: what now?", "doctor: Rest it: two days.", "doctor: 
         ["Doctor : Rest it: two days.", "Patient : It hurts."],
         {"speaker": ["patient", "doctor"], "utterance": ["It hurts: what now?", "Rest it: two days."]},
         {"speaker": [0, 1], "utterance": ["It hurts: what now?", "Rest it: two days."]},
+        [{"speaker": "patient", "utterance": "It hurts."}, {"speaker": 1, "utterance": "Rest it: two days."}],
     ],
 )
 def test_the_doctors_first_turn_is_the_reference_in_either_layout(tmp_path: Path, utterances: Any) -> None:

@@ -80,15 +80,22 @@ def _item(line: SourceLine) -> Item:
 
 
 def _turns(line: SourceLine) -> list[tuple[str, str]]:
-    """Speaker and text of each turn, in the authors' layout or in that of the hub. Raises `RowError`."""
+    """Speaker and text of each turn, in the authors' layout or in one of the hub's. Raises `RowError`."""
     turns = line.row.get("utterances")
     if isinstance(turns, list):
-        labelled = [_TURN.fullmatch(turn) if isinstance(turn, str) else None for turn in turns]
-        return [_turn(line, *(turn.groups() if turn else (None, None))) for turn in labelled]
-    speakers, texts = map(turns.get, ("speaker", "utterance")) if isinstance(turns, dict) else (None, None)
+        return [_turn(line, *_parts(turn)) for turn in turns]
+    speakers, texts = _parts(turns)
     if not (isinstance(speakers, list) and isinstance(texts, list)):
         raise line.fault("utterances is no list of turns")
     return [_turn(line, *turn) for turn in zip(speakers, texts, strict=False)]
+
+
+def _parts(turn: Any) -> tuple[Any, Any]:
+    """Speaker and text: of 'doctor: …', or of an object, which may hold a list of each."""
+    if isinstance(turn, dict):
+        return turn.get("speaker"), turn.get("utterance")
+    match = _TURN.fullmatch(turn) if isinstance(turn, str) else None
+    return (match[1], match[2]) if match else (None, None)
 
 
 def _turn(line: SourceLine, speaker: Any, text: Any) -> tuple[str, str]:
