@@ -1,0 +1,263 @@
+"""Forms: the same questions put otherwise, closed and open or in two languages, paired by case.
+
+Two benchmarks are forms of one where they share cases, as CareQA's closed, open and Spanish questions do. A
+case counts by the mean of its questions in each form. Means are compared only where one criterion scores both
+forms; of an accuracy and a text metric the study says how far they go together, and no difference.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.stats import rankdata
+
+from vivavoce import stats
+from vivavoce.core.records import Finding, Measure
+from vivavoce.core.registry import study
+from vivavoce.studies.intervals import FLIPPED, by_jackknife, too_few
+from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
+from vivavoce.studies.score_table import ScoreTable, unweighted
+from vivavoce.studies.study import MeasureRow, Study, measure_columns
+from vivavoce.studies.text import count
+
+FEWEST_IN_ORDER = 3
+"""Candidates of which an order is compared: two agree by chance half of the time."""
+FAILED = "marks failed on shared cases: score them again before deciding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsRow(MeasureRow):
+    """A candidate in two forms, or with an empty candidate the order of all in both."""
+
+    benchmark_2: str
+    metric_2: str
+    criterion_2: str
+    rater_2: str
+    candidate: str
+    n_candidates: int | None = None
+    n_items: int = 0
+    n_items_2: int = 0
+    n_groups: int = 0
+    n_failed: int = 0
+    mean: float | None = None
+    mean_2: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    test: str | None = None
+    n_different: int | None = None
+    association: float | None = None
+    association_low: float | None = None
+    association_high: float | None = None
+    order_tau: float | None = None
+    reason: str | None = None
+
+
+@study("forms")
+class Forms(Study):
+    """The same questions in two forms."""
+
+    about = "Whether candidates do as well when a question is put otherwise: open, or in another language."
+    row = FormsRow
+    special = True
+
+    def applies_to(self, scores: ScoreTable) -> bool:
+        """Whether two benchmarks share a case."""
+        shared = scores.scores.group_by("group").agg(n=pl.col("benchmark").n_unique())
+        return bool((shared["n"] > 1).any())
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """A row per two forms and candidate, and one with an empty candidate for the order of all.
+
+        Means, `difference` (the first form's less the second's) and its t interval are over the cases with
+        marks in both forms, each case by the mean of its questions; null differences are between criteria
+        that are not one. `p_adjusted` is by Holm over all differences of the call. `association` is
+        Spearman's rho over cases, higher being better on both sides, by jackknife over cases. `order_tau` is
+        Kendall's tau-b of the candidates' means. Fewer than 10 cases have a reason; so have failed marks,
+        with which there is no test.
+        """
+        matrices = list(grids(scores.scores, scores.measures))
+        matrices.sort(key=lambda matrix: (matrix.benchmark, key_of(matrix.measure)))
+        failed = _failed(scores)
+        rows = list[FormsRow]()
+        for pair in _pairs(matrices):
+            of_pair = [pair.row(name, failed) for name in pair.candidates]
+            rows += [*of_pair, pair.order(of_pair)]
+        rows = _adjusted(rows)
+        notes = (*left_out(scores), *unweighted(scores.scores, "forms count"))
+        text = "\n".join(_sentences(rows, scores))
+        return self.finding(rows, text or "No two benchmarks of this run share a case.", notes)
+
+
+class _Pair(NamedTuple):
+    """Two forms by one measure each, of which some cases have marks in both."""
+
+    first: ScoreMatrix
+    second: ScoreMatrix
+
+    @property
+    def candidates(self) -> list[str]:
+        """Those with marks in both forms."""
+        return [name for name in self.first.candidates if name in self.second.candidates]
+
+    @property
+    def is_one_measure(self) -> bool:
+        """Whether one criterion scores both forms, so that a difference is one of the candidate."""
+        return _name(self.first.measure) == _name(self.second.measure)
+
+    def row(self, candidate: str, failed: Mapping[tuple[Any, ...], int]) -> FormsRow:
+        """The candidate in both forms."""
+        (cases, values, n), (cases_2, values_2, n_2) = (_by_case(m, candidate) for m in self)
+        # One value for each case: of unequal numbers of questions none would weigh more in one form.
+        shared, at, at_2 = np.intersect1d(cases, cases_2, return_indices=True)
+        a, b = values[at], values_2[at_2]
+        row = self._empty(candidate)
+        row = replace(
+            row,
+            n_items=int(n[at].sum()),
+            n_items_2=int(n_2[at_2].sum()),
+            n_groups=len(shared),
+            n_failed=sum(failed.get((m.benchmark, *key_of(m.measure), candidate), 0) for m in self),
+        )
+        if not len(shared):
+            return replace(row, reason="no case has marks in both forms")
+        row = replace(row, mean=float(a.mean()), mean_2=float(b.mean()))
+        if few := too_few(shared):
+            return replace(row, reason=few)
+        # Higher is better on both sides, so that an error and an accuracy are not taken for opposites.
+        ranks = [rankdata(_sign(self.first) * a), rankdata(_sign(self.second) * b)]
+        rho = by_jackknife(lambda rows: stats.pearson(*(r[rows] for r in ranks)), shared)
+        row = replace(
+            row,
+            association=rho.value,
+            association_low=rho.low,
+            association_high=rho.high,
+            reason=rho.reason,
+        )
+        return _with_difference(row, a - b, shared) if self.is_one_measure else row
+
+    def order(self, rows: Sequence[FormsRow]) -> FormsRow:
+        """Whether both forms order the candidates alike."""
+        means = [
+            (row.mean * _sign(self.first), row.mean_2 * _sign(self.second))
+            for row in rows
+            if row.mean is not None and row.mean_2 is not None
+        ]
+        row = replace(self._empty(""), n_candidates=len(means))
+        if len(means) < FEWEST_IN_ORDER:
+            return replace(row, reason=f"{count(len(means), 'candidate')}: too few for an order")
+        # Without an interval: candidates are no sample of candidates.
+        tau = stats.kendall(*map(np.array, zip(*means, strict=True)))
+        return replace(row, order_tau=tau, reason="all means are equal" if tau is None else None)
+
+    def _empty(self, candidate: str) -> FormsRow:
+        second = {f"{name}_2": value for name, value in measure_columns(self.second.measure).items()}
+        return FormsRow(
+            benchmark=self.first.benchmark,
+            **measure_columns(self.first.measure),
+            benchmark_2=self.second.benchmark,
+            **second,
+            candidate=candidate,
+        )
+
+
+def _with_difference(row: FormsRow, differences: Floats, cases: Any) -> FormsRow:
+    """The row with the paired difference and its test; with failed marks no test."""
+    paired = stats.paired(differences, cases)
+    row = replace(row, difference=paired.difference, n_different=paired.n_different)
+    if row.n_failed:
+        return replace(row, reason=FAILED)
+    low, high = paired.interval() or (None, None)
+    reason = FLIPPED if paired.test == "sign-flip" and paired.se else row.reason
+    # Where few cases differ the flips of whole cases stand in for t, and have no interval.
+    return replace(row, low=low, high=high, p=paired.p, test=paired.test, reason=reason)
+
+
+def _pairs(matrices: Sequence[ScoreMatrix]) -> Iterator[_Pair]:
+    """The matrices of two benchmarks that share cases: by one measure, or by two that have none in common."""
+    on = {(_name(m.measure), m.benchmark) for m in matrices}
+    for first, second in combinations(matrices, 2):
+        if first.benchmark == second.benchmark or not np.isin(first.groups, second.groups).any():
+            continue
+        names = _name(first.measure), _name(second.measure)
+        # What is scored alike in both forms is compared with itself, not with every other measure.
+        crossed = (names[0], second.benchmark) in on or (names[1], first.benchmark) in on
+        if names[0] == names[1] or not crossed:
+            yield _Pair(first, second)
+
+
+def _name(measure: Measure) -> tuple[Any, ...]:
+    """What makes two measures of two benchmarks one; a signature may hold what is of one benchmark alone."""
+    return measure.metric, measure.rater, measure.criterion
+
+
+def _by_case(matrix: ScoreMatrix, candidate: str) -> tuple[Any, Floats, Any]:
+    """The cases that a candidate has marks on, the mean of each, and how many questions that is."""
+    k = matrix.candidates.index(candidate)
+    present = matrix.present[k]
+    cases, at = np.unique(matrix.groups[present], return_inverse=True)
+    n = np.bincount(at)
+    return cases, np.bincount(at, weights=matrix.values[k, present]) / n, n
+
+
+def _sign(matrix: ScoreMatrix) -> int:
+    return 1 if matrix.measure.criterion.direction == "higher" else -1
+
+
+def _failed(scores: ScoreTable) -> Counter[tuple[Any, ...]]:
+    """How many marks failed on cases of several benchmarks, by benchmark, measure and candidate."""
+    # What failed on a case of one benchmark alone has no part in any pair.
+    rows = scores.scores.filter(pl.col("benchmark").n_unique().over("group") > 1)
+    rows = rows.filter((pl.col("status") == "failed") & (pl.col("edit") == ""))
+    return Counter(
+        (benchmark, *key_of(scores.measures[key]), candidate)
+        for benchmark, key, candidate in rows.select("benchmark", "measure_id", "candidate").iter_rows()
+    )
+
+
+def _adjusted(rows: Sequence[FormsRow]) -> list[FormsRow]:
+    tested = [row.p for row in rows if row.p is not None]
+    adjusted = iter(stats.holm(tested).tolist())
+    return [row if row.p is None else replace(row, p_adjusted=next(adjusted)) for row in rows]
+
+
+def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
+    names = row_labels(scores.measures)
+    n_tests = sum(row.p is not None for row in rows)
+    for row in rows:
+        first = names[row.metric, row.criterion, row.rater]
+        second = names[row.metric_2, row.criterion_2, row.rater_2]
+        with_second = "" if first == second else f"{second} on "
+        what = f"{first} on {row.benchmark} and {with_second}{row.benchmark_2}"
+        if row.candidate:
+            yield f"{what}: {row.candidate} {_figures_text(row, n_tests)}"
+        elif row.order_tau is not None:
+            yield f"{what} order {row.n_candidates} candidates with Kendall's tau {row.order_tau:.2f}."
+
+
+def _figures_text(row: FormsRow, n_tests: int) -> str:
+    """The means, their difference and how far the forms go together, over so many shared cases."""
+    if row.association is None and row.difference is None:
+        return f"has no figure: {row.reason}."
+    text = f"{row.mean:.3f} and {row.mean_2:.3f} on {count(row.n_groups, 'shared case')}"
+    if row.difference is not None:
+        ends = "" if row.low is None else f" ({row.low:+.3f} to {row.high:+.3f})"
+        text += f", a difference of {row.difference:+.3f}{ends}"
+        if row.p_adjusted is None:
+            return f"{text}; {row.reason}."
+        verdict = "shown" if row.p_adjusted <= 0.05 else "not shown"
+        text += f", which is {verdict} (p {row.p_adjusted:.3g} by Holm over {count(n_tests, 'test')})"
+    if row.association is not None:
+        ends = (
+            ""
+            if row.association_low is None
+            else f" ({row.association_low:.2f} to {row.association_high:.2f})"
+        )
+        text += f"; over cases the two go together with rho {row.association:.2f}{ends}"
+    return f"{text}."
