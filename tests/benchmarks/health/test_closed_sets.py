@@ -204,7 +204,7 @@ def test_labels_other_than_pubmedqas_and_missing_entries_are_left_out(tmp_path: 
     loaded = load(f"pubmedqa(data={tmp_path})")
     assert {
         ("13", "ori_pqal.json has no entry of this PMID"),
-        (2, "the label is not yes, no or maybe"),
+        ("12", "the label is not yes, no or maybe"),
     } == {exclusion[1:] for exclusion in loaded.exclusions}
 
 

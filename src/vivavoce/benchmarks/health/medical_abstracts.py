@@ -58,6 +58,7 @@ class MedicalAbstracts(SourceFolder):
                 "too.",
                 "The released task reads a private file and its first tenth; published figures mix about "
                 "1,443 and all 14,438 texts.",
+                "The prompt says the published instruction in our words.",
                 *self._missing,
             ),
             published={**DECODING, "prompt": "suite_classification"},

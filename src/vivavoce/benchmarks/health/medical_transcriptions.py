@@ -38,6 +38,7 @@ class MedicalTranscriptions(SourceFolder):
             "Some thirty rows have no transcription. They are left out.",
             "Specialties have a leading blank in the file, and in the options of the released task. It is "
             "taken off here; the released prompt also writes the options as a Python list.",
+            "The prompt says the published instruction in our words.",
         ),
         published={**DECODING, "prompt": "suite_classification"},
         primary="accuracy",

@@ -62,8 +62,8 @@ class MMLU(SourceFolder):
                 "Questions come from public sources, with known errors in keys and wording.",
                 "The mean over subjects and the mean over questions differ: the subjects have 100 to 272 "
                 "questions, and accuracy here is over questions.",
-                "The published description of the subject stands before every question here, and once before "
-                "all examples there.",
+                "The published description of the subject stands, in our words, before every question here, "
+                "and once before all examples there.",
             ),
             published={**DECODING, "prompt": "suite_mmlu"},
             released="2020-09",

@@ -78,6 +78,7 @@ class Prescription(SourceFolder):
                 "Nobody checked that the prescribed line is right, or the others wrong. Not a measure of "
                 "safety.",
                 "Forms were read by a machine: names of medicines are misspelt.",
+                "The prompt says the published instruction in our words.",
             ),
             published={**DECODING, "prompt": "suite_prescription"},
             primary="accuracy",

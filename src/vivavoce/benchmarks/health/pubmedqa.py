@@ -64,10 +64,10 @@ class PubMedQA(SourceFolder):
         questions_path, test_path = self.files
         questions, labels = _entries(questions_path), _entries(test_path)
         lines = []
-        for number, (pmid, label) in enumerate(labels.items(), 1):
+        for pmid, label in labels.items():
             if isinstance(questions.get(pmid), dict):
                 row = {**questions[pmid], "PMID": pmid, "test_label": label}
-                lines.append(SourceLine(questions_path.name, number, row))
+                lines.append(SourceLine(questions_path.name, pmid, row))
             else:
                 yield Exclusion(test_path.name, pmid, f"{questions_path.name} has no entry of this PMID")
         yield from items_of(lines, _item)

@@ -22,10 +22,10 @@ DECODING: Mapping[str, Any] = {"temperature": 0, "max_tokens": 256, "stop": ("\n
 
 
 class SourceLine(NamedTuple):
-    """A row of a published file: the file's name, the row's number there, and its fields by column."""
+    """A row of a published file: the file's name, the row's number or id there, and its fields by column."""
 
     file: str
-    number: int
+    number: int | str
     row: Mapping[str, Any]
 
     def fault(self, reason: str) -> RowError:

@@ -18,7 +18,7 @@ from vivavoce.core.registry import benchmark
 
 _OPTIONS = ("op1", "op2", "op3", "op4")
 _FAULTS = (
-    "One question is null in the published file. It is left out; the released task puts another there.",
+    "A question is null in what was published. It is left out; the released task puts another in its place.",
     "The exams were public in Spanish from 2020 to 2024, so models may have learnt them.",
 )
 _TRANSLATED = (
