@@ -17,6 +17,7 @@ class Hub:
     """What the hub holds and how it behaves. `files` are those of each commit; `seen` are its requests."""
 
     files: dict[str, dict[str, bytes]]
+    name: str = "owner/exam"
     server: Any = None
     large: set[str] = field(default_factory=set)  # stored apart, with a SHA-256, on another host
     cuts: list[int] = field(default_factory=list)  # the next replies end after so many bytes
@@ -45,7 +46,7 @@ class Hub:
                 digest = hashlib.sha256(content).hexdigest()
                 row["lfs"] = {"sha256": digest, "size": len(content), "pointerSize": 130}
             siblings.append(row)
-        return {"id": "owner/exam", "sha": commit, "siblings": siblings}
+        return {"id": self.name, "sha": commit, "siblings": siblings}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -58,13 +59,13 @@ class _Handler(BaseHTTPRequestHandler):
         if status := hub.status.get(path):
             codes = {403: "GatedRepo", 404: "RevisionNotFound"}
             self.answer(status, b"{}", {"X-Error-Code": codes.get(status, "")})
-        elif path.startswith("/api/datasets/owner/exam"):
+        elif path.startswith(f"/api/datasets/{hub.name}/"):
             revision = path.rpartition("/revision/")[2]
             commit = COMMITS.get(revision, revision)
             if commit not in hub.files:
                 return self.answer(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
             self.answer(200, json.dumps(hub.listing(commit)).encode(), {"Content-Type": "application/json"})
-        elif path.startswith("/datasets/owner/exam/resolve/"):
+        elif path.startswith(f"/datasets/{hub.name}/resolve/"):
             _, _, _, _, _, commit, name = path.split("/", 6)
             if name in hub.large:
                 port = self.server.server_address[1]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -54,17 +55,16 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def at_address(monkeypatch: pytest.MonkeyPatch, hub: Hub, path: str = "/plain/") -> None:
+def at_address(
+    monkeypatch: pytest.MonkeyPatch, hub: Hub, address: str = "https://example.org/plain/"
+) -> None:
     """The fake in place of an https address: a declaration itself takes no other."""
     real = listing.listed
 
     def moved(download: Any, *rest: Any) -> Any:
         found = real(download, *rest)
-        base = f"{hub.url}{path}"
-        files = tuple(
-            f._replace(url=f.url.replace("https://example.org/", f"{hub.url}/")) for f in found.files
-        )
-        return found._replace(source=base, files=files)
+        files = tuple(f._replace(url=f.url.replace(address, f"{hub.url}/plain/")) for f in found.files)
+        return found._replace(files=files)
 
     monkeypatch.setattr("vivavoce.pipeline.fetch.listed", moved)
 
@@ -469,6 +469,53 @@ def test_without_the_extra_a_sentence_names_it(
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
     with pytest.raises(ExtraError, match=r'fetching fetched needs huggingface_hub: .*"vivavoce\[hub\]"'):
         vivavoce.fetch("fetched", tmp_path, revision="main")
+
+
+def test_a_fetched_medmcqa_is_shown(viva: Callable[..., Any], hub: Hub, tmp_path: Path) -> None:
+    import io
+
+    import polars as pl
+
+    row = {"question": "Which vitamin is lost?", "opa": "A", "opb": "B12", "opc": "C", "opd": "D", "cop": 1}
+    rest = {"choice_type": "single", "exp": None, "subject_name": "Medicine", "topic_name": None}
+    written = io.BytesIO()
+    pl.DataFrame([{"id": "x1", **row, **rest}]).write_parquet(written)
+    hub.name = "openlifescienceai/medmcqa"
+    name = "data/validation-00000-of-00001.parquet"
+    hub.files[MAIN] = {name: written.getvalue(), "data/train-00000-of-00001.parquet": b"not wanted"}
+    viva("fetch", "medmcqa", "--to", tmp_path, "--revision", "main", "--quiet")
+    assert [name, "viva.lock"] == sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*"))
+    shown = json.loads(viva("show", f"medmcqa(data={tmp_path})", "--json").stdout)["rows"][0]
+    assert (1, "openlifescienceai/medmcqa") == (shown["questions"], shown["card"]["download"]["hub"])
+
+
+def test_a_fetched_pubmedqa_is_the_published_one(
+    hub: Hub, tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commit is pinned: the address below it is asked for, and no branch."""
+    at_address(monkeypatch, hub, "https://raw.githubusercontent.com/pubmedqa/pubmedqa/")
+    folder = shared / "data" / "suite" / "pubmedqa"
+    commit = "1cbae8e92f72f20c8d3747cbb3bf5bc53554d997"
+    for name in ("ori_pqal.json", "test_ground_truth.json"):
+        found = next(folder.rglob(name))
+        hub.files["plain"][f"{commit}/data/{name}"] = found.read_bytes()
+    vivavoce.fetch("pubmedqa", tmp_path)
+    assert commit == lock(tmp_path)["pubmedqa"]["revision"]
+    assert load(f"pubmedqa(data='{folder}')").items == load(f"pubmedqa(data='{tmp_path}')").items
+
+
+def test_each_benchmark_of_ours_can_be_fetched_or_says_what_a_person_does(tmp_path: Path) -> None:
+    """Offline nothing is sent, so the sentence is the guard's, or what a person does."""
+    said = {}
+    for entry in registry.entries("benchmark"):
+        if entry.origin == "vivavoce" and "data" in registry.settings(entry):
+            with pytest.raises((EgressError, InputError)) as caught:
+                vivavoce.fetch(entry.name, tmp_path, revision=MAIN, offline=True)
+            said[entry.name] = str(caught.value)
+    assert {"medmcqa", "pubmedqa", "mimic_iii", "medical_transcriptions"} <= said.keys()
+    assert "never fetches it" in said["mimic_iii"]
+    for sentence in said.values():
+        assert re.match("offline: |.*(declares no files|never fetches)", sentence), sentence
 
 
 def test_the_command_says_and_shows_the_same(
