@@ -33,6 +33,29 @@ def tiny_bert(folder: Path, *, seed: int = 0, layers: int = 3, pad: bool = True,
     return folder
 
 
+def tiny_roberta(folder: Path) -> Path:
+    """A random RoBERTa, whose tokeniser works on bytes and whose places begin after the padding's."""
+    import torch
+    from tokenizers import pre_tokenizers
+    from transformers import RobertaConfig, RobertaModel, RobertaTokenizerFast
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("i", "r"), ("o", "n"), ("ir", "on"), ("Ġ", "iron"), ("Ġ", "d")]
+    pieces = [*special, *letters, *("".join(pair) for pair in merges)]
+    tokeniser = RobertaTokenizerFast(
+        vocab={piece: k for k, piece in enumerate(pieces)}, merges=merges, model_max_length=LONGEST
+    )
+    tokeniser.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=len(pieces), hidden_size=16, num_hidden_layers=3, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=LONGEST + 2, initializer_range=0.5, pad_token_id=1,
+    )  # fmt: skip
+    RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
 def break_weights(folder: Path, change) -> None:
     """Rewrite the weights of a folder: `change` gets and changes their dict."""
     from safetensors.torch import load_file, save_file

