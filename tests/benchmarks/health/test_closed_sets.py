@@ -279,6 +279,14 @@ def test_a_mirror_of_mmlu_in_another_layout_is_refused(tmp_path: Path, rows: Any
         load(f"mmlu(data={tmp_path}, subject=anatomy)")
 
 
+def test_blank_lines_of_mmlus_csv_are_no_rows_and_a_blank_file_is_refused(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "test/anatomy_test.csv", [mmlu_cells(), [], mmlu_cells(2), []])
+    assert 2 == len(load(f"mmlu(data={tmp_path}, subject=anatomy)").items)
+    path.write_text("\n\n")
+    with pytest.raises(InputError, match=r"anatomy_test\.csv is empty: it holds no rows\."):
+        load(f"mmlu(data={tmp_path}, subject=anatomy)")
+
+
 def test_mmlu_of_another_base_is_refused(tmp_path: Path) -> None:
     hub_mmlu(tmp_path, "anatomy", *(mmlu_row(k, answer=k) for k in range(1, 5)))
     with pytest.raises(InputError, match="answer holds 4, and files of this layout count options from 0"):
@@ -365,6 +373,7 @@ def test_careqa_counts_from_1_and_shares_its_groups_between_languages(tmp_path: 
         ({"cop": 5}, "cop is not from 1 to 4"),
         ({"cop": None}, "cop is null"),
         ({"year": "soon"}, "year is no whole number"),
+        ({"category": ["Nursing"]}, "category is no text"),
         ({"unique_id": None}, "unique_id is null"),
         ({"unique_id": careqa_row()["unique_id"]}, "an earlier row bears the same id"),
     ],
@@ -456,6 +465,8 @@ def test_a_faulty_row_of_the_abstracts_is_left_out(tmp_path: Path, row: list[Any
 def test_the_table_of_labels_must_be_sound(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"labels\.csv: a label or its name stands there twice\."):
         load(abstracts(tmp_path, [*LABELS, [2, "other"]], test=[[1, "A."]]))
+    with pytest.raises(InputError, match=r"labels\.csv: a label or its name stands there twice\."):
+        load(abstracts(tmp_path, [*LABELS, [3, "neoplasms "]], test=[[1, "A."]]))
     with pytest.raises(InputError, match=r"medical_tc_labels\.csv, row 3: condition_name is empty\."):
         load(abstracts(tmp_path, [*LABELS[:2], [2, ""]], test=[[1, "A."]]))
 
@@ -475,12 +486,17 @@ def report(number: int, specialty: str = " Urology", text: str = "A stone, 4 mm.
 
 def test_all_specialties_of_the_transcriptions_are_options_without_their_blank(tmp_path: Path) -> None:
     rows = [report(0), report(1, " Surgery"), report(2, " Radiology", "A film."), report(3, text="")]
+    rows += [report("x"), report(5, "")]  # type: ignore[arg-type]
     loaded = load(transcriptions(tmp_path, *rows))
     assert {("Radiology", "Surgery", "Urology")} == {item.options for item in loaded.items}
     assert ["0", "1", "2"] == [item.item for item in loaded.items]
     assert [("Urology",), ("Surgery",), ("Radiology",)] == [item.answer for item in loaded.items]
     assert loaded.items[0].group == loaded.items[1].group != loaded.items[2].group
-    assert ["transcription is empty"] == reasons(loaded)
+    assert [
+        "transcription is empty",
+        "the row number is no whole number",
+        "medical_specialty is empty",
+    ] == reasons(loaded)
 
 
 def test_five_thousand_reports_load_in_a_moment(tmp_path: Path) -> None:

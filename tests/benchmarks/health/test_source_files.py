@@ -139,6 +139,8 @@ def test_a_list_of_texts_holds_nothing_else() -> None:
 def test_optional_text_is_null_where_nothing_stands() -> None:
     assert [None] * 4 == [line(e=value).optional("e") for value in (None, "", "  ", float("nan"))]
     assert None is line().optional("e")
+    assert "007" == line(e=" 007").optional("e")
+    assert "e is no text" == reason(line(e=["b"]).optional, "e")
     assert ("b", "4") == (line(e=" b ").optional("e"), line(e=4.0).optional("e"))
 
 

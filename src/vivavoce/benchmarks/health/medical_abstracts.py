@@ -112,7 +112,7 @@ def _labels(path: Path) -> dict[int, str]:
         labels = {line.integer("condition_label", 1, 99): line.text("condition_name") for line in lines}
     except RowError as error:
         raise InputError(f"{path.parent}: {error}") from None
-    if len(labels) < len(lines) or len(set(labels.values())) < len(lines):
+    if len({" ".join(name.split()) for name in labels.values()}) < len(lines):
         raise InputError(f"{path}: a label or its name stands there twice.")
     return labels
 

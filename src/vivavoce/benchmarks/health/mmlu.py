@@ -127,18 +127,24 @@ def _items(path: Path, subject: str) -> Iterator[Item | Exclusion]:
 
 def _csv_lines(path: Path) -> Iterator[SourceLine]:
     """The rows of a file without a header. Raises `InputError` for a mirror in another layout."""
-    for k, (number, cells) in enumerate(delimited_rows(path, "utf-8", Delimiter(","))):
-        if k == 0 and (len(cells) != len(_COLUMNS) or cells[-1] not in _LETTERS):
+    first = True
+    for number, cells in delimited_rows(path, "utf-8", Delimiter(",")):
+        if not cells:
+            continue
+        if first and (len(cells) != len(_COLUMNS) or cells[-1] not in _LETTERS):
             raise InputError(
                 f"{path}: its first row is no question with four options and a letter from A to D. The "
-                f"authors' files have no header; take them, or the hub's parquet files."
+                "authors' files have no header; take them, or the hub's parquet files."
             )
         if cells[-1].strip().isdecimal():
             raise InputError(
-                f"{path}, line {number}: the key is a number, and the authors' files have letters from A to "
-                f"D: take the published file."
+                f"{path}, line {number}: the key is a number, and the authors' files have letters: "
+                "take the published file."
             )
+        first = False
         yield SourceLine(path.name, number, dict(zip(_COLUMNS, cells, strict=False)) | {"": len(cells)})
+    if first:
+        raise InputError(f"{path} is empty: it holds no rows.")
 
 
 def _lettered_item(line: SourceLine, subject: str) -> Item:

@@ -73,23 +73,31 @@ class SourceLine(NamedTuple):
         return tuple(value)
 
     def optional(self, column: str) -> str | None:
-        """The text in a column, or a number as text; null where the column or its content is missing."""
+        """The trimmed text in a column, or a number as text; null where the column or its content is missing.
+
+        Raises `RowError` for a list and the like.
+        """
         value = self.row.get(column)
-        if _is_null(value) or (isinstance(value, str) and not value.strip()):
+        if _is_null(value):
             return None
+        if isinstance(value, str):
+            return value.strip() or None
+        if not isinstance(value, int | float):
+            raise self.fault(f"{column} is no text")
         number = _as_integer(value)
-        return str(value if number is None else number).strip()
+        return str(value if number is None else number)
 
     def integer(self, column: str, low: int, high: int) -> int:
         """The whole number in a column, also written 2.0 or as text. Raises `RowError` for another value."""
         value = self.row.get(column)
+        name = column or "the row number"
         if _is_null(value) or value == "":
-            raise self.fault(f"{column} is null")
+            raise self.fault(f"{name} is null")
         number = _as_integer(value)
         if number is None:
-            raise self.fault(f"{column} is no whole number")
+            raise self.fault(f"{name} is no whole number")
         if not low <= number <= high:
-            raise self.fault(f"{column} is not from {low} to {high}")
+            raise self.fault(f"{name} is not from {low} to {high}")
         return number
 
 
