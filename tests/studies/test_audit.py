@@ -85,7 +85,7 @@ def test_two_identical_measures_are_one(found: Finding) -> None:
 
 def test_a_constant_measure_is_not_chosen_from_and_says_why(found: Finding) -> None:
     r = row(found, part="choice", metric="flat")
-    assert (None, False, "it does not vary inside a question") == (r["value"], r["chosen"], r["reason"])
+    assert (None, None, "it does not vary inside a question") == (r["value"], r["chosen"], r["reason"])
     inside = row(found, part="agreement", metric="flat", figure="pearson", contrast="delivered")
     assert (None, "inside the questions one of the two does not vary") == (inside["value"], inside["reason"])
 
@@ -156,7 +156,7 @@ def test_few_labelled_cases_make_no_choice(tmp_path: Path) -> None:
     labels[:, 19:] = np.nan
     finding = audit(scored(tmp_path, {"good()": noisy(truth, 5, 0.3), EXPERT: labels}), labels="expert")
     r = row(finding, part="choice")
-    assert (None, False) == (r["value"], r["chosen"])
+    assert (None, None) == (r["value"], r["chosen"])
     assert "a half has 9 cases, and each takes 10 to choose on one and report on the other" in r["reason"]
     assert 19 == row(finding, part="agreement", figure="pearson", contrast="delivered")["n_groups"]
 
@@ -166,6 +166,22 @@ def test_under_ten_cases_there_is_no_agreement_either(tmp_path: Path) -> None:
     finding = audit(scored(tmp_path, {"good()": noisy(truth, 5, 0.3), EXPERT: truth}), labels="expert")
     inside = row(finding, part="agreement", figure="pearson", contrast="delivered")
     assert (None, "8 cases: too few to tell") == (inside["value"], inside["reason"])
+
+
+def test_a_benchmark_without_labels_has_no_choice_and_moves_none(tmp_path: Path) -> None:
+    """The cases of the labelled benchmark fall to the same halves, with another benchmark in the run."""
+    truth = people()
+    run = scored(tmp_path, {"good()": noisy(truth, 2, 0.7), EXPERT: truth})
+    alone = row(audit(run, labels="expert"), part="choice", contrast="alone")
+    made(tmp_path, {c: {f"z{i}": "x" for i in range(12)} for c in CANDIDATES}, name="other", run=run)
+    rows = [{"candidate": c, "item": f"z{i}", "benchmark": "other", "criterion": "worth", "value": float(k)}
+            for k, c in enumerate(CANDIDATES) for i in range(12)]  # fmt: skip
+    run.import_scores(rows, measure="good()", range={"*": (0, 5)})
+    finding = audit(run, labels="expert")
+    assert alone["value"] == row(finding, part="choice", contrast="alone", benchmark="exam")["value"]
+    assert "On other nothing is chosen: no answer has a score of people." in finding.text
+    r = row(finding, part="choice", benchmark="other")
+    assert (None, None, "no answer has a score of people") == (r["value"], r["chosen"], r["reason"])
 
 
 def test_one_measure_alone_is_still_examined(tmp_path: Path) -> None:
@@ -334,7 +350,7 @@ def test_a_yardstick_that_is_not_there_is_one_sentence(
     assert words in str(caught.value)
 
 
-def test_rows_do_not_depend_on_the_order_of_scores(found: Finding) -> None:
+def test_rows_do_not_depend_on_the_order_of_scores() -> None:
     check_study(Audit())
 
 

@@ -37,11 +37,16 @@ def choice(responses: Responses, caveats: Mapping[str, str], threshold: float, s
     gains are tested in that order, up to the first that is not shown (`stats.choose_measures`). All figures
     are of the half that reports, but for `optimism`, what the half that chose showed beyond it, and
     `kept_share`, in how many of 20 further cuts the measure is kept. `caveats` are what else is known of a
-    measure, by column. A measure with scores of under half of the responses takes no part.
+    measure, by column. A measure with scores of under half of the responses takes no part, and `chosen` is
+    null.
     """
     if responses.yardstick is None:
         return Choice([], [])
     able, excluded = _able(responses)
+    if responses.table[YARDSTICK].null_count() == responses.table.height:
+        reason = f"no answer has a score of {responses.yardstick.text}"
+        rows = [_empty(responses, column, reason) for column in responses.measures]
+        return Choice(rows, [f"On {responses.benchmark} nothing is chosen: {reason}."])
     rows = [_empty(responses, column, reason) for column, reason in excluded.items()]
     within = responses.within(*able, YARDSTICK)
     cut = _Cut.of(within, responses.benchmark, seed)
@@ -91,7 +96,7 @@ def _able(responses: Responses) -> tuple[list[str], dict[str, str]]:
 def _empty(responses: Responses, column: str, reason: str) -> AuditRow:
     kind = responses.yardstick.kind if responses.yardstick else ""
     row = audit_row("choice", responses.benchmark, responses.measures[column], yardstick=kind)
-    return replace(row, level=WITHIN, figure="pearson", contrast="alone", chosen=False, reason=reason)
+    return replace(row, level=WITHIN, figure="pearson", contrast="alone", reason=reason)
 
 
 def _kept_shares(within: Within, benchmark: str, seed: int) -> list[float]:
