@@ -150,6 +150,8 @@ def sound(reading: Reading, kind: str, options: list[str]) -> bool:
         return reading.parsed.step in (None, *range(1, STEPS + 1)) and isinstance(reading.text, str)
     if kind == "multi_hop":
         return not is_blank(reading.parsed.answer) and not any(is_blank(s) for s in reading.parsed.steps)
+    if kind == "relation":
+        return all(r.head and r.type and r.tail for r in reading.parsed) and all(map(str, reading.stray))
     return isinstance(reading.parsed, bool if kind == "true_false" else str)
 
 

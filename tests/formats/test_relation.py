@@ -96,6 +96,7 @@ def test_what_is_written_as_a_relation_and_is_none_is_stray(text: str, stray: tu
         ("Aspirin lowers the platelet count.", "unreadable"),
         ("aspirin -> platelets -> bleeding", "unreadable"),
         ("The drug -> Bind", "unreadable"),
+        ("Aspirin\tbinds.\nIt\t\tlowers.", "unreadable"),
     ],
 )
 def test_talk_is_no_relation(text: str, status: str) -> None:

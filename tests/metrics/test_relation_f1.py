@@ -85,6 +85,13 @@ def test_where_novelty_counts_it_must_be_said_and_right() -> None:
     assert (True, False) == tuple(build(spec).applies_to(item) for item in (ITEM, silent))
 
 
+def test_a_note_shows_the_strays_and_stays_short() -> None:
+    assert "no relation: ASA | Treat" == score("aspirin | Treat | headache\nASA | Treat").note
+    long = score("|x" * 400_000)
+    assert (0, 1, 3) == tuple((long.parts or {}).values())
+    assert len(long.note or "") < 500
+
+
 def test_the_key_is_all_right() -> None:
     for spec in (EITHER, AS_KEYED, "relation_f1(direction=true, novel=true)"):
         assert 1.0 == score(key(ITEM), spec).value

@@ -10,10 +10,13 @@ from typing import NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
+from vivavoce.core.text import one_line
 from vivavoce.formats.relation import relations_of
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading.relations import Relation, same_name
 
+LONGEST_NOTE = 400
+"""Characters of strays that a note shows."""
 _Names = frozenset[str]
 
 
@@ -80,7 +83,9 @@ class RelationF1(Metric):
                 ends = ends if self.direction else tuple(sorted(ends, key=str))
                 wrong.add((*ends, relation.type, relation.novel if self.novel else None))
         tp, fp, fn = len(right), len(wrong) + len(row.reading.stray), len(key.targets) - len(right)
-        note = f"no relation: {'; '.join(row.reading.stray)}" if row.reading.stray else None
+        # A stray may be a line of a million characters, and a note is stored beside every score.
+        strays = one_line("; ".join(row.reading.stray), LONGEST_NOTE)
+        note = f"no relation: {strays}" if strays else None
         return Value(2 * tp / (2 * tp + fp + fn), {"tp": tp, "fp": fp, "fn": fn}, note)
 
     def _fits(self, relation: Relation, head: str, tail: str, target: _Target) -> bool:

@@ -158,13 +158,14 @@ def _from_arrows(text: str, type_of: _TypeOf) -> Relation | str | None:
 
 
 def _cells(text: str) -> list[str] | None:
-    """The fields that bars or tabs part; null without any. Bars at both ends are the edges of a table."""
-    sign = "|" if "|" in text else "\t" if "\t" in text else None
-    if sign is None:
-        return None
-    if sign == "|" and text.startswith("|"):
+    """The fields that bars or tabs part; null without. Bars at both ends are the edges of a table."""
+    if "|" not in text:
+        # Tabs also indent prose: they part fields only where there are as many as a relation has.
+        fields = [field.strip() for field in text.split("\t")] if text.count("\t") in (2, 3) else []
+        return fields if all(fields[:3]) and fields else None
+    if text.startswith("|"):
         text = text.removeprefix("|").removesuffix("|")
-    return [field.strip() for field in text.split(sign)]
+    return [field.strip() for field in text.split("|")]
 
 
 def _is_header(fields: Sequence[str]) -> bool:
