@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -281,6 +283,18 @@ def test_offline_a_hub_elsewhere_is_not_asked(tmp_path: Path, monkeypatch: pytes
         vivavoce.fetch("at_commit", tmp_path, revision=MAIN, offline=True)
 
 
+def test_offline_a_hub_on_this_machine_is_asked_by_a_fresh_process(
+    hub: Hub, tmp_path: Path, root: Path
+) -> None:
+    plugin = root / "tests" / "pipeline" / "fetched_exam.py"
+    words = ("fetch", "pinned", "--to", tmp_path, "--plugin", plugin, "--offline", "--quiet")
+    done = subprocess.run(
+        [sys.executable, "-m", "vivavoce", *map(str, words)], capture_output=True, text=True
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    assert (tmp_path / "data" / "test.jsonl").is_file()
+
+
 def test_a_redirect_passes_the_guard_and_carries_no_token_to_another_host(hub: Hub, tmp_path: Path) -> None:
     vivavoce.fetch("fetched", tmp_path, revision="main", offline=True)  # to localhost: this machine too
     tokens = {host.split(":")[0]: "Authorization" in h for host, path, h in hub.seen if "/api/" not in path}
@@ -466,7 +480,7 @@ def test_a_lock_leads_nowhere(hub: Hub, tmp_path: Path) -> None:
 def test_without_the_extra_a_sentence_names_it(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ExtraError, match=r'fetching fetched needs huggingface_hub: .*"vivavoce\[hub\]"'):
         vivavoce.fetch("fetched", tmp_path, revision="main")
 

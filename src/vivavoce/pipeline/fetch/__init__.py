@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -74,6 +75,9 @@ def fetch(
     name, built = _built(benchmark, folder)
     download, card = _fetchable(name, built), built.card
     lock = read_lock(folder)
+    if download.hub:  # it reads when it is imported whether it is offline, and then would not ask localhost
+        with suppress(ImportError):
+            import_module("huggingface_hub.constants")
     with offline_mode(offline):
         listing = _listing(name, download, revision, lock, update)
         steps = [_step(remote, folder, lock.entries.get(name), update) for remote in listing.files]
