@@ -180,7 +180,9 @@ def compare(name: str, folder: str, data: tuple[Any, Answers], rounds: int, alon
     distinct |= {text.strip() for text in references.values()}
     together, single, apart = [], [], 0.0
     for k in range(rounds):
-        chosen = random.Random(k).sample(readable, min(alone, len(readable)))
+        # evenly over the lengths, or the sample's would be most of the spread
+        step = max(1, len(readable) // alone)
+        chosen = sorted(readable, key=lambda a: len(a["text"]))[(k * step // rounds) % step :: step]
         share = len(chosen) / len(readable)
         copies = [work / f"{name}-{k}-{part}.viva" for part in range(2)]
         for copy in copies:
