@@ -109,6 +109,6 @@ def _repeats_text(questions: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in questions[:MOST_QUESTIONS]:
         rest = len(row["items"]) - MOST_ITEMS
         names = ", ".join(row["items"][:MOST_ITEMS]) + (f" and {rest:,} more" if rest > 0 else "")
-        lines.append(f"{names}: {row['question']}")
+        lines.append(f"{names}: {row['question']}" if row["question"] else names)
     rest = len(questions) - len(lines)
     return [*lines, *([f"and {rest:,} more: --json lists all"] if rest else [])]

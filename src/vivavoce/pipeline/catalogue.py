@@ -11,7 +11,7 @@ from vivavoce.core.cases import cases_of, count_cases
 from vivavoce.core.errors import SelectionError, SpecError, VivaError, suggest
 from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.extras import require_extras
-from vivavoce.core.records import Measure
+from vivavoce.core.records import Card, Item, Measure
 from vivavoce.core.registry import Entry
 from vivavoce.core.text import one_line
 from vivavoce.judging.loading import load, shipped
@@ -124,7 +124,8 @@ def _questions(benchmark: str) -> dict[str, Any]:
     """How many questions and cases a benchmark has, and which questions repeat one another.
 
     `repeated_questions` holds a row for each question that several items ask: their names, and its beginning.
-    A benchmark that cannot be read has a `reason` in place of the counts.
+    No text of a credentialed benchmark stands there. A benchmark that cannot be read has a `reason` in place
+    of the counts.
     """
     try:
         loaded = benchmarks.load(benchmark)
@@ -135,13 +136,18 @@ def _questions(benchmark: str) -> dict[str, Any]:
     questions = [
         {
             "items": [items[position].name for position in positions],
-            "question": one_line(items[positions[0]].question or items[positions[0]].context or ""),
+            "question": _beginning(items[positions[0]], loaded.card),
         }
         for positions in joined.repeated
     ]
     (counted,) = count_cases(joined)
     excluded = exclusion_facts(loaded.exclusion_counts)
     return counted.facts | excluded | {"repeated_questions": questions, "signature": loaded.signature}
+
+
+def _beginning(item: Item, card: Card) -> str | None:
+    """The beginning of a question; null where its text may not be shown."""
+    return None if card.access == "credentialed" else one_line(item.question or item.context or "")
 
 
 def fitting(shapes: Iterable[str]) -> list[str]:

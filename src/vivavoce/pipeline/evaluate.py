@@ -14,6 +14,7 @@ from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.tables import Dialect
 from vivavoce.pipeline.client import Progress
+from vivavoce.pipeline.credentialed import refuse_temporary
 from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.questions import holds_answers, import_questions
 from vivavoce.pipeline.exchange.sources import Data, Reading, read_source
@@ -94,6 +95,8 @@ def evaluate(
     run = Evaluated(None if to is None else Path(to))
     common: dict[str, Any] = {"name": name, "map": map or {}, "set": set or {}, "faulty": faulty}
     loaded = load_benchmark(run.file, benchmark) if benchmark else None
+    if loaded and run.temporary:
+        refuse_temporary(loaded)
     reading = Reading(Dialect(delimiter, encoding, sheet), models_in_columns)
     source = read_source(data, loaded, reading, (*common["map"], *common["set"]))
     if loaded is not None or holds_answers(source, common["map"], common["set"]):

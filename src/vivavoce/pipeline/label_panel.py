@@ -14,6 +14,7 @@ from vivavoce.people.label_needs import label_needs, needs_text
 from vivavoce.people.packets import PacketsWritten, write_packets
 from vivavoce.people.stored_keys import read_keys
 from vivavoce.people.tasks import RateTask
+from vivavoce.pipeline.credentialed import refuse_copy
 from vivavoce.pipeline.load import load_scores, select_items
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.store.cases import cases_by_item
@@ -68,6 +69,7 @@ def make_panel(
         return _plan(run, draw, chosen, RateTask.default_n if n is None else n, labelling.margin)
     if to is None:
         raise InputError("a panel needs a folder for its packets: to names it.")
+    refuse_copy(run, "a packet", "Name the other questions with --items.", chosen)
     return write_packets(
         run,
         raters,

@@ -19,6 +19,7 @@ from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
+from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
 from vivavoce.pipeline.exchange.answers import import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
 from vivavoce.pipeline.exchange.imported import Imported
@@ -414,7 +415,8 @@ class Run(RunTables):
         choose_primary(self.file, primary)
         return write_report(
             self.file, Path(to) if to else None, items=items, plots=None if plots is None else Path(plots),
-            redact=redact, checklist=None if checklist is None else Path(checklist), pages=pages,
+            redact=redact or bool(credentialed_benchmarks(self.file)), pages=pages,
+            checklist=None if checklist is None else Path(checklist),
         )  # fmt: skip
 
     def export(
@@ -440,9 +442,6 @@ class Run(RunTables):
         tables = (table,) if isinstance(table, str) else tuple(table)
         common = {"items": items, "table": tables, "redact": redact}
         options_given = {name: value for name, value in common.items() if value}
+        if not redact:
+            refuse_copy(self.file, "this export", "Say --redact (redact=True).")
         return exporter_of(format, options_given | options).write(self, Path(to))
-
-    def copy(self, to: str | Path) -> Path:
-        """Write a compact copy of the run to a path where nothing lies yet."""
-        self.file.copy(Path(to))
-        return Path(to)

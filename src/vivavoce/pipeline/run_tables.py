@@ -6,6 +6,7 @@ import polars as pl
 
 from vivavoce.core.records import Candidate, Item, Measure
 from vivavoce.notebook.run_view import run_html, run_text
+from vivavoce.pipeline.credentialed import refuse_copy
 from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_rows
@@ -78,3 +79,12 @@ class RunTables:
         """
         with self.file.reading() as db:
             return find_response(db, item, candidate, benchmark, variant, repeat, edit)
+
+    def copy(self, to: str | Path) -> Path:
+        """Write a compact copy of the run to a path where nothing lies yet.
+
+        Raises `InputError` for a run with texts of a credentialed benchmark.
+        """
+        refuse_copy(self.file, "a copy", "`viva export --format run --redact` writes one without texts.")
+        self.file.copy(Path(to))
+        return Path(to)

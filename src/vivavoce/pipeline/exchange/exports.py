@@ -21,10 +21,9 @@ from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
 from vivavoce.pipeline.exchange.exporters import Exported, Exporter
-from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature
+from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature, without_words
 from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
-from vivavoce.pipeline.stored_benchmarks import without_reasons
 from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
@@ -125,7 +124,7 @@ def export_tables(
             for name in names:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
                 table = hidden(table) if hidden else table
-                table = without_reasons(table) if hidden and name == "exclusions" else table
+                table = without_words(name, table) if hidden else table
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
             text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)

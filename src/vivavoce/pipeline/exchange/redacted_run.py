@@ -12,11 +12,13 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from vivavoce.core.cases import Content, place_of
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
 from vivavoce.pipeline.load import scored_items
-from vivavoce.pipeline.stored_benchmarks import is_ours
+from vivavoce.pipeline.stored_benchmarks import is_ours, without_reasons
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
@@ -217,6 +219,19 @@ def _without_words(value: Any, name: str = "") -> Any:
     if isinstance(value, list):
         return [_without_words(entry, name) for entry in value]
     return "[redacted]" if isinstance(value, str) and value and name in _TEXTS_OF_SETTINGS else value
+
+
+def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """A table of a redacted export without words that stand in no column of texts, as in a redacted run.
+
+    Findings but comparisons go, and words of users in provenance and reasons of other loaders are replaced.
+    """
+    if name == "findings":
+        return table.filter(study="compare")
+    if name == "provenance":
+        bodies = [json.dumps(_without_words(json.loads(body)), ensure_ascii=False) for body in table["body"]]
+        return table.with_columns(body=pl.Series(bodies, dtype=pl.String))
+    return without_reasons(table) if name == "exclusions" else table
 
 
 def unscored_by_signature(run: RunFile) -> dict[str, list[ItemKey]]:
