@@ -240,3 +240,33 @@ def test_where_every_mark_failed_there_are_no_marks(tmp_path: Path) -> None:
 def test_without_a_candidate_it_says_so(tmp_path: Path) -> None:
     found = study(marked(tmp_path, {"A": twins([1, 0])}, role={"A": "floor"}))
     assert ("No candidate was marked: there is no spread to part.", ()) == (found.text, found.rows)
+
+
+def test_the_published_figures_are_numpys(tmp_path: Path) -> None:
+    """Variance with ddof 0 by prompt, over candidates, then prompts; its root over the mean."""
+    answers = {
+        "A": {"q1": [0.2, 0.4], "q2": [0.0, 0.0]},
+        "B": {"q1": [0.5, 0.5], "q2": [0.1, 0.9]},
+        "C": {"q2": [1, 1]},
+    }
+    found = study(marked(tmp_path, answers))
+    r = row(found, candidate="")
+    assert pytest.approx(((0.01 + 0) / 2 + (0 + 0.16 + 0) / 3) / 2) == r["variance_published"]
+    assert pytest.approx(((0.1 / 0.3 + 0) / 2 + (0.4 / 0.5 + 0) / 2) / 2) == r["cv_published"]
+    own = row(found, candidate="A")
+    assert pytest.approx((0.005, 0.1 / 0.3)) == (own["variance_published"], own["cv_published"])
+    assert (1, None) == (own["n_cv_items"], own["cv_reason"]), "a mean of 0 has no coefficient of variation"
+
+
+def test_a_criterion_that_may_be_negative_has_no_coefficient_of_variation(panel: Panel) -> None:
+    marks = [("A", f"q1#{r}", "Ann", 1, v) for r, v in ((1, 1), (2, 3))]
+    r = row(study(panel(marks, texts={"A": ["x", "y"]})), candidate="A")
+    assert (1.0, None if r["cv_reason"] else 0.5) == (r["variance_published"], r["cv_published"])
+
+
+def test_one_repeat_and_zeros_have_no_published_figures(tmp_path: Path) -> None:
+    one = row(study(marked(tmp_path / "one", {"A": {"q1": 0.5}})), candidate="A")
+    assert (None, None) == (one["variance_published"], one["cv_published"])
+    zeros = row(study(marked(tmp_path / "zeros", {"A": {"q1": ["0", "0.0"]}})), candidate="A")
+    assert (0.0, None, 0) == (zeros["variance_published"], zeros["cv_published"], zeros["n_cv_items"])
+    assert "all means are 0: no coefficient of variation" == zeros["cv_reason"]

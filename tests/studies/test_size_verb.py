@@ -64,7 +64,9 @@ def test_a_ceiling_needs_no_card(tmp_path: Path) -> None:
 
 
 def test_cards_for_another_study_are_refused(tmp_path: Path, cards: Path) -> None:
-    with pytest.raises(SelectionError, match="are for the study of contamination, examiners and size alone"):
+    with pytest.raises(
+        SelectionError, match="are for the study of contamination, correlation, examiners and size alone"
+    ):
         marked(tmp_path, OWN).study("ranking", cards=cards)
 
 

@@ -26,7 +26,7 @@ def study(
     cards: Annotated[
         Path | None,
         typer.Option(
-            help="size, contamination: a YAML file with model cards, added to the shipped ones.",
+            help="size, contamination, correlation: a YAML file with model cards, added to the shipped ones.",
             metavar="FILE",
         ),
     ] = None,
@@ -45,6 +45,13 @@ def study(
             metavar="NUMBER",
         ),
     ] = None,
+    ratings: Annotated[
+        Path | None,
+        typer.Option(
+            help="correlation: a table candidate,rating[,low,high] of ratings from elsewhere, such as Elo.",
+            metavar="FILE",
+        ),
+    ] = None,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -57,7 +64,9 @@ def study(
 
     Example: `viva study exam.viva examiners --labels expert --margin 0.1`
     """
-    findings = open_run(run, plugin).study(*studies, items=items, cards=cards, labels=labels, margin=margin)
+    findings = open_run(run, plugin).study(
+        *studies, items=items, cards=cards, labels=labels, margin=margin, ratings=ratings
+    )
     if json:
         rows = [{"study": name, **row} for name, finding in findings.items() for row in finding.rows]
         print_json("study", run, rows)

@@ -35,8 +35,9 @@ from vivavoce.pipeline.load import (
 )
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
+from vivavoce.pipeline.ratings import read_ratings
 from vivavoce.pipeline.stored_benchmarks import shown_exclusions
-from vivavoce.pipeline.stored_findings import checked_findings, stored_findings
+from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
 from vivavoce.store import read
 from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases
@@ -68,6 +69,7 @@ OPTIONS = {
     "cards": "models' cards (--cards)",
     "labels": "labels (--labels)",
     "margin": "a margin (--margin)",
+    "ratings": "ratings (--ratings)",
 }
 """Options of studies that the command line has as well, as sentences name them."""
 
@@ -387,12 +389,6 @@ def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any])
     return studies
 
 
-def settings_of(study: Study) -> dict[str, Any]:
-    """The options of a study that are kept with its finding: all that are stated, but no file of cards."""
-    settings = {key: value for key, value in registry.canonical(study).settings.items() if key != "cards"}
-    return {key: str(value) if isinstance(value, specs.Spec) else value for key, value in settings.items()}
-
-
 def _takes(study: type, option: str) -> bool:
     return option in {field.name for field in fields(study)}
 
@@ -433,6 +429,8 @@ class StudyTables:
             table = table._replace(labels=by_measure)
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
+        if ratings := getattr(study, "ratings", None):
+            table = table._replace(ratings=read_ratings(ratings))
         if "contrasts" in study.needs and (named or study.applies_to(table)):
             table = table._replace(contrasts=contrast_scores(self._run, table.measures))
         return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)

@@ -318,17 +318,19 @@ class Run(RunTables):
 
     def study(
         self, *studies: str, items: str | None = None, cards: str | Path | None = None,
-        labels: str | None = None, margin: float | None = None,
+        labels: str | None = None, margin: float | None = None, ratings: str | Path | None = None,
     ) -> dict[str, Finding]:  # fmt: skip
         """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
 
         `studies` are specs such as "ranking" or "examiners(margin=0.1)"; `viva list studies` says what each
         asks. The other arguments are options of the studies that have a field of that name: `cards` is a YAML
         file of models' cards that adds to those we have, `labels` the metric that holds people's marks here,
-        `margin` how much less agreement than people's would matter. Findings are kept in the run.
+        `margin` how much less agreement than people's would matter, `ratings` a file of candidates' ratings
+        from elsewhere (`candidate,rating`). Findings are kept in the run.
         """
         require_separate("studies", studies)
-        options = {"cards": None if cards is None else Path(cards), "labels": labels, "margin": margin}
+        files = {k: file and Path(file) for k, file in (("cards", cards), ("ratings", ratings))}
+        options = {**files, "labels": labels, "margin": margin}
         return run_studies(self.file, studies, items, options)
 
     def make_panel(

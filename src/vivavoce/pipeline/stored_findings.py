@@ -6,11 +6,12 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from vivavoce.core import registry
+from vivavoce.core import registry, specs
 from vivavoce.core.numbers import finite
 from vivavoce.store import read
 from vivavoce.store.damage import DamagedValue
 from vivavoce.studies.comparison.verdicts import ComparisonRow
+from vivavoce.studies.study import Study
 
 _NAMES = frozenset(("benchmark", "a", "b"))
 """Columns that say what a row is about: no version of a study left them out."""
@@ -73,3 +74,17 @@ def _fits(value: object, declared: Any) -> bool:
     if declared in (str, bool, NoneType):
         return isinstance(value, declared)
     return declared is Any or isinstance(value, list | dict)
+
+
+def settings_of(study: Study) -> dict[str, Any]:
+    """The options of a study that are kept with its finding: all that are stated, but no path of a file."""
+    options = registry.canonical(study).settings
+    settings = {key: value for key, value in options.items() if key not in ("cards", "ratings")}
+    return {key: _in_words(value) for key, value in settings.items()}
+
+
+def _in_words(value: Any) -> Any:
+    """A setting as JSON holds it: a spec, also one in a list, as its text."""
+    if isinstance(value, tuple):
+        return [_in_words(entry) for entry in value]
+    return str(value) if isinstance(value, specs.Spec) else value

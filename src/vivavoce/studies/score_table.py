@@ -55,6 +55,14 @@ def notes_by_word(labels: "Mapping[int, Labels | str]", kinds: Iterable[str]) ->
     return (BY_WORD,) if vouched and "prediction_powered" in kinds else ()
 
 
+class Rating(NamedTuple):
+    """A candidate's rating from elsewhere, such as an arena's Elo, with its interval where it has one."""
+
+    rating: float
+    low: float | None = None
+    high: float | None = None
+
+
 class JudgedCriterion(NamedTuple):
     """What a status is about: one criterion as one judge scores it, on one benchmark."""
 
@@ -94,6 +102,8 @@ class ScoreTable(NamedTuple):
     """By measure its values of the texts of contrast pairs, by pair and side, or why it has none."""
     notes: tuple[str, ...] = ()
     """Lines on what was left out of the table."""
+    ratings: Mapping[str, Rating] = {}
+    """Ratings from elsewhere, under the names that candidates have there."""
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""

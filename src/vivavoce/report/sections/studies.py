@@ -62,7 +62,9 @@ class Correlation(Section):
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
         """One map of all measures per benchmark."""
-        for benchmark, on_benchmark in _benchmarks(rows):
+        # A crossing has no map: its pairs are no square. Findings of before have no such column.
+        of_measures = [row for row in rows if row.get("contrast", "measures") == "measures"]
+        for benchmark, on_benchmark in _benchmarks(of_measures):
             yield figure(
                 f"Measures on {benchmark}", charts.correlation_map(on_benchmark), "correlation", benchmark
             )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from vivavoce import stats
-from vivavoce.core.records import Finding, Measure
+from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.score_matrix import row_labels
@@ -41,6 +41,10 @@ class ConsistencyRow(MeasureRow):
     best_repeats: int | None = None
     identical: bool | None = None
     reason: str | None = None
+    variance_published: float | None = None
+    cv_published: float | None = None
+    n_cv_items: int | None = None
+    cv_reason: str | None = None
 
 
 @study("consistency")
@@ -62,6 +66,11 @@ class Consistency(Study):
         all candidates together: `worth` is by what the variance of a difference grows with one repeat in
         place of `repeats`; `best_repeats` is the number that costs least when a new item costs as much as a
         repeat.
+
+        `variance_published` and `cv_published` are the self-consistency of "Automatic Evaluation of
+        Healthcare LLMs Beyond Question-Answering", appendix C.2: the variance (ddof 0) over the repeats of a
+        prompt, and its root over their mean, averaged over candidates, then over prompts. The coefficient of
+        variation is for criteria that are never negative, on the `n_cv_items` prompts whose mean is above 0.
         """
         rows: list[ConsistencyRow] = []
         single, notes = by_answer(scores.measures)
@@ -83,12 +92,44 @@ def _measure_rows(
         for (candidate,), rows in part.group_by("candidate", maintain_order=True):
             row = _empty_row(str(benchmark), measure, str(candidate))
             row = replace(row, identical=candidate in identical)
-            yield _candidate_row(row, rows, passes.get((row.benchmark, row.candidate)))
-        yield _joint_row(_empty_row(str(benchmark), measure, ""), part, identical)
+            row = _candidate_row(row, rows, passes.get((row.benchmark, row.candidate)))
+            yield _with_published(row, rows, measure.criterion)
+        joint = _joint_row(_empty_row(str(benchmark), measure, ""), part, identical)
+        # As published, over all candidates: identical repeats count as perfect consistency.
+        yield _with_published(joint, part, measure.criterion)
     for benchmark in scores["benchmark"].unique(maintain_order=True):
         if not table.filter(benchmark=benchmark).height:
             row = _empty_row(benchmark, measure, "")
             yield replace(row, identical=False, reason="no marks")
+
+
+def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterion) -> ConsistencyRow:
+    """With the published self-consistency, from the means of passes by repeat."""
+    prompts = (
+        rows.group_by(*ITEM, "candidate")
+        .agg(n=pl.len(), mean=pl.col("y").mean(), variance=pl.col("y").sort().var(ddof=0))
+        .filter(pl.col("n") > 1)
+        .sort(*ITEM, "candidate")
+    )
+    if not prompts.height:
+        return row
+    row = replace(row, variance_published=_over_prompts(prompts, pl.col("variance")))
+    if criterion.low is None or criterion.low < 0:
+        return replace(row, cv_reason="the criterion may be negative: no coefficient of variation")
+    positive = prompts.filter(pl.col("mean") > 0)
+    if not positive.height:
+        return replace(row, n_cv_items=0, cv_reason="all means are 0: no coefficient of variation")
+    return replace(
+        row,
+        cv_published=_over_prompts(positive, pl.col("variance").sqrt() / pl.col("mean")),
+        n_cv_items=positive.select(ITEM).n_unique(),
+    )
+
+
+def _over_prompts(prompts: pl.DataFrame, figure: pl.Expr) -> float:
+    """A figure by candidate and prompt, averaged over candidates, then over prompts."""
+    by_prompt = prompts.group_by(*ITEM, maintain_order=True).agg(figure.mean().alias("figure"))
+    return float(by_prompt["figure"].mean())  # type: ignore[arg-type]
 
 
 def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:

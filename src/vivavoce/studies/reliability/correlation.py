@@ -4,59 +4,40 @@
 response to an item is better; `item` is difficulty; `pooled` mixes them and is shown to warn. Direction
 is turned once, from the declarations, so that higher is better on both sides. A criterion that is pooled as
 a ratio of sums takes part by its pooled figure at the system level, by each item's own ratio at the others;
-a perplexity on the log scale.
+a perplexity on the log scale. On different benchmarks there are no common items: such crossings are of the
+system level alone (`crossings`).
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 
 from vivavoce import stats
 from vivavoce.core.records import Finding, Measure
 from vivavoce.core.registry import study
+from vivavoce.core.specs import Spec
 from vivavoce.studies.intervals import interval_text
 from vivavoce.studies.leaderboard.pooling import on_log_scale
+from vivavoce.studies.reliability.correlation_rows import (
+    LEAST_CANDIDATES,
+    Coefficient,
+    CorrelationRow,
+    is_higher_better,
+    rng_of,
+    without_each,
+)
+from vivavoce.studies.reliability.crossings import Design, crossing_rows, crossings, families_of
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels, left_out
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import Study
-from vivavoce.studies.text import count
+from vivavoce.studies.text import and_so, count
 
-Coefficient = Literal["kendall", "spearman", "pearson"]
 MeasureKey = tuple[str, str, str]
-LEAST_CANDIDATES = 4
 CLUSTER_RESAMPLES = 200  # gives support to two decimals
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrelationRow:
-    """One coefficient of two measures at one level."""
-
-    benchmark: str
-    a: str
-    b: str
-    level: str
-    coefficient: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    q: float | None = None
-    n: int | None = None
-    n_candidates: int
-    n_items: int
-    n_groups: int
-    same_order: int | None = None
-    n_pairs: int | None = None
-    told_apart_alike: int | None = None
-    told_apart: int | None = None
-    by_construction: bool
-    turned: str
-    cluster_support: float | None = None
-    reason: str | None = None
 
 
 @study("correlation")
@@ -65,6 +46,14 @@ class Correlation(Study):
 
     about = "Whether two measures order candidates, or answers, alike, and at which level."
     row = CorrelationRow
+    needs = ("cards",)
+    closed: str | tuple[str, ...] = ()
+    closed_by: str | Spec = "accuracy"
+    across: str | Spec | tuple[str | Spec, ...] = ()
+    ratings: Path | None = None
+    mapping: str | tuple[str, ...] = ()
+    sizes: float | None = None
+    cards: Path | None = None
 
     def findings(self, scores: ScoreTable) -> Finding:
         """Rows per pair of measures, level and coefficient.
@@ -76,7 +65,16 @@ class Correlation(Study):
         log-likelihoods: they agree because they were given together, and leave the family. `turned` names
         those of the two on which lower is better. `cluster_support` of the system rows is the share of
         bootstrap draws in which the pair's smallest common cluster is found again, null where that is all
-        measures.
+        measures. `loo_low` to `loo_high` is the range of a coefficient without each candidate in turn, and
+        `loo_family_…` without each of the `n_families` (by model card; who has none is one): versions of one
+        family are not independent.
+
+        Crossings have another `contrast` than `measures`. `closed` names benchmarks whose size-weighted mean
+        by `closed_by` is held against every measure on other benchmarks; `across` names metrics that are held
+        against themselves on every pair of benchmarks; `ratings` is a file `candidate,rating` that all are
+        held against, and `mapping` holds `candidate:theirs`. `sizes`, in billions of parameters, splits each
+        crossing by model card: `subset` is then `small` (below it) or `large`. Candidates that one side lacks
+        are `left_out` of that pair.
         """
         matrices: dict[str, list[ScoreMatrix]] = {}
         for matrix in grids(scores.scores, scores.measures, ratios=True):
@@ -85,11 +83,15 @@ class Correlation(Study):
         requests = {
             short[key_of(m)]: scores.probes[key] for key, m in scores.measures.items() if key in scores.probes
         }
+        families = families_of(scores)
         rows: list[CorrelationRow] = []
         for of_benchmark in matrices.values():
             support = _cluster_support(of_benchmark)
             for first, second in combinations(of_benchmark, 2):
-                rows.extend(_pair_rows(first, second, short, requests, support))
+                rows.extend(_pair_rows(first, second, short, requests, support, families))
+        design = Design.of(self.closed, self.closed_by, self.across, self.mapping)
+        every = list(chain.from_iterable(matrices.values()))
+        rows.extend(crossing_rows(crossings(every, scores, short, design), scores, self.sizes, families))
         rows = _with_q(rows)
         text = "\n".join(_sentences(rows, requests)) or "There is one measure only: nothing to correlate."
         notes = (
@@ -115,11 +117,7 @@ def _log_scale_notes(scores: ScoreTable, short: Mapping[MeasureKey, str]) -> tup
 
 
 def _higher_is_better(matrix: ScoreMatrix) -> ScoreMatrix:
-    return matrix if _is_higher_better(matrix) else matrix._replace(values=-matrix.values)
-
-
-def _is_higher_better(matrix: ScoreMatrix) -> bool:
-    return matrix.measure.criterion.direction == "higher"
+    return matrix if is_higher_better(matrix) else matrix._replace(values=-matrix.values)
 
 
 def _pair_rows(
@@ -128,12 +126,13 @@ def _pair_rows(
     short: Mapping[MeasureKey, str],
     requests: Mapping[str, str],
     support: Mapping[tuple[MeasureKey, MeasureKey], float],
+    families: Mapping[str, str],
 ) -> Iterator[CorrelationRow]:
     """All levels and coefficients of two measures on what they share."""
     a, b = short[key_of(first.measure)], short[key_of(second.measure)]
     x, y = common(first, second)
     complete = np.all(x.present, axis=0)
-    lower_is_better = [short[key_of(m.measure)] for m in (first, second) if not _is_higher_better(m)]
+    lower_is_better = [short[key_of(m.measure)] for m in (first, second) if not is_higher_better(m)]
     few = None
     if len(x.candidates) < LEAST_CANDIDATES:
         few = f"{count(len(x.candidates), 'candidate')}: too few to correlate"
@@ -155,9 +154,16 @@ def _pair_rows(
                 by_construction=_one_call(first.measure, second.measure) or _one_request(a, b, requests),
                 turned="; ".join(lower_is_better),
                 reason=few,
+                a_benchmark=first.benchmark,
+                b_benchmark=second.benchmark,
+                a_items=int(complete.sum()),
+                b_items=int(complete.sum()),
+                left_out="; ".join(sorted({*first.candidates} ^ {*second.candidates})),
             )
             if not few:
-                row = _with_figures(row, x.on(complete), y.on(complete), level, coefficient, pair_support)
+                names = [families[name] for name in x.candidates]
+                parts = x.on(complete), y.on(complete)
+                row = _with_figures(row, *parts, level, coefficient, pair_support, names)
             yield row
 
 
@@ -171,7 +177,13 @@ def _one_request(a: str, b: str, requests: Mapping[str, str]) -> bool:
 
 
 def _with_figures(
-    row: CorrelationRow, x: ScoreMatrix, y: ScoreMatrix, level: Any, coefficient: Any, support: float | None
+    row: CorrelationRow,
+    x: ScoreMatrix,
+    y: ScoreMatrix,
+    level: Any,
+    coefficient: Any,
+    support: float | None,
+    families: Sequence[str],
 ) -> CorrelationRow:
     # A system's mean must be its pooled ratio, which the mean of its items' ratios is not.
     sides = (x.even(), y.even()) if level == "system" else (x.values, y.values)
@@ -181,12 +193,13 @@ def _with_figures(
         return replace(row, reason="one side does not vary")
     if level != "system":
         return row
+    means = sides[0].mean(axis=1), sides[1].mean(axis=1)
+    row = without_each(row, means, families)
     if coefficient == "pearson":
         # Fisher's z covers 95 % with 9 systems, where a bootstrap over systems covers 90 %.
         interval = stats.fisher_interval(correlation.value, correlation.n)
         return replace(row, low=interval.low, high=interval.high) if interval else row
     if coefficient == "kendall":
-        means = sides[0].mean(axis=1), sides[1].mean(axis=1)
         permuted = stats.permute_systems(*means, coefficient="kendall", rng=_rng(x, y))
         order = stats.order_agreement(*means)
         tested = stats.shown_agreement(*(stats.rank_intervals(values, x.groups).better for values in sides))
@@ -204,8 +217,7 @@ def _with_figures(
 
 def _rng(x: ScoreMatrix, y: ScoreMatrix) -> np.random.Generator:
     """A generator seeded by the pair, so that a p does not depend on which other measures there are."""
-    names = "|".join((x.benchmark, *sorted((str(key_of(x.measure)), str(key_of(y.measure))))))
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(names.encode()).digest()[:8], "big"))
+    return rng_of("|".join((x.benchmark, *sorted((str(key_of(x.measure)), str(key_of(y.measure)))))))
 
 
 def _cluster_support(matrices: Sequence[ScoreMatrix]) -> dict[tuple[MeasureKey, MeasureKey], float]:
@@ -255,7 +267,7 @@ def _joined_pairs(linkage: np.ndarray[Any, Any], n: int) -> Iterator[tuple[int, 
 
 def _sentences(rows: Sequence[CorrelationRow], requests: Mapping[str, str]) -> Iterator[str]:
     system = [row for row in rows if row.level == "system"]
-    pearson = {(row.benchmark, row.a, row.b): row for row in system if row.coefficient == "pearson"}
+    pearson = {_pair_of(row): row for row in system if row.coefficient == "pearson"}
     tau = [row for row in system if row.coefficient == "kendall"]
     lacking: dict[tuple[str, str], list[CorrelationRow]] = {}
     for row in tau:
@@ -263,10 +275,26 @@ def _sentences(rows: Sequence[CorrelationRow], requests: Mapping[str, str]) -> I
             lacking.setdefault((row.benchmark, row.reason), []).append(row)
     for row in tau:
         if not row.reason:
-            yield _correlation_text(row, pearson[row.benchmark, row.a, row.b], requests)
+            yield _correlation_text(row, pearson[_pair_of(row)], requests)
         elif row is lacking[row.benchmark, row.reason][0]:
             # Dozens of pairs may lack the same: it is said once, where the first of them stands.
             yield _lacking_text(lacking[row.benchmark, row.reason])
+
+
+def _pair_of(row: CorrelationRow) -> tuple[str, ...]:
+    """What tells the pair of a row from others."""
+    return row.contrast, row.subset, row.benchmark, row.a, row.b
+
+
+def _place(row: CorrelationRow) -> str:
+    """Which measures on which benchmarks, over which candidates."""
+    if row.contrast == "measures":
+        text = f"{row.a} and {row.b} on {row.benchmark}, {count(row.n_candidates, 'candidate')}"
+    else:
+        sides = ((row.a, row.a_benchmark), (row.b, row.b_benchmark))
+        named = and_so(f"{label} on {place}" if place else label for label, place in sides)
+        text = f"{named}, {count(row.n_candidates, f'{row.subset} candidate'.strip())}"
+    return f"{text}, {count(row.n_items, 'question')} in {count(row.n_groups, 'case')}"
 
 
 def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
@@ -278,10 +306,11 @@ def _lacking_text(rows: Sequence[CorrelationRow]) -> str:
 
 def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Mapping[str, str]) -> str:
     text = (
-        f"{tau.a} and {tau.b} on {tau.benchmark}, {count(tau.n_candidates, 'candidate')}, "
-        f"{count(tau.n_items, 'question')} in {count(tau.n_groups, 'case')}: tau-b {tau.value:.2f}, same "
+        f"{_place(tau)}: tau-b {tau.value:.2f}, same "
         f"order in {tau.same_order} of {tau.n_pairs} pairs, r {pearson.value:.2f}{interval_text(pearson)}"
     )
+    if tau.contrast != "measures":
+        text += _crossing_text(pearson)
     least = stats.critical_r(tau.n_candidates)
     if pearson.value is not None and least is not None and abs(pearson.value) < least:
         text += f"; with so few candidates |r| under {least:.2f} cannot be told from zero"
@@ -292,3 +321,13 @@ def _correlation_text(tau: CorrelationRow, pearson: CorrelationRow, requests: Ma
         why = "made of the same probabilities" if same_request else "criteria of one call"
         text += f"; alike by construction, being {why}"
     return f"{text}."
+
+
+def _crossing_text(row: CorrelationRow) -> str:
+    """How far one candidate carries the coefficient, and who has no part in it."""
+    text = ""
+    if row.loo_low is not None and row.loo_high is not None:
+        text += f", without one candidate {row.loo_low:.2f} to {row.loo_high:.2f}"
+    if row.left_out:
+        text += f"; left out, as one side has none: {row.left_out}"
+    return text
