@@ -129,6 +129,20 @@ def test_nine_cases_are_too_few_however_many_questions(tmp_path: Path) -> None:
     }
 
 
+def test_orders_that_lack_the_same_share_one_line(tmp_path: Path) -> None:
+    """Two benchmarks of 9 cases and one of 12: what is too little is said once, each order keeps its rows."""
+    few = {"A": twins([0.5] * 9), "B": twins([0.1] * 9)}
+    run = marked(tmp_path, few, name="first")
+    marked(tmp_path, few, name="second", run=run)
+    marked(tmp_path, {"A": twins([0.5, 0.6] * 6), "B": twins([0.1, 0.2] * 6)}, name="third", run=run)
+    found = study(run)
+    lines = found.text.splitlines()
+    why = "9 cases that all candidates have marks on: too few to rank"
+    assert f"told: worth on first and second: {why}." == lines[0]
+    assert (2, True) == (len(lines), lines[1].startswith("told: worth on third (12 questions"))
+    assert ["first", "second"] == sorted({r["benchmark"] for r in found.rows if r["reason"] == why})
+
+
 def test_questions_that_one_lacks_are_left_out_for_all(tmp_path: Path) -> None:
     """A was better on what B was not asked, and that does not count."""
     answers = {"A": twins([0.1, 0.2] * 6 + [1] * 8), "B": twins([0.3, 0.5] * 6)}

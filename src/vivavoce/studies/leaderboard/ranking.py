@@ -26,7 +26,7 @@ from vivavoce.studies.score_matrix import (
 )
 from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import cases, count, depends_on, number
+from vivavoce.studies.text import and_so, cases, count, depends_on, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,8 @@ class Ranking(Study):
     def findings(self, scores: ScoreTable) -> Finding:
         """The ranks by every criterion, with a sentence each."""
         rows: list[RankingRow] = []
-        lines, notes = [], []
+        lines, notes = dict[tuple[str, str], str](), []
+        unranked: dict[str, list[tuple[str, str]]] = {}
         short = labels(scores.measures)
         for matrix, every in grids_with_fillings(scores.scores, scores.measures):
             fillings = every.complete if every else None
@@ -111,12 +112,21 @@ class Ranking(Study):
             elif people:
                 notes.append(f"{name} on {matrix.benchmark} is not corrected by people's scores: {people}.")
             rows.extend(ranked)
-            lines.append(_sentence(name, matrix, fillings, ranked))
+            lines[name, matrix.benchmark] = _sentence(name, matrix, fillings, ranked)
+            if why := _why_no_order(ranked):
+                unranked.setdefault(why, []).append((name, matrix.benchmark))
+        # Dozens of orders may lack the same: it is said once, where the first of them stands.
+        for why, places in unranked.items():
+            lines[places[0]] = _unranked_text(why, places)
+            for place in places[1:]:
+                del lines[place]
         sampled = unweighted(
             scores.scores, "means and ranks are weighted; mean ranks and Friedman's test count"
         )
         notes += notes_by_word(scores.labels, [row.estimate_kind for row in rows])
-        return self.finding(rows, "\n".join(lines), (*left_out(scores), *sampled, *scores.notes, *notes))
+        return self.finding(
+            rows, "\n".join(lines.values()), (*left_out(scores), *sampled, *scores.notes, *notes)
+        )
 
 
 def ranking_rows(every: ScoreMatrix, fillings: Fillings | None) -> list[RankingRow]:
@@ -239,11 +249,24 @@ def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str
     return None
 
 
+def _why_no_order(rows: Sequence[RankingRow]) -> str | None:
+    """Why candidates have no ranks by a measure; null where they have."""
+    return rows[0].reason if rows else "no marks"
+
+
+def _unranked_text(why: str, places: Sequence[tuple[str, str]]) -> str:
+    """One line for the measures on benchmarks that have no ranks for one reason."""
+    names, benchmarks = (list(dict.fromkeys(part)) for part in zip(*places, strict=True))
+    what = names[0] if len(names) == 1 else count(len(names), "measure")
+    where = and_so(benchmarks)
+    return f"{what} on {where}: {why}."
+
+
 def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: Sequence[RankingRow]) -> str:
     """What the ranks rest on and depend on, and then the ranks."""
     name = f"{label} on {every.benchmark}"
-    if not rows or rows[0].reason:
-        return f"{name}: {rows[0].reason if rows else 'no marks'}."
+    if why := _why_no_order(rows):
+        return f"{name}: {why}."
     criterion = every.measure.criterion
     first = [*_warnings(rows, fillings, criterion)]
     basis = f"{count(rows[0].n_items, 'question')} in {cases(rows[0].n_groups, rows[0].effective_cases)}"
