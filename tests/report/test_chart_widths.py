@@ -9,6 +9,8 @@ from playwright.sync_api import Browser
 from tests.report import looking, test_distributions, test_profiles
 from tests.report.charts import reworded
 from tests.report.test_confidence_charts import rows as confidence
+from tests.report.test_crossing_charts import crossing, prompts
+from tests.report.test_crossing_charts import pairs as crossing_pairs
 from tests.report.test_matrix import pair
 from tests.report.test_plots import CROSSED, FIRM, FOUR, MEASURES, correlation, pairs, ranking
 
@@ -36,6 +38,11 @@ def _drawings() -> Iterator[Drawing | str | None]:
         yield charts.rank_ranges(ranked)
         yield charts.critical_difference(ranked)
         yield charts.ranks_by_measure([row | {"measure": name} for name in (*names, *FEW) for row in ranked])
+        crossed = [crossing(name, 0.4 - 0.2 * k) for k, name in enumerate(names)]
+        yield charts.crossing_columns(crossed)
+        yield charts.benchmark_map(crossing_pairs(*names))
+        spreads = [prompts(name, 0.1, 0.2, 0.3) for name in names]
+        yield charts.variance_by_prompt(spreads, "variance_published", "variance over repeats")
         yield charts.forest([row for name in names for row in pairs(0.1, -0.3, a=name, margin=0.05)])
         yield charts.correlation_map(
             correlation({at: 0.1 for at in combinations(range(3), 2)}, names, alike=((0, 1),))
@@ -70,7 +77,7 @@ def _drawings() -> Iterator[Drawing | str | None]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawings = [drawing for drawing in _drawings() if isinstance(drawing, Drawing)]
-    assert 30 == len(drawings)
+    assert 36 == len(drawings)
     path = tmp_path_factory.mktemp("charts") / "charts.html"
     figures = "".join(f"<figure>{drawing.__html__()}</figure>" for drawing in drawings)
     path.write_text(

@@ -48,6 +48,8 @@ def test_components_are_those_of_the_crossed_table_of_means() -> None:
     assert pytest.approx(values.var(axis=2, ddof=1).mean()) == v.s2_rephrase
     spread = values.var(axis=2).mean(axis=0).mean() / (values.max() - values.min())
     assert pytest.approx(spread) == v.scaled_published
+    by_item = values.var(axis=2).mean(axis=0) / (values.max() - values.min())
+    assert pytest.approx(np.quantile(by_item, (0.25, 0.5, 0.75))) == v.scaled_quartiles
 
 
 def test_equal_candidates_have_no_share_and_the_raw_figure_stays() -> None:
@@ -93,6 +95,7 @@ def test_one_wording_one_candidate_and_equal_scores() -> None:
     assert pytest.approx(0.02) == alone.s2_rephrase
     alike = wording_variance(table([(c, i, 0.1 + 0.2) for c, i, _ in BY_HAND]))
     assert (0.0, None, None) == (alike.s2_rephrase, alike.share, alike.scaled_published)
+    assert alike.scaled_quartiles is None
     assert (0.0, 0.0) == alike.s2_candidate
 
 

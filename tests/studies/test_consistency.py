@@ -253,6 +253,9 @@ def test_the_published_figures_are_numpys(tmp_path: Path) -> None:
     r = row(found, candidate="")
     assert pytest.approx(((0.01 + 0) / 2 + (0 + 0.16 + 0) / 3) / 2) == r["variance_published"]
     assert pytest.approx(((0.1 / 0.3 + 0) / 2 + (0.4 / 0.5 + 0) / 2) / 2) == r["cv_published"]
+    # over prompts .005 and .16 / 3
+    quartiles = [0.005 + share * (0.16 / 3 - 0.005) for share in (0.25, 0.5, 0.75)]
+    assert pytest.approx(quartiles) == [r["variance_q1"], r["variance_median"], r["variance_q3"]]
     own = row(found, candidate="A")
     assert pytest.approx((0.005, 0.1 / 0.3)) == (own["variance_published"], own["cv_published"])
     assert (1, None) == (own["n_cv_items"], own["cv_reason"]), "a mean of 0 has no coefficient of variation"

@@ -39,6 +39,8 @@ class WordingVariance(NamedTuple):
         then over items, divided by max - min of all values; null where these are equal.
     n_responses, n_items : int
         Responses with two wordings or more; items of the table.
+    scaled_quartiles : (float, float, float) or None
+        Lower quartile, median and upper quartile over items of what `scaled_published` is the mean of.
     """
 
     s2_rephrase: float | None
@@ -49,6 +51,7 @@ class WordingVariance(NamedTuple):
     scaled_published: float | None
     n_responses: int
     n_items: int
+    scaled_quartiles: tuple[float, float, float] | None = None
 
 
 class Wordings(NamedTuple):
@@ -148,11 +151,13 @@ def wording_variance(data: Wordings, *, level: float = 0.95) -> WordingVariance:
         share = s2_rephrase / s2_candidate.value
         ends = _share_interval(data, table, columns, share, level)
         low, high = ends or (None, None)
+    scaled = _scaled(data, several)
     return WordingVariance(
         *(s2_rephrase, s2_candidate, share, low, high),
-        scaled_published=_scaled(data, several),
+        scaled_published=None if scaled is None else float(scaled.mean()),
         n_responses=int(several.sum()),
         n_items=table.shape[1],
+        scaled_quartiles=None if scaled is None else tuple(np.quantile(scaled, (0.25, 0.5, 0.75)).tolist()),
     )
 
 
@@ -222,8 +227,8 @@ def _share_interval(
     return Interval(math.exp(figure.low), math.exp(figure.high))
 
 
-def _scaled(data: Wordings, several: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:
-    """The published figure; null where no response has two wordings, or all values are equal."""
+def _scaled(data: Wordings, several: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats | None:
+    """The published figure by item; null where no response has two wordings, or all values are equal."""
     if not several.any() or data.high - data.low <= math.sqrt(rounding(np.array([data.low, data.high]))):
         return None
     sizes = data.sizes[several]
@@ -235,7 +240,7 @@ def _scaled(data: Wordings, several: np.ndarray[tuple[int], np.dtype[np.bool_]])
     by_cell = np.bincount(cell, weights=variances) / np.bincount(cell)
     item = np.unique(cells // width, return_inverse=True)[1]
     by_item = np.bincount(item, weights=by_cell) / np.bincount(item)
-    return float(by_item.mean()) / (data.high - data.low)
+    return np.asarray(by_item / (data.high - data.low))
 
 
 class OrderKept(NamedTuple):

@@ -2,6 +2,7 @@
 
 from vivavoce.report.charts.confidence import reliability_diagram, risk_coverage_curve
 from vivavoce.report.charts.correlation import correlation_map
+from vivavoce.report.charts.crossings import benchmark_map, crossing_columns
 from vivavoce.report.charts.estimate_plots import (
     critical_difference,
     forest,
@@ -12,12 +13,15 @@ from vivavoce.report.charts.estimate_plots import (
 from vivavoce.report.charts.rank_by_measure import ranks_by_measure
 from vivavoce.report.charts.resilience import order_before_and_after, wording_shares
 from vivavoce.report.charts.svg import Drawing, Figure, figure
+from vivavoce.report.charts.variance_by_prompt import variance_by_prompt
 
 __all__ = [
     "Drawing",
     "Figure",
+    "benchmark_map",
     "correlation_map",
     "critical_difference",
+    "crossing_columns",
     "figure",
     "forest",
     "order_before_and_after",
@@ -27,5 +31,6 @@ __all__ = [
     "reliability_diagram",
     "risk_coverage_curve",
     "variance_bars",
+    "variance_by_prompt",
     "wording_shares",
 ]

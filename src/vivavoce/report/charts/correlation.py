@@ -60,7 +60,7 @@ def correlation_map(rows: Rows) -> Drawing | str:
         keep = min(TREE, TREE_SHARE * room) if grown else 0.0
         grid = Grid(sheet, [names[i] for i in order], widest=46, keep=keep)
         for (down, i), (across, j) in product(enumerate(order), repeat=2):
-            _rho_cell(sheet, grid.cell(down, across), place.get((i, j)))
+            rho_cell(sheet, grid.cell(down, across), place.get((i, j)))
         if grown and grid.kept:
             _dendrogram(sheet, grid, grown, keep - BESIDE_TREE)
         sheet.height += 6
@@ -86,7 +86,7 @@ def _by_places(n: int, pairs: Rows) -> dict[tuple[int, int], Mapping[str, Any]]:
     return by
 
 
-def _rho_cell(sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None) -> None:
+def rho_cell(sheet: Sheet, cell: Cell, row: Mapping[str, Any] | None) -> None:
     """A cell of the map; on the diagonal, where there is no row, it is empty."""
     if row is None or row["value"] is None:
         sheet.box("wash framed", cell.x, cell.y, cell.width - 1, cell.height - 1)

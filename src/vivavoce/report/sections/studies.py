@@ -61,13 +61,28 @@ class Correlation(Section):
     order = 30
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
-        """One map of all measures per benchmark."""
-        # A crossing has no map: its pairs are no square. Findings of before have no such column.
+        """One map of all measures per benchmark; columns and maps of what crosses benchmarks."""
+        # Findings of before have no column that names the contrast.
         of_measures = [row for row in rows if row.get("contrast", "measures") == "measures"]
         for benchmark, on_benchmark in _benchmarks(of_measures):
             yield figure(
                 f"Measures on {benchmark}", charts.correlation_map(on_benchmark), "correlation", benchmark
             )
+        yield from _crossing_figures([row for row in rows if row.get("contrast", "measures") != "measures"])
+
+
+def _crossing_figures(rows: Rows) -> Iterator[Figure]:
+    """A figure per contrast, side that stays, and subset of candidates."""
+    crossed: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        side = row["b"] if row["contrast"] == "ratings" else row["a"]
+        if row["coefficient"] == "pearson":
+            crossed.setdefault((row["contrast"], str(side), row["subset"]), []).append(row)
+    for (contrast, side, subset), pairs in crossed.items():
+        draw = charts.benchmark_map if contrast == "benchmarks" else charts.crossing_columns
+        title = f"{side} over benchmarks" if contrast == "benchmarks" else f"Measures against {side}"
+        of_size = f", {subset} models" if subset else ""
+        yield figure(f"{title}{of_size}", draw(pairs), "crossing", contrast, side, subset)
 
 
 @section("consistency")
@@ -83,6 +98,9 @@ class Consistency(Section):
             together = [row for row in on_benchmark if row["candidate"] == ""]
             bars = together if len(together) > 1 else on_benchmark
             yield figure(f"All candidates on {benchmark}", charts.variance_bars(bars), "variance", benchmark)
+            title = f"Variance over repeats on {benchmark}"
+            by_prompt = charts.variance_by_prompt(together, "variance_published", "variance over repeats")
+            yield figure(title, by_prompt, "variance-by-prompt", benchmark)
             same = [row for row in on_benchmark if row["identical"] and row["s2_pass"]]
             if len(same) > 1:
                 title = f"Candidates whose repeats are the same text, on {benchmark}"
@@ -106,6 +124,9 @@ class Resilience(Section):
         for benchmark, on_benchmark in _benchmarks(of_all):
             title = f"Variance over wordings on {benchmark}"
             yield figure(title, charts.wording_shares(on_benchmark), "wordings", benchmark)
+            words = "variance over wordings, as a share of the range of all scores"
+            by_prompt = charts.variance_by_prompt(on_benchmark, "variance_scaled_published", words)
+            yield figure(f"{title} by prompt", by_prompt, "variance-by-prompt", benchmark)
         for row in of_all:
             title = f"{row['measure']} on {row['benchmark']} before and after rewording"
             orders = charts.order_before_and_after(_candidates_of(row, rows))

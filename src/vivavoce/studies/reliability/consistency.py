@@ -42,6 +42,9 @@ class ConsistencyRow(MeasureRow):
     identical: bool | None = None
     reason: str | None = None
     variance_published: float | None = None
+    variance_q1: float | None = None
+    variance_median: float | None = None
+    variance_q3: float | None = None
     cv_published: float | None = None
     n_cv_items: int | None = None
     cv_reason: str | None = None
@@ -69,7 +72,8 @@ class Consistency(Study):
 
         `variance_published` and `cv_published` are the self-consistency of "Automatic Evaluation of
         Healthcare LLMs Beyond Question-Answering", appendix C.2: the variance (ddof 0) over the repeats of a
-        prompt, and its root over their mean, averaged over candidates, then over prompts. The coefficient of
+        prompt, and its root over their mean, averaged over candidates, then over prompts; `variance_q1`,
+        `variance_median` and `variance_q3` are the variance's quartiles over prompts. The coefficient of
         variation is for criteria that are never negative, on the `n_cv_items` prompts whose mean is above 0.
         """
         rows: list[ConsistencyRow] = []
@@ -113,7 +117,15 @@ def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterio
     )
     if not prompts.height:
         return row
-    row = replace(row, variance_published=_over_prompts(prompts, pl.col("variance")))
+    by_prompt = _over_candidates(prompts, pl.col("variance"))
+    quartiles = [by_prompt.quantile(share, "linear") for share in (0.25, 0.5, 0.75)]
+    row = replace(
+        row,
+        variance_published=_mean(by_prompt),
+        variance_q1=quartiles[0],
+        variance_median=quartiles[1],
+        variance_q3=quartiles[2],
+    )
     if criterion.low is None or criterion.low < 0:
         return replace(row, cv_reason="the criterion may be negative: no coefficient of variation")
     positive = prompts.filter(pl.col("mean") > 0)
@@ -121,15 +133,18 @@ def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterio
         return replace(row, n_cv_items=0, cv_reason="all means are 0: no coefficient of variation")
     return replace(
         row,
-        cv_published=_over_prompts(positive, pl.col("variance").sqrt() / pl.col("mean")),
+        cv_published=_mean(_over_candidates(positive, pl.col("variance").sqrt() / pl.col("mean"))),
         n_cv_items=positive.select(ITEM).n_unique(),
     )
 
 
-def _over_prompts(prompts: pl.DataFrame, figure: pl.Expr) -> float:
-    """A figure by candidate and prompt, averaged over candidates, then over prompts."""
-    by_prompt = prompts.group_by(*ITEM, maintain_order=True).agg(figure.mean().alias("figure"))
-    return float(by_prompt["figure"].mean())  # type: ignore[arg-type]
+def _over_candidates(prompts: pl.DataFrame, figure: pl.Expr) -> pl.Series:
+    """A figure by candidate and prompt, averaged over candidates: a value per prompt."""
+    return prompts.group_by(*ITEM, maintain_order=True).agg(figure.mean().alias("figure"))["figure"]
+
+
+def _mean(values: pl.Series) -> float:
+    return float(values.mean())  # type: ignore[arg-type]
 
 
 def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, str], stats.PassVariance]:

@@ -59,6 +59,9 @@ class ResilienceRow(MeasureRow):
     wording_share_low: float | None = None
     wording_share_high: float | None = None
     variance_scaled_published: float | None = None
+    variance_q1: float | None = None
+    variance_median: float | None = None
+    variance_q3: float | None = None
     order_kept_tau: float | None = None
     order_kept_tau_low: float | None = None
     order_kept_tau_high: float | None = None
@@ -95,7 +98,8 @@ class Resilience(Study):
         wordings of one response, `s2_candidate` the variance between candidates, (MS candidate - MS
         interaction) / items of the table of means over wordings (0 where `raw_candidate` is negative),
         `wording_share` their ratio. `variance_scaled_published` is the paper's: variance by prompt (ddof 0),
-        averaged over candidates, then prompts, over max - min of all scores of wordings. `order_kept_tau` is
+        averaged over candidates, then prompts, over max - min of all scores of wordings; `variance_q1`,
+        `variance_median` and `variance_q3` are its quartiles over prompts. `order_kept_tau` is
         Kendall's tau-b of the candidates' means before and after, the mean over wordings; a row for each
         `edit` has its own, with an interval by group. `mean_shift` is after less before on the same
         responses, with an interval by group; a row for each `candidate` has its own. Where a rater gave
@@ -159,12 +163,23 @@ def _whole_row(
         wording_share=figures.share,
         wording_share_low=figures.low,
         wording_share_high=figures.high,
-        variance_scaled_published=figures.scaled_published,
+        **_scaled_columns(figures),
         order_kept_tau=float(np.mean(taus)) if taus else None,
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
     return replace(row, reason="; ".join(dict.fromkeys(_why(row, figures, names, arrays))) or None)
+
+
+def _scaled_columns(figures: stats.WordingVariance) -> dict[str, Any]:
+    """The published variance with its quartiles over prompts."""
+    q1, median, q3 = figures.scaled_quartiles or (None, None, None)
+    return {
+        "variance_scaled_published": figures.scaled_published,
+        "variance_q1": q1,
+        "variance_median": median,
+        "variance_q3": q3,
+    }
 
 
 def _why(
@@ -281,9 +296,7 @@ def _candidate_row(row: ResilienceRow, data: Reworded, name: str) -> ResilienceR
     arrays = _wordings(after)
     # The range is that of all candidates' scores, so that candidates can be set beside each other.
     on_one_range = arrays._replace(low=float(data.after["y"].min()), high=float(data.after["y"].max()))  # type: ignore[arg-type]
-    row = replace(
-        _counted(row, after), variance_scaled_published=stats.wording_variance(on_one_range).scaled_published
-    )
+    row = replace(_counted(row, after), **_scaled_columns(stats.wording_variance(on_one_range)))
     return _with_variance_interval(_with_shift(row, after), arrays)
 
 
