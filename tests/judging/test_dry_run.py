@@ -148,6 +148,14 @@ def test_encoder_passes_are_those_that_scoring_makes(tmp_path: Path, request: py
     assert {} == dict(run.score(*metrics, dry_run=True).passes)
 
 
+def test_an_encoder_in_two_dtypes_reads_every_text_twice(tmp_path: Path) -> None:
+    run, (similarity, bertscore) = exam(tmp_path), encoders(tmp_path)
+    metrics = similarity, bertscore, similarity.replace(")", ", dtype=bfloat16)")
+    planned = run.score(*metrics, dry_run=True)
+    assert {str(tmp_path / "bert"): 14} == planned.passes == run.score(*metrics).passes
+    assert "bert would read 14 texts." in planned.text
+
+
 def test_nothing_is_loaded_where_idf_is_counted_and_the_measure_is_the_same(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -171,6 +171,27 @@ def test_the_best_reference_counts_and_equal_pairs_pass_once(tmp_path: Path) -> 
     assert [] == metric.values([], ScoringContext())
 
 
+def test_a_pair_that_comes_again_in_a_later_batch_does_not_pass_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = checkpoint(tmp_path, "bleurt")
+    metric: Any = build("metric", f"bleurt(weights='{folder}')")
+    alone: Any = build("metric", f"bleurt(weights='{folder}', dtype=float32)")
+    texts = ("iron", "fever", "iron", "aspirin", "iron")
+    context, values = ScoringContext(), []
+    for text in texts:
+        values += metric.values([row(text, "iron daily")], context)
+        context.end_batch()
+    assert {str(folder): 3} == context.passes
+    assert values[0] == values[2] == values[4] != values[1]
+    alone.values([row("iron", "iron daily")], context)
+    assert {str(folder): 4} == context.passes  # another model in memory: its numbers are its own
+    monkeypatch.setattr(ScoringContext, "MAX_RESULTS", 2)
+    small = ScoringContext()
+    assert values == [metric.values([row(text, "iron daily")], small)[0] for text in texts]
+    assert {str(folder): 3} == small.passes
+
+
 def test_a_pickle_is_read_without_running_it(tmp_path: Path) -> None:
     safe, pickled = checkpoint(tmp_path / "a", "bleurt"), checkpoint(tmp_path / "b", "bleurt", safe=False)
     a, b = BleurtModel(safe), BleurtModel(pickled)

@@ -110,6 +110,11 @@ class BleurtModel:
         types = (*[0] * (len(a) + 2), *[1] * (len(b) + 1))
         return Pair(ids, types, length - len(a) - len(b))
 
+    def compare(self, texts: Sequence[tuple[str, str]]) -> list[tuple[float, int]]:
+        """The score of each reference with its candidate, and how many word pieces were cut."""
+        pairs = [self.pair(*both) for both in texts]
+        return [(score, pair.cut) for score, pair in zip(self.scores(pairs), pairs, strict=True)]
+
     def scores(self, pairs: Sequence[Pair]) -> list[float]:
         """The score of each pair, in order; read in batches of like length.
 

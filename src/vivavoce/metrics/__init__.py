@@ -6,7 +6,8 @@
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeGuard, TypeVar
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 
 class ScoringContext:
@@ -48,6 +50,7 @@ class ScoringContext:
     ) -> None:
         self._results: dict[tuple[object, str], object] = {}
         self._earlier: dict[tuple[object, str], object] = {}
+        self._numbers: dict[int, object] = {}
         self.passes: Counter[str] = Counter() if passes is None else passes
         self._encodings = EncodingCache(self.MAX_BYTES, self.passes)
         self._client = client
@@ -77,6 +80,27 @@ class ScoringContext:
     def end_batch(self) -> None:
         """Drop the results that nobody asked for since the last call: memory holds two batches at most."""
         self._earlier, self._results = self._results, {}
+
+    def once_a_call(
+        self, function: Callable[[Sequence[H]], Sequence[T]], inputs: Iterable[H], name: str
+    ) -> dict[H, T]:
+        """What `function` makes of each distinct input; new ones go in one call, counted in `passes`.
+
+        For small results, which are kept over batches: the last `MAX_RESULTS` used, by hash.
+        """
+        keys = {entry: hash((function, entry)) for entry in inputs}
+        new = [entry for entry, key in keys.items() if key not in self._numbers]
+        numbers = dict(zip(new, function(new), strict=True)) if new else {}
+        results: dict[H, T] = {
+            entry: numbers[entry] if entry in numbers else self._numbers.pop(key)  # type: ignore[misc]
+            for entry, key in keys.items()
+        }
+        self._numbers |= {keys[entry]: result for entry, result in results.items()}
+        if new:
+            self.passes[name] += len(new)
+        for key in list(islice(self._numbers, max(0, len(self._numbers) - self.MAX_RESULTS))):
+            del self._numbers[key]
+        return results
 
     def announce(self, metrics: "Iterable[Metric]", items: Iterable[Item]) -> None:
         """Let these metrics share passes: a text is then read once for the layers of all that score items."""

@@ -5,6 +5,8 @@ common and near 1 for the same; which numbers depends on the checkpoint, so name
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal, Self
 
@@ -57,23 +59,12 @@ class Bleurt(Metric):
         return {str(self.weights): pairs}
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
-        """The best score over the references; each distinct pair of a batch passes the model once."""
+        """The best score over the references; each distinct pair of a call passes the model once."""
         model = self.load()
-        texts = [[(reference, row.reading.text) for reference in row.item.references] for row in rows]
-        distinct = list(dict.fromkeys(pair for pairs in texts for pair in pairs))
-        pairs = [model.pair(*pair) for pair in distinct]
-        values = {
-            text: Value(score, note=_cut_note(pair.cut, model.longest))
-            for text, pair, score in zip(distinct, pairs, model.scores(pairs), strict=True)
-        }
-        if distinct:
-            context.passes[model.name] += len(distinct)
-        return [{"bleurt": max((values[pair] for pair in of_row), key=_score)} for of_row in texts]
-
-
-def _score(value: Value) -> float:
-    assert value.value is not None
-    return value.value
+        pairs = [[(reference, row.reading.text) for reference in row.item.references] for row in rows]
+        scores = context.once_a_call(model.compare, chain.from_iterable(pairs), model.name)
+        best = (max((scores[pair] for pair in of_row), key=itemgetter(0)) for of_row in pairs)
+        return [{"bleurt": Value(score, note=_cut_note(cut, model.longest))} for score, cut in best]
 
 
 def _cut_note(cut: int, longest: int) -> str | None:

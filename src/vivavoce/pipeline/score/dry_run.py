@@ -1,9 +1,10 @@
 """`viva score --dry-run`: what a call would score, ask and encode. Nothing is asked, stored or loaded."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivavoce.core.records import Finding, Item, ItemKey, Row
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
@@ -20,6 +21,14 @@ from vivavoce.store.runfile import RunFile
 _BATCH = 500
 
 
+class _Model(NamedTuple):
+    """An encoder as it would be loaded: on another device, or in another dtype, it reads every text again."""
+
+    name: str
+    device: str | None
+    dtype: str
+
+
 @dataclass
 class _Plan:
     """What a metric would do: responses, or ballots, to score; calls; the texts that each encoder reads."""
@@ -27,7 +36,7 @@ class _Plan:
     metric: Metric
     to_score: int = 0
     calls: CallEstimate = field(default_factory=CallEstimate)
-    texts: dict[str, set[str]] = field(default_factory=dict)
+    texts: dict[_Model, set[str]] = field(default_factory=dict)
     unknown: str | None = None
 
     @property
@@ -43,7 +52,7 @@ class _Plan:
             "input_tokens": calls.input_tokens,
             "output_tokens": calls.output_tokens,
             "cost": calls.cost,
-            "encoder": ", ".join(self.texts) or None,
+            "encoder": ", ".join(model.name for model in self.texts) or None,
             "passes": None if self.unknown else sum(map(len, self.texts.values())),
             "reason": self.unknown,
         }
@@ -109,7 +118,8 @@ def _count_rows(plan: _Plan, rows: Sequence[Row], context: ScoringContext) -> No
     if texts is None:
         plan.unknown = "only its encoder, which is not loaded here, can tell which texts it reads"
     for encoder, of_encoder in (texts or {}).items():
-        plan.texts.setdefault(encoder, set()).update(of_encoder)
+        model = _Model(encoder, getattr(metric, "device", None), getattr(metric, "dtype", "auto"))
+        plan.texts.setdefault(model, set()).update(of_encoder)
 
 
 def _count_ballots(
@@ -131,20 +141,21 @@ def _batches(responses: Iterator[Pending]) -> Iterator[list[Pending]]:
 
 
 def _finding(plans: Sequence[_Plan]) -> Finding:
-    texts: dict[str, set[str]] = {}
+    texts: dict[_Model, set[str]] = {}
     for plan in plans:
-        for encoder, of_plan in plan.texts.items():
-            texts.setdefault(encoder, set()).update(of_plan)
+        for model, of_plan in plan.texts.items():
+            texts.setdefault(model, set()).update(of_plan)
+    passes = Counter[str]()
+    for model, of_model in texts.items():
+        passes[model.name] += len(of_model)
     rows = tuple(plan.row for plan in plans)
     lines = [_work(rows), _price(rows)]
     lines += [
-        f"The encoder {name} would read {len(of_encoder):,} distinct texts."
-        for name, of_encoder in texts.items()
+        f"The encoder {name} would read {n:,} {'text' if n == 1 else 'texts'}." for name, n in passes.items()
     ]
     lines += [f"{row['metric']}: {row['reason']}." for row in rows if row["reason"]]
     lines.append("Nothing was asked, encoded or stored.")
-    passes = {name: len(of_encoder) for name, of_encoder in texts.items()}
-    return Finding(study="score", rows=rows, text="\n".join(filter(None, lines)), passes=passes)
+    return Finding(study="score", rows=rows, text="\n".join(filter(None, lines)), passes=dict(passes))
 
 
 def _work(rows: Sequence[Mapping[str, Any]]) -> str:
