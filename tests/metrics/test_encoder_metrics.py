@@ -245,6 +245,21 @@ def test_a_reference_without_a_word_piece_is_left_out(tiny):
         assert "set_aside" == nothing[name].status
 
 
+def test_a_response_that_writes_the_marks_of_the_encoder_is_at_the_worst_and_not_set_aside(tiny):
+    for spec, criterion in zip(all_three(tiny)[1:], ("moverscore", "similarity"), strict=True):
+        (value,) = score(
+            spec.replace(")", ", idf=false)") if "mover" in spec else spec, [row(item("iron"), "[SEP] [CLS]")]
+        )
+        assert (-1.0 if criterion == "moverscore" else 0.0, "ok") == (
+            value[criterion].value,
+            value[criterion].status,
+        )
+    (value,) = score(f"bertscore(encoder='{tiny}')", [row(item("iron"), "[SEP]")])
+    assert {(0.0, "ok", "no word piece")} == {(v.value, v.status, v.note) for v in value.values()}
+    (value,) = score(f"bertscore(encoder='{tiny}')", [row(item("[CLS]"), "iron")])
+    assert {"set_aside"} == {v.status for v in value.values()}
+
+
 def test_a_text_passes_once_for_all_metrics_that_are_announced(tiny):
     items = tuple(r.item for r in ROWS)
     specs = ["bertscore(layers=[1, 3]", "moverscore(n=2", "similarity(dtype=auto"]

@@ -108,10 +108,10 @@ class EncoderMetric(Metric):
         encoder: Encoder,
         context: ScoringContext,
     ) -> Mapping[str, Value]:
-        comparable = [r for r in references if len(r.pieces.ids) > encoder.n_special]
+        comparable = [r for r in references if not _is_blank(r, encoder)]
         if not comparable:
             return self._set_aside("no reference has a word piece")
-        if len(response.pieces.ids) <= encoder.n_special:
+        if _is_blank(response, encoder):
             return {c.criterion: Value(c.worst, note="no word piece") for c in self.criteria}
         compared = (self.compare(response, r, row.item, encoder, context) for r in comparable)
         scored = list(filter(None, compared))
@@ -135,6 +135,12 @@ def _texts(row: Row) -> list[str]:
     """The response, and the references that it is compared with."""
     # bert-score takes off blanks at both ends, which some tokenisers would see
     return [text.strip() for text in (row.reading.text, *row.item.references)]
+
+
+def _is_blank(encoding: Encoding, encoder: Encoder) -> bool:
+    """Whether a text has no word piece of its own; one that only writes the encoder's marks has none."""
+    ids = encoding.pieces.ids
+    return len(ids) <= encoder.n_special or encoder.edge_ids.issuperset(ids)
 
 
 def _best(compared: Sequence[Mapping[str, Value]], criterion: str, note: str | None) -> Value:
