@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vivavoce.core.cases import cases_of, content_text, count_items, join_cases, place_of
+from vivavoce.core.cases import cases_of, content_text, count_cases, count_items, join_cases, place_of
 from vivavoce.core.records import Item
 
 
@@ -205,6 +205,17 @@ def test_groups_that_a_benchmark_shares_by_declaration_are_one_case_and_no_other
     assert 3 == len({*join_cases([closed, opened, other]).labels})
     alone = join_cases([opened._replace(groups_of="closed"), other._replace(groups_of="closed")])
     assert ("u1", "u1") == alone.labels, "the benchmark whose groups they are need not be there"
+
+
+def test_a_case_of_three_benchmarks_counts_once_in_their_sum():
+    """As CareQA in English, in Spanish and open: three questions, one case."""
+    names = ("open", "closed", "es")
+    places = [place_of(item("u1", f"Of {name}?", benchmark=name)) for name in names]
+    joined = [place._replace(groups_of="closed") for place in places]
+    counted = count_cases(join_cases([*joined, place_of(item("u2", "Else?", benchmark="es"))]))
+    assert [("open", 1, 1, 1), ("closed", 1, 1, 0), ("es", 2, 1, 1)] == [
+        (count.benchmark, count.cases, count.shared, count.further) for count in counted
+    ]
 
 
 def test_repeats_are_counted_and_said():

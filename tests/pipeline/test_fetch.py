@@ -544,3 +544,10 @@ def test_the_command_says_and_shows_the_same(
     assert [dict(row) for row in vivavoce.fetch("fetched", tmp_path).rows] == answer["rows"]
     assert {"file", "state", "bytes", "sha256", "path", "url", "source", "revision"} == set(answer["rows"][0])
     assert "" == viva("fetch", "fetched", "--to", tmp_path, *plugin, "--quiet").stdout
+
+
+def test_files_of_the_hub_are_pinned_by_nobody_who_has_not_seen_their_commit() -> None:
+    """Whole commits are known of the repositories that samples were taken from; of the hub none is."""
+    for name in ("careqa", "careqa_open", "medmcqa", "medqa", "medtext", "meddialog_qsumm", "mmlu"):
+        built = registry.build("benchmark", f"{name}(data=nowhere)")
+        assert ("", False) == (built.download.revision, "{revision}" in built.download.url), name

@@ -146,7 +146,8 @@ class CaseCount(NamedTuple):
     """How many cases the items of a benchmark are.
 
     `questions` counts items and variants, `repeated` the items that repeat an earlier one of the benchmark,
-    `shared` the cases that have questions in another benchmark as well.
+    `shared` the cases that have questions in another benchmark as well, `further` those that no benchmark
+    before it has: these sum up to the cases of all.
     """
 
     benchmark: str
@@ -154,6 +155,7 @@ class CaseCount(NamedTuple):
     repeated: int
     cases: int
     shared: int
+    further: int
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -255,13 +257,21 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
         labels.setdefault(joined.places[n].benchmark, []).append(joined.labels[n])
     repeated = _count_repeated(joined, frozenset(counted))
     homes = Counter(label for of_benchmark in labels.values() for label in set(of_benchmark))
+    further = _first_benchmarks(labels)
     return [
         CaseCount(
             *(benchmark, len(of_benchmark), repeated[benchmark], len(set(of_benchmark))),
             shared=sum(homes[label] > 1 for label in set(of_benchmark)),
+            further=further[benchmark],
         )
         for benchmark, of_benchmark in labels.items()
     ]
+
+
+def _first_benchmarks(labels: Mapping[str, Sequence[str]]) -> Counter[str]:
+    """By benchmark the cases that none before it has."""
+    first = {label: benchmark for benchmark in reversed(labels) for label in labels[benchmark]}
+    return Counter(first.values())
 
 
 def _count_repeated(joined: Cases, counted: Collection[int]) -> Counter[str]:

@@ -119,11 +119,46 @@ def test_of_two_that_bear_one_name_nobody_could_be_asked(tmp_path: Path) -> None
     assert ["both entities bear one name"] == [row.reason for row in loaded.exclusions]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"documents": 3}', '{"documents": ["x"]}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["[]", "{}", '{"documents": 3}', '{"documents": ["x"]}'])
 def test_a_file_that_is_no_bioc_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "Test.BioC.JSON").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"is no BioC JSON"):
         load(f"biored(data={tmp_path})")
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, '{"documents": [{"id": "\\ud800"}]}', '{"x": NaN}'])
+def test_a_file_that_is_no_json_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Test.BioC.JSON").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"Test\.BioC\.JSON: broken JSON \("):
+        load(f"biored(data={tmp_path})")
+
+
+@pytest.mark.parametrize("infons", [None, "Bind", ["Bind"], 3, True])
+def test_infons_that_are_no_object_say_nothing(tmp_path: Path, infons: Any) -> None:
+    odd = document("8", {"id": "R0", "infons": infons})
+    unnamed = document("9", relation(0, "Bind", "D3", "D2"), relation(1, "Bind", "D1", "D2"))
+    unnamed["passages"][1]["annotations"][5]["infons"] = infons
+    loaded = load(f"biored(data={folder(tmp_path, [odd, unnamed])})")
+    assert ["9-R1"] == [item.item for item in loaded.items]
+    reasons = ["a relation lacks its type, an entity or novel", "an entity of it is not in the text"]
+    assert reasons == [row.reason for row in loaded.exclusions]
+
+
+@pytest.mark.parametrize("task", ["mcq", "relations"])
+def test_an_abstract_that_stands_there_twice_is_asked_once(tmp_path: Path, task: str) -> None:
+    loaded = load(f"biored(data={folder(tmp_path, DOCUMENTS[1:2] * 2)}, task={task})")
+    assert 1 == len(loaded.items)
+    assert ["an earlier row bears the same id"] == [row.reason for row in loaded.exclusions]
+
+
+def test_both_tasks_stand_in_one_run_and_an_abstract_is_one_case(tmp_path: Path) -> None:
+    choice, extraction = (load(f"biored(data={folder(tmp_path)}, task={t})") for t in ("mcq", "relations"))
+    assert ({"biored"}, {"biored_relations"}) == tuple(
+        {item.benchmark for item in loaded.items} for loaded in (choice, extraction)
+    )
+    assert (None, "biored") == (choice.card.groups_of, extraction.card.groups_of)
+    assert {item.group for item in choice.items} == {item.group for item in extraction.items}
+    assert {} == extraction.card.published, "the paper asked for no extraction"
 
 
 def test_a_document_without_a_text_or_with_a_broken_relation_is_left_out(tmp_path: Path) -> None:

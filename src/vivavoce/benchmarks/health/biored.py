@@ -4,15 +4,15 @@ Read from `Test.BioC.JSON` of BIORED.zip. Relations name identifiers, not spans:
 that the abstract has for one of its identifiers.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.benchmarks import item_or_exclusion
 from vivavoce.benchmarks.health.source_files import DECODING, SourceFolder, find_file
 from vivavoce.core.errors import InputError, RowError
-from vivavoce.core.records import Card, Exclusion, Item
+from vivavoce.core.json_text import read_json_file
+from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.text import is_blank
 from vivavoce.formats.relation import relation_key
@@ -23,6 +23,13 @@ TYPES = (
     *("Negative_Correlation", "Positive_Correlation"),
 )
 CHOICE = 'How is "{head}" ({head_kind}) related to "{tail}" ({tail_kind}) in this text?'
+_FAULTS = (
+    "relations have no direction: score extraction by relation_f1(direction=false)",
+    "types are uneven: Association and the two correlations are nearly all of them, so put label_f1 "
+    "beside accuracy",
+    "the question of task=mcq names each entity by its first mention, in our words: the published "
+    "sampling of about 1,000 questions (BioRedMQA) is not known, so all relations are asked",
+)
 EXTRACTION = (
     "Which relations between genes, diseases, chemicals, variants, species and cell lines are in this text?"
 )
@@ -52,29 +59,34 @@ class _Entity(NamedTuple):
 
 @benchmark("biored")
 class BioRED(SourceFolder):
-    """Relations in abstracts: `task=mcq` asks for the type of one, `task=relations` for all of a text."""
+    """Relations in abstracts: `task=mcq` asks for the type of one, `task=relations` for all of a text.
+
+    In a run the latter is the benchmark biored_relations, so that both can stand there; an abstract is one
+    case in both.
+    """
 
     task: Literal["mcq", "relations"] = "mcq"
     split: Literal["train", "dev", "test"] = "test"
 
-    card: ClassVar[Card] = Card(
-        name="BioRED",
-        description="Relations between genes, diseases, chemicals and variants in PubMed abstracts",
-        source="https://ftp.ncbi.nlm.nih.gov/pub/lu/BioRED/",
-        revision_note="BIORED.zip of 2022 bears no version; the signature holds the hash of the file read",
-        licence="public domain (work of the National Library of Medicine, USA)",
-        citation="Luo et al. 2022, Briefings in Bioinformatics 23(5), bbac282",
-        faults=(
-            "relations have no direction: score extraction by relation_f1(direction=false)",
-            "types are uneven: Association and the two correlations are nearly all of them, so put label_f1 "
-            "beside accuracy",
-            "the question of task=mcq names each entity by its first mention, in our words: the published "
-            "sampling of about 1,000 questions (BioRedMQA) is not known, so all relations are asked",
-        ),
-        published={"prompt": "suite_choices", **DECODING},
-        released="2022-04",
-        primary="accuracy",
-    )
+    @property
+    def card(self) -> Card:
+        """The card of the task; the settings of the published figures are those of the choice."""
+        choice = self.task == "mcq"
+        return Card(
+            name=self._name,
+            description="Relations between genes, diseases, chemicals and variants in PubMed abstracts",
+            source="https://ftp.ncbi.nlm.nih.gov/pub/lu/BioRED/",
+            revision_note="BIORED.zip bears no version; the hash of the file stands in the signature",
+            licence="not stated beside the files; the abstracts are PubMed's",
+            citation="Luo et al. 2022, Briefings in Bioinformatics 23(5), bbac282",
+            faults=_FAULTS,
+            published={**DECODING, "prompt": "suite_choices"} if choice else {},
+            released="2022-04",
+            primary="accuracy" if choice else "micro_f1",
+            groups_of=None if choice else "biored",
+        )
+
+    download = Download(by_hand="Take BIORED.zip from there, and unpack Test.BioC.JSON into the folder.")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -89,11 +101,24 @@ class BioRED(SourceFolder):
         two types are keyed, which are no single choice; abstracts without a relation.
         """
         (path,) = self.files
+        ids: set[str] = set()
+        for row in self._rows(path):
+            if isinstance(row, Item) and row.item in ids:
+                yield Exclusion(path.name, row.item, "an earlier row bears the same id")
+                continue
+            ids |= {row.item} if isinstance(row, Item) else set()
+            yield row
+
+    def _rows(self, path: Path) -> Iterator[Item | Exclusion]:
         for number, document in enumerate(_documents(path), 1):
             try:
                 yield from self._items_of(document, path.name)
             except RowError as error:
                 yield Exclusion(path.name, number, error.reason)
+
+    @property
+    def _name(self) -> str:
+        return "biored" if self.task == "mcq" else "biored_relations"
 
     def _items_of(self, document: Mapping[str, Any], file: str) -> Iterator[Item | Exclusion]:
         pmid = _text(document, "id")
@@ -139,7 +164,7 @@ class BioRED(SourceFolder):
             yield (
                 row,
                 Item(
-                    benchmark="biored",
+                    benchmark=self._name,
                     item=row,
                     group=pmid,
                     category=" and ".join(sorted((head.kind, tail.kind))),
@@ -162,7 +187,7 @@ class BioRED(SourceFolder):
         yield (
             pmid,
             Item(
-                benchmark="biored",
+                benchmark=self._name,
                 item=pmid,
                 group=pmid,
                 format="relation",
@@ -175,12 +200,8 @@ class BioRED(SourceFolder):
 
 
 def _documents(path: Path) -> list[Mapping[str, Any]]:
-    try:
-        documents = json.loads(path.read_text(encoding="utf-8-sig"))["documents"]
-    except OSError as error:
-        raise InputError(f"biored: cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError, KeyError, TypeError):
-        documents = None
+    content = read_json_file(path)
+    documents = content.get("documents") if isinstance(content, dict) else None
     if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
         raise InputError(f"biored: {path} is no BioC JSON: an object with a list of documents is needed.")
     return documents
@@ -207,7 +228,7 @@ class _Mention(NamedTuple):
 
 
 def _mentions(annotation: Mapping[str, Any]) -> Iterator[_Mention]:
-    infons, name = annotation.get("infons") or {}, " ".join(str(annotation.get("text") or "").split())
+    infons, name = _infons(annotation), " ".join(str(annotation.get("text") or "").split())
     joined = str(infons.get("identifier") or "").strip()
     parts = [part.strip() for part in joined.replace(";", ",").split(",")]
     identifiers = [part for part in dict.fromkeys((joined, *parts)) if part not in ("", "-")]
@@ -216,7 +237,7 @@ def _mentions(annotation: Mapping[str, Any]) -> Iterator[_Mention]:
 
 
 def _relation(relation: Mapping[str, Any]) -> _Relation:
-    infons = relation.get("infons") or {}
+    infons = _infons(relation)
     fields = [infons.get(name) for name in ("type", "entity1", "entity2", "novel")]
     if not all(isinstance(field, str) for field in fields):
         raise _fault("a relation lacks its type, an entity or novel")
@@ -231,6 +252,11 @@ def _why_not(relation: _Relation, entities: Mapping[str, _Entity]) -> str:
     if relation.head not in entities or relation.tail not in entities:
         return "an entity of it is not in the text"
     return ""
+
+
+def _infons(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    infons = fields.get("infons")
+    return infons if isinstance(infons, dict) else {}
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

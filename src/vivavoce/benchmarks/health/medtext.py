@@ -26,6 +26,7 @@ class MedText(SourceFolder):
         "treatment.",
         source="huggingface.co/datasets/BI55/MedText, medtext_2.csv",
         revision="96d57f9",
+        revision_note="the hub shows seven digits of its last commit, of July 2023; none is pinned",
         licence="CC BY 4.0, by its page",
         citation="BI55, MedText, 2023; without a publication",
         faults=(

@@ -71,6 +71,7 @@ class QuestionsRow:
     repeated: int
     cases: int
     shared: int
+    further: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,8 @@ def status(
 ) -> Finding:
     """The scores of the run, its questions, and what was asked; `about` tells the rows apart.
 
-    `questions`: a `QuestionsRow` per benchmark, from `cases`; `shared` cases stand in another benchmark too.
+    `questions`: a `QuestionsRow` per benchmark, from `cases`; `shared` cases stand in another benchmark too,
+    `further` ones in none before it.
     `exclusions`: an `ExclusionsRow` per spec under which rows of a benchmark were left out.
     `marks`: a `ScoresRow` per benchmark, candidate and measure; before scoring, one with a null metric, or
     in its place the name of the requests for log-likelihoods; `probes` says which measures score those.

@@ -38,7 +38,7 @@ def _contents(
     if not questions:
         return "Here: nothing yet."
     benchmarks = one_line(", ".join(row["benchmark"] for row in questions), 60)
-    n_cases = sum(row["cases"] for row in questions)
+    n_cases = sum(row["further"] for row in questions)
     of_candidates = _count(len({row["candidate"] for row in every}), "candidate")
     by_metrics = _count(len({(row["metric"], row["rater"]) for row in scores}), "metric")
     n_questions = sum(row["questions"] for row in questions)
