@@ -125,8 +125,11 @@ def test_a_row_that_was_mended_becomes_a_question_and_leaves_the_list(run: viva.
     )
     assert ["q1", "q2", "q4"] == sorted(run.responses["item"])
     assert ["3", "5"] == run.exclusions["row"].to_list()
-    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, GOOD)
+    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, EQUAL)
     run.collect(exam, models=["baseline/reference"])
+    write(run.file.path.with_name("exam.jsonl"), GOOD, GOOD, GOOD, GOOD, GOOD)
+    run.collect(exam, models=["baseline/reference"], progress=(again := Heard()))
+    assert again[0].startswith("When exam was read for this run before, 1 row was left out: ")
     assert 0 == run.exclusions.height
     assert not [check for check in run.verify() if check.wrong]
 

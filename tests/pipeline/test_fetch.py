@@ -527,6 +527,8 @@ def test_each_benchmark_of_ours_can_be_fetched_or_says_what_a_person_does(tmp_pa
                 vivavoce.fetch(entry.name, tmp_path, revision=MAIN, offline=True)
             said[entry.name] = str(caught.value)
     assert {"medmcqa", "pubmedqa", "mimic_iii", "medical_transcriptions"} <= said.keys()
+    assert "Its source: https://ftp.ncbi.nlm.nih.gov/" in said["biored"], "an address stays as it is"
+    assert "unpack Test.BioC.JSON" in said["biored"]
     assert "never fetches it" in said["mimic_iii"]
     for sentence in said.values():
         assert re.match("offline: |.*(declares no files|never fetches)", sentence), sentence

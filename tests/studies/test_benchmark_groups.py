@@ -12,6 +12,7 @@ from vivavoce import stats
 from vivavoce.core.errors import SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.studies.leaderboard.benchmark_groups import chosen_groups
 
 Rights = Mapping[str, Mapping[str, Sequence[int | None]]]
 """Candidate, benchmark, 1 for each question answered right; null was never asked."""
@@ -136,6 +137,11 @@ def test_what_is_no_group_is_told_in_a_sentence(tmp_path, of, sentence):
     run = examined(tmp_path, {"A": {"small": bits(4, 3)}})
     with pytest.raises(SelectionError, match=sentence):
         overall(run, of)
+
+
+def test_a_run_of_baselines_alone_has_no_benchmark_to_name(tmp_path):
+    with pytest.raises(SelectionError, match=r"it has some on no benchmark, baselines apart\.$"):
+        chosen_groups("multimedqa", [])
 
 
 def test_the_report_shows_a_group_with_a_column_for_each_benchmark(tmp_path):

@@ -268,7 +268,7 @@ def count_cases(joined: Cases, chosen: Collection[ItemKey] | None = None) -> lis
     ]
 
 
-def _first_benchmarks(labels: Mapping[str, Sequence[str]]) -> Counter[str]:
+def _first_benchmarks(labels: dict[str, list[str]]) -> Counter[str]:
     """By benchmark the cases that none before it has."""
     first = {label: benchmark for benchmark in reversed(labels) for label in labels[benchmark]}
     return Counter(first.values())

@@ -113,8 +113,9 @@ def exclusion_sentences(run: RunFile, loaded: Loaded) -> list[str]:
         stored = before.exclusions if before else ()
         if is_stored and stored != loaded.exclusions:
             lack = ", and candidates asked before lack the questions that are new"
+            rows = "1 row was" if len(stored) == 1 else f"{len(stored):,} rows were"
             sentences.append(
-                f"When {name} was read for this run before, {len(stored):,} rows were left out: its files or "
+                f"When {name} was read for this run before, {rows} left out: its files or "
                 f"their loader have changed since{lack if len(loaded.exclusions) < len(stored) else ''}."
             )
     return sentences

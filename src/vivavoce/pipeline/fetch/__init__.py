@@ -122,7 +122,9 @@ def _fetchable(name: str, benchmark: Benchmark) -> Download:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    """The text with a full stop, and with a capital where it does not begin with an address."""
+    is_address = any(mark in text.partition(" ")[0].rstrip(",.") for mark in "./")
+    return f"{text[:1] if is_address else text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _listing(name: str, download: Download, revision: str | None, lock: Lock, update: bool) -> Listing:

@@ -52,7 +52,7 @@ def chosen_groups(of: str | Sequence[str], present: Sequence[str]) -> list[Bench
     if missing := [name for name in group.benchmarks if name not in present]:
         raise SelectionError(
             f"of={group.name}: this run has no scores on {', '.join(missing)}; it has some on "
-            f"{', '.join(present)}."
+            f"{', '.join(present) or 'no benchmark, baselines apart'}."
         )
     return [group]
 
