@@ -264,3 +264,39 @@ def test_wordings_without_a_score_are_named(tmp_path: Path) -> None:
     lines = [{"candidate": "A", "item": "q1", "edit": "rephrase:1", "text": "0.2"}]
     run.import_answers(write_lines(tmp_path / "more.jsonl", lines), benchmark=exam(tmp_path, ["q1"]))
     assert "no wording has a score" in study(run).text
+
+
+def test_wordings_whose_scores_all_failed_have_a_row_that_says_so(tmp_path: Path) -> None:
+    finding = study(reworded(tmp_path, {"A": {"q1": (0.3, "fail", "fail")}}))
+    (only,) = finding.rows
+    assert (2, "all 2 scores of wordings failed: score them again") == (only["n_failed"], only["reason"])
+    assert (
+        "told: worth on exam, wordings: all 2 scores of wordings failed: score them again." == finding.text
+    )
+
+
+def test_who_has_failed_wordings_alone_is_named_and_failures_are_counted(tmp_path: Path) -> None:
+    finding = study(reworded(tmp_path, {**BY_HAND, "C": {"q1": (0.3, "fail", "fail")}}))
+    assert 2 == whole(finding)["n_failed"]
+    assert finding.text.endswith(
+        "; 2 scores of wordings failed: score them again before deciding; left out, having no scored "
+        "wording: C."
+    )
+
+
+def test_without_scores_before_nothing_is_called_alike(tmp_path: Path) -> None:
+    scores = {c: {i: ("fail", *after[1:]) for i, after in items.items()} for c, items in BY_HAND.items()}
+    finding = study(reworded(tmp_path, scores))
+    assert "no score of the answers as they were first given" in whole(finding)["reason"]
+    assert "alike" not in finding.text
+    assert "no score of the answers as they were first given" == row(finding, edit="rephrase:1")["reason"]
+
+
+def test_a_share_of_cases_that_are_all_alike_has_no_interval(tmp_path: Path) -> None:
+    """Candidates differ by .3 on each question and each wording moves each score alike."""
+    twelve = {f"q{k:02}" for k in range(12)}
+    scores = {c: dict.fromkeys(twelve, (mean, mean, mean + 0.1)) for c, mean in (("A", 0.2), ("B", 0.5))}
+    r = whole(study(reworded(tmp_path, scores)))
+    assert pytest.approx(0.005 / 0.045) == r["wording_share"]
+    assert (None, None) == (r["wording_share_low"], r["wording_share_high"])
+    assert "one case decides the share, or all weigh on it alike: no interval" in r["reason"]

@@ -27,11 +27,13 @@ from vivavoce.studies.reliability.wordings import (
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ITEM, ITEM_KEY, RESPONSE, ScoreTable, by_answer, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
-from vivavoce.studies.text import count
+from vivavoce.studies.text import and_so, count
 
 LEAST_CANDIDATES = 2
 TEMPLATE = "chat template"
 """The contrast of two candidates that differ by `chat_template` alone."""
+NO_SCORE = "no wording has a score"
+NO_BEFORE = "no score of the answers as they were first given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,10 @@ def _rows(data: Reworded, measure: Measure, model: str | None) -> Iterator[Resil
     row = ResilienceRow(
         benchmark=data.benchmark, **measure_columns(measure), edits=data.edits, rephraser=model or None
     )
+    if not data.after.height:
+        failed = f"all {count(data.n_failed, 'score')} of wordings failed: score them again"
+        yield replace(row, n_failed=data.n_failed, reason=failed if data.n_failed else NO_SCORE)
+        return
     names = sorted(data.after["candidate"].unique())
     by_edit = [_edit_row(row, data, edit) for edit in data.numbers]
     yield _whole_row(row, data, names, by_edit)
@@ -168,7 +174,16 @@ def _whole_row(
     )
     row = _with_variance_interval(_with_shift(row, data.after), arrays)
     row = _with_noise(row, data.passes)
-    return replace(row, reason="; ".join(dict.fromkeys(_why(row, figures, names, arrays))) or None)
+    why = dict.fromkeys([*_why(row, figures, names, arrays), *_why_fewer(data)])
+    return replace(row, reason="; ".join(why) or None)
+
+
+def _why_fewer(data: Reworded) -> Iterator[str]:
+    """Which scores and candidates have no part in the figures."""
+    if data.n_failed:
+        yield f"{count(data.n_failed, 'score')} of wordings failed: score them again before deciding"
+    if data.unscored:
+        yield f"left out, having no scored wording: {and_so(data.unscored)}"
 
 
 def _scaled_columns(figures: stats.WordingVariance) -> dict[str, Any]:
@@ -193,7 +208,8 @@ def _why(
     elif figures.scaled_published is None:
         yield "all scores are equal: there is no range to scale by"
     yield from _why_no_share(figures, names, arrays)
-    if row.order_kept_tau is None and len(names) >= LEAST_CANDIDATES:
+    # Without scores before there is nothing to be alike, and that reason stands already.
+    if row.order_kept_tau is None and row.mean_before is not None and len(names) >= LEAST_CANDIDATES:
         yield "before or after rewording all candidates are alike, so there is no order"
 
 
@@ -209,7 +225,8 @@ def _why_no_share(
         yield "candidates differ no more than questions make them: no variance to divide by"
     elif figures.share is not None and figures.low is None:
         few = too_few(arrays.groups)
-        yield few or "without one of the cases the candidates do not differ: no interval of the share"
+        none = "no wording moves a score, so the share has no interval" if not figures.share else ""
+        yield few or none or "one case decides the share, or all weigh on it alike: no interval of the share"
 
 
 def _wordings(after: pl.DataFrame) -> stats.Wordings:
@@ -255,7 +272,7 @@ def _with_shift(row: ResilienceRow, after: pl.DataFrame) -> ResilienceRow:
         .sort(ITEM)
     )
     if not both.height:
-        return replace(row, reason="no score of the answers as they were first given")
+        return replace(row, reason=NO_BEFORE)
     before, now = both["before"].to_numpy(), both["y"].to_numpy()
     shift = by_difference(now - before, both["group"].to_numpy())
     return replace(
@@ -307,6 +324,7 @@ def _edit_row(row: ResilienceRow, data: Reworded, number: int) -> ResilienceRow:
     before, now, groups = _tables(after)
     if before.shape[0] < LEAST_CANDIDATES or not before.shape[1]:
         few = "one candidate has no order" if before.shape[0] < LEAST_CANDIDATES else ""
+        few = few or (NO_BEFORE if row.mean_before is None else "")
         return replace(row, reason=few or "no question that all candidates have this wording of")
     order = stats.order_kept(before, now, groups, rng=np.random.default_rng(number))
     reason = "before or after, all candidates are alike: no order" if order.value is None else None
@@ -394,6 +412,8 @@ def _ends(low: float | None, high: float | None, form: str) -> str:
 
 
 def _whole_text(row: ResilienceRow, name: str) -> str:
+    if row.n_responses is None:
+        return f"{name} on {row.benchmark}, wordings{_by(row)}: {row.reason}."
     text = (
         f"{name} on {row.benchmark}, {count(row.n_edits or 0, 'wording')}{_by(row)} of "
         f"{count(row.n_responses or 0, 'answer')} of {count(row.n_candidates or 0, 'candidate')} in "

@@ -12,7 +12,7 @@ from vivavoce.core.records import Criterion
 from vivavoce.studies.score_table import ITEM, RESPONSE, counted_value, repeats
 
 EDIT = r"(?s)^(rephrase(?:@.+)?):(\d+)$"
-"""An edit that says the same in other words: who wrote it, and the how-manieth it is."""
+"""An edit that says the same in other words: who wrote it, and the number of the wording."""
 
 
 class Reworded(NamedTuple):
@@ -20,7 +20,7 @@ class Reworded(NamedTuple):
 
     `after` has a row per wording: the columns of a response and of its item's group, `edit`, `number`, `y`,
     and `before`, the score of the answer as it was given, null where it has none. `passes` has a row per
-    wording and pass.
+    wording and pass. `unscored` are the candidates that have wordings and no score of any.
     """
 
     benchmark: str
@@ -28,6 +28,7 @@ class Reworded(NamedTuple):
     after: pl.DataFrame
     passes: pl.DataFrame
     n_failed: int
+    unscored: tuple[str, ...]
 
     @property
     def numbers(self) -> list[int]:
@@ -57,9 +58,9 @@ def reworded(rows: pl.DataFrame, criterion: Criterion) -> Iterator[Reworded]:
             .agg(pl.col("y").mean())
             .join(before, on=RESPONSE, how="left", maintain_order="left", validate="m:1")
         )
-        if after.height:
-            n_failed = part.filter(pl.col("status") == "failed").height
-            yield Reworded(str(benchmark), str(edits), after, passes, n_failed)
+        n_failed = part.filter(pl.col("status") == "failed").height
+        unscored = sorted({*part["candidate"]} - {*after["candidate"]})
+        yield Reworded(str(benchmark), str(edits), after, passes, n_failed, tuple(unscored))
 
 
 def wording_models(responses: pl.DataFrame | None) -> dict[str, str]:
