@@ -78,6 +78,13 @@ def test_the_confusion_table_is_that_of_scikit_learn(tmp_path: Path) -> None:
     assert "A is weakest on" in finding.text
 
 
+def test_who_has_every_label_right_is_weakest_on_none(tmp_path: Path) -> None:
+    keyed, given = drawn()
+    lines = exam(tmp_path, keyed, A=given, B=keyed).study("confusion")["confusion"].text.splitlines()
+    assert (2, True) == (len(lines), "A is weakest on" in lines[0])
+    assert lines[1].endswith(": B takes no label for another.")
+
+
 def test_silence_never_raises_an_f1(tmp_path: Path) -> None:
     keyed = ["yes"] * 8 + ["no"] * 8 + ["maybe"] * 4
     right = ["yes"] * 7 + ["no"] * 9 + ["maybe"] * 4

@@ -184,6 +184,18 @@ def test_a_benchmark_without_labels_has_no_choice_and_moves_none(tmp_path: Path)
     assert (None, None, "no answer has a score of people") == (r["value"], r["chosen"], r["reason"])
 
 
+def test_contrast_pairs_stand_once_however_many_benchmarks(tmp_path: Path) -> None:
+    texts = {c: {f"q{i:02}": f"{c} {i}" for i in range(12)} for c in CANDIDATES}
+    run = made(tmp_path, texts, name="first")
+    made(tmp_path, texts, name="second", run=run)
+    run.score("token_f1")
+    finding = audit(run)
+    first, second = (s for s in finding.text.splitlines() if s.startswith("token_f1 on "))
+    assert "of 13 contradictions it tells 2" in first
+    assert "contradictions" not in second
+    assert 2 == len(some(finding, part="polarity", contrast="yes"))
+
+
 def test_one_measure_alone_is_still_examined(tmp_path: Path) -> None:
     truth = people(6)
     finding = audit(scored(tmp_path, {"good()": noisy(truth, 7, 0.5), EXPERT: truth}), labels="expert")

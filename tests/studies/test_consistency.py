@@ -273,3 +273,12 @@ def test_one_repeat_and_zeros_have_no_published_figures(tmp_path: Path) -> None:
     zeros = row(study(marked(tmp_path / "zeros", {"A": {"q1": ["0", "0.0"]}})), candidate="A")
     assert (0.0, None, 0) == (zeros["variance_published"], zeros["cv_published"], zeros["n_cv_items"])
     assert "all means are 0: no coefficient of variation" == zeros["cv_reason"]
+
+
+def test_tables_that_lack_the_same_share_one_line(tmp_path: Path) -> None:
+    run = marked(tmp_path, {"A": twins([0.5] * 3)}, name="first")
+    marked(tmp_path, {"A": twins([0.5] * 3)}, name="second", run=run)
+    text = (
+        "told: worth on first and second: it takes two candidates whose answers vary, with two repeats each."
+    )
+    assert text == study(run).text

@@ -141,6 +141,14 @@ def test_fewer_than_ten_cases_are_too_few(tmp_path: Path) -> None:
     assert "too few to tell" in row["reason"]
 
 
+def test_what_several_candidates_lack_is_said_once(tmp_path: Path) -> None:
+    a = drawn(1, 0.5, 9)
+    found = forms(run_of(tmp_path, {"A": a, "B": a}, {"A": a, "B": a}))[0]
+    why = "9 cases: too few to tell"
+    assert f"told: worth on closed and opened: no figure of 2 candidates: {why}." == found.text
+    assert [why] * 2 == [r["reason"] for r in found.rows if r["candidate"]]
+
+
 def test_marks_that_failed_leave_no_test(tmp_path: Path) -> None:
     a = drawn(1, 0.5)
     row = forms(run_of(tmp_path, {"A": a}, {"A": ["fail", *a[1:]]}))[1]["A"]

@@ -270,9 +270,7 @@ def test_wordings_whose_scores_all_failed_have_a_row_that_says_so(tmp_path: Path
     finding = study(reworded(tmp_path, {"A": {"q1": (0.3, "fail", "fail")}}))
     (only,) = finding.rows
     assert (2, "all 2 scores of wordings failed: score them again") == (only["n_failed"], only["reason"])
-    assert (
-        "told: worth on exam, wordings: all 2 scores of wordings failed: score them again." == finding.text
-    )
+    assert "told: worth on exam, wordings: all 2 scores of wordings failed: score them again." == finding.text
 
 
 def test_who_has_failed_wordings_alone_is_named_and_failures_are_counted(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_judge_rules_and_embeddings_stand_together(
 
 def test_the_audit_names_what_calls_yes_and_no_alike(found: dict[str, Finding]) -> None:
     lines = found[AUDIT].text.splitlines()
-    (line,) = [s for s in lines if s.endswith('"Yes." and "No." alike.')]
+    (line,) = [s for s in lines if s.endswith(' call "Yes." and "No." alike.')]
     assert "similarity" in line
     assert "bertscore" in line
     assert not {"token_f1", "rouge", "meteor"} & set(line.replace(",", " ").replace("(", " ").split())

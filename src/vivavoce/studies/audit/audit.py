@@ -68,6 +68,7 @@ class Audit(Study):
         rows: list[AuditRow] = []
         answers: list[str] = []
         cards: list[str] = []
+        paired: list[Measure] = []
         # Once: the study makes its rows for all benchmarks.
         wordings = list(rephrasing(scores, measures))
         for responses in responses_of(scores, measures, yardstick):
@@ -77,7 +78,10 @@ class Audit(Study):
             answers += chosen.sentences[:1]
             cards += chosen.sentences[1:]
             cards += _cluster_lines(responses, self.redundant)
-            cards += [_card(responses, column, figures) for column in responses.measures]
+            for column, measure in responses.measures.items():
+                # The contrast pairs are the same on every benchmark: they stand with the first.
+                cards.append(_card(responses, column, figures, with_pairs=measure not in paired))
+                paired.append(measure)
             rows += [*figures, *chosen.rows]
         if not rows:
             return self.finding(
@@ -220,12 +224,12 @@ def _cluster_lines(responses: Responses, threshold: float) -> Iterator[str]:
             )
 
 
-def _card(responses: Responses, column: str, rows: Sequence[AuditRow]) -> str:
-    """What is known of one measure, on a line."""
+def _card(responses: Responses, column: str, rows: Sequence[AuditRow], *, with_pairs: bool) -> str:
+    """What is known of one measure on one benchmark, on a line; with what it makes of the contrast pairs."""
     figures = _of(responses.measures[column], rows)
     texts = [
         *_agreement_texts(responses, figures), _wording_text(figures), _length_text(figures),
-        _silence_text(figures), _polarity_text(figures),
+        _silence_text(figures), _polarity_text(figures) if with_pairs else "",
     ]  # fmt: skip
     return f"{responses.names[column]} on {responses.benchmark}: {'; '.join(filter(None, texts))}."
 
@@ -283,7 +287,7 @@ def _silence_text(rows: Sequence[AuditRow]) -> str:
 def _polarity_text(rows: Sequence[AuditRow]) -> str:
     of_all, *pairs = (r for r in rows if r.part == "polarity")
     if of_all.value is None:
-        return f"contrast pairs: {of_all.reason}"
+        return f"contrast pairs: {(of_all.reason or '').rstrip('.')}"
     wrong = sum(bool(r.prefers_wrong) for r in pairs)
     separated = sum(r.alike is False for r in pairs)
     return (

@@ -22,7 +22,7 @@ from vivavoce.studies.intervals import FLIPPED, by_jackknife, too_few
 from vivavoce.studies.score_matrix import Floats, ScoreMatrix, grids, key_of, left_out, row_labels
 from vivavoce.studies.score_table import ScoreTable, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
-from vivavoce.studies.text import count
+from vivavoce.studies.text import and_so, count
 
 FEWEST_IN_ORDER = 3
 """Candidates of which an order is compared: two agree by chance half of the time."""
@@ -230,7 +230,16 @@ def _adjusted(rows: Sequence[FormsRow]) -> list[FormsRow]:
 def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
     names = row_labels(scores.measures)
     n_tests = sum(row.p is not None for row in rows)
+    # Every pair of measures may lack the same: it is said once, where the first of them stands.
+    lacking: dict[tuple[str, str, str], list[FormsRow]] = {}
     for row in rows:
+        if _has_no_figure(row):
+            lacking.setdefault((row.benchmark, row.benchmark_2, str(row.reason)), []).append(row)
+    for row in rows:
+        if _has_no_figure(row):
+            if same := lacking.pop((row.benchmark, row.benchmark_2, str(row.reason)), None):
+                yield _lacking_text(same, names)
+            continue
         first = names[row.metric, row.criterion, row.rater]
         second = names[row.metric_2, row.criterion_2, row.rater_2]
         with_second = "" if first == second else f"{second} on "
@@ -241,10 +250,24 @@ def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
             yield f"{what} order {row.n_candidates} candidates with Kendall's tau {row.order_tau:.2f}."
 
 
+def _has_no_figure(row: FormsRow) -> bool:
+    return bool(row.candidate) and row.association is None and row.difference is None
+
+
+def _lacking_text(rows: Sequence[FormsRow], names: Mapping[Any, str]) -> str:
+    """Why candidates have no figure by measures on two benchmarks; all for one reason."""
+    row = rows[0]
+    pairs = {
+        (names[r.metric, r.criterion, r.rater], names[r.metric_2, r.criterion_2, r.rater_2]) for r in rows
+    }
+    candidates = {r.candidate for r in rows}
+    who = row.candidate if len(candidates) == 1 else count(len(candidates), "candidate")
+    by = and_so(dict.fromkeys(*pairs)) if len(pairs) == 1 else f"{count(len(pairs), 'pair')} of measures"
+    return f"{by} on {row.benchmark} and {row.benchmark_2}: no figure of {who}: {row.reason}."
+
+
 def _figures_text(row: FormsRow, n_tests: int) -> str:
     """The means, their difference and how far the forms go together, over so many shared cases."""
-    if row.association is None and row.difference is None:
-        return f"has no figure: {row.reason}."
     text = f"{row.mean:.3f} and {row.mean_2:.3f} on {count(row.n_groups, 'shared case')}"
     if row.difference is not None:
         ends = "" if row.low is None else f" ({row.low:+.3f} to {row.high:+.3f})"

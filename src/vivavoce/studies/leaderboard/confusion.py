@@ -156,6 +156,9 @@ def _sentences(rows: Sequence[ConfusionRow], scores: ScoreTable) -> Iterator[str
         boards.setdefault(place, []).append(row)
     for (benchmark, *measure, candidate), board in boards.items():
         least = min(board, key=lambda row: (row.f1 or 0.0, row.label))
+        if least.f1 == 1:
+            yield f"{names[tuple(measure)]} on {benchmark}: {candidate} takes no label for another."
+            continue
         ends = "" if least.low is None else f" ({least.low:.3f} to {least.high:.3f})"
         line = (
             f"{names[tuple(measure)]} on {benchmark}: {candidate} is weakest on {least.label!r}, F1 "

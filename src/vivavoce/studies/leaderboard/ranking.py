@@ -26,7 +26,7 @@ from vivavoce.studies.score_matrix import (
 )
 from vivavoce.studies.score_table import NO_LIMIT, Labels, ScoreTable, notes_by_word, unweighted
 from vivavoce.studies.study import Study, columns
-from vivavoce.studies.text import and_so, cases, count, depends_on, number
+from vivavoce.studies.text import cases, count, depends_on, number, once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Ranking(Study):
                 unranked.setdefault(why, []).append((name, matrix.benchmark))
         # Dozens of orders may lack the same: it is said once, where the first of them stands.
         for why, places in unranked.items():
-            lines[places[0]] = _unranked_text(why, places)
+            lines[places[0]] = once(why, places)
             for place in places[1:]:
                 del lines[place]
         sampled = unweighted(
@@ -252,14 +252,6 @@ def _too_few(matrix: ScoreMatrix, n_groups: int, effective: float | None) -> str
 def _why_no_order(rows: Sequence[RankingRow]) -> str | None:
     """Why candidates have no ranks by a measure; null where they have."""
     return rows[0].reason if rows else "no marks"
-
-
-def _unranked_text(why: str, places: Sequence[tuple[str, str]]) -> str:
-    """One line for the measures on benchmarks that have no ranks for one reason."""
-    names, benchmarks = (list(dict.fromkeys(part)) for part in zip(*places, strict=True))
-    what = names[0] if len(names) == 1 else count(len(names), "measure")
-    where = and_so(benchmarks)
-    return f"{what} on {where}: {why}."
 
 
 def _sentence(label: str, every: ScoreMatrix, fillings: Fillings | None, rows: Sequence[RankingRow]) -> str:

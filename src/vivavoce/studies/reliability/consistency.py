@@ -18,7 +18,7 @@ from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
-from vivavoce.studies.text import count
+from vivavoce.studies.text import count, once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,12 +276,17 @@ def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any
 
 def _sentences(rows: Sequence[ConsistencyRow], scores: ScoreTable) -> Iterator[str]:
     names = row_labels(scores.measures)
-    for row in rows:
-        name = names[row.metric, row.criterion, row.rater]
-        if row.candidate == "" and row.worth:
+    joint = [(names[row.metric, row.criterion, row.rater], row) for row in rows if row.candidate == ""]
+    lacking: dict[str, list[tuple[str, str]]] = {}
+    for name, row in joint:
+        if not row.worth:
+            lacking.setdefault(str(row.reason), []).append((name, row.benchmark))
+    for name, row in joint:
+        if row.worth:
             yield f"{name} on {row.benchmark} {_budget_text(row)}"
-        elif row.candidate == "":
-            yield f"{name} on {row.benchmark}: {row.reason}."
+        # Dozens of tables may lack the same: it is said once, where the first of them stands.
+        elif places := lacking.pop(str(row.reason), None):
+            yield once(str(row.reason), places)
     if scores.identical:
         candidates = ", ".join(sorted(scores.identical))
         yield f"All repeats of {candidates} are the same text; what varies between them is the examiner."
