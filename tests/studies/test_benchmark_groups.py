@@ -55,6 +55,7 @@ def test_each_benchmark_weighs_by_its_size(tmp_path):
     """3 of 4 and 12 of 24 right: 15 of 28, and not the mean of .75 and .5."""
     run = examined(tmp_path, {"A": {"small": bits(4, 3), "large": bits(24, 12)}})
     finding = overall(run)
+    assert not any("by text or letter" in note for note in finding.notes)
     whole = row(finding, candidate="A", format="overall")
     assert 15 / 28 == pytest.approx(whole["estimate"])
     assert ("small + large", 28, 28) == (whole["benchmark"], whole["n_items"], whole["n_groups"])

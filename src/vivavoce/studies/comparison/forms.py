@@ -230,15 +230,9 @@ def _adjusted(rows: Sequence[FormsRow]) -> list[FormsRow]:
 def _sentences(rows: Sequence[FormsRow], scores: ScoreTable) -> Iterator[str]:
     names = row_labels(scores.measures)
     n_tests = sum(row.p is not None for row in rows)
-    # Every pair of measures may lack the same: it is said once, where the first of them stands.
-    lacking: dict[tuple[str, str, str], list[FormsRow]] = {}
+    yield from _lacking_texts([row for row in rows if _has_no_figure(row)], names)
     for row in rows:
         if _has_no_figure(row):
-            lacking.setdefault((row.benchmark, row.benchmark_2, str(row.reason)), []).append(row)
-    for row in rows:
-        if _has_no_figure(row):
-            if same := lacking.pop((row.benchmark, row.benchmark_2, str(row.reason)), None):
-                yield _lacking_text(same, names)
             continue
         first = names[row.metric, row.criterion, row.rater]
         second = names[row.metric_2, row.criterion_2, row.rater_2]
@@ -254,16 +248,21 @@ def _has_no_figure(row: FormsRow) -> bool:
     return bool(row.candidate) and row.association is None and row.difference is None
 
 
-def _lacking_text(rows: Sequence[FormsRow], names: Mapping[Any, str]) -> str:
-    """Why candidates have no figure by measures on two benchmarks; all for one reason."""
-    row = rows[0]
-    pairs = {
-        (names[r.metric, r.criterion, r.rater], names[r.metric_2, r.criterion_2, r.rater_2]) for r in rows
-    }
-    candidates = {r.candidate for r in rows}
-    who = row.candidate if len(candidates) == 1 else count(len(candidates), "candidate")
-    by = and_so(dict.fromkeys(*pairs)) if len(pairs) == 1 else f"{count(len(pairs), 'pair')} of measures"
-    return f"{by} on {row.benchmark} and {row.benchmark_2}: no figure of {who}: {row.reason}."
+def _lacking_texts(rows: Sequence[FormsRow], names: Mapping[Any, str]) -> Iterator[str]:
+    """Why candidates have no figure, a line for each two benchmarks and reason."""
+    # Every pair of measures may lack the same: it is said once.
+    lacking: dict[tuple[str, str, str], list[FormsRow]] = {}
+    for row in rows:
+        lacking.setdefault((row.benchmark, row.benchmark_2, str(row.reason)), []).append(row)
+    for (first, second, why), alike in lacking.items():
+        pairs = {
+            (names[r.metric, r.criterion, r.rater], names[r.metric_2, r.criterion_2, r.rater_2])
+            for r in alike
+        }
+        by = and_so(dict.fromkeys(*pairs)) if len(pairs) == 1 else f"{count(len(pairs), 'pair')} of measures"
+        candidates = list({r.candidate: None for r in alike})
+        who = candidates[0] if len(candidates) == 1 else count(len(candidates), "candidate")
+        yield f"{by} on {first} and {second}: no figure of {who}: {why}."
 
 
 def _figures_text(row: FormsRow, n_tests: int) -> str:

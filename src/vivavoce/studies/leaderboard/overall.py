@@ -147,12 +147,15 @@ class Overall(Study):
         for board in group_boards(scores, self.of, self.metric):
             rows.extend(board.rows)
             sentences.append(board.sentence)
+        n_of_groups = len(rows)
         for sheet in () if self.of else _sheets(scores):
             sheet_rows = list(_rows(sheet, scores))
             rows.extend(sheet_rows)
             sentences += _sentences(sheet, names[key_of(sheet.head)], sheet_rows)
             notes += _notes(sheet, names, sheet_rows)
-        if rows and all(row.get("by_text") is None for row in rows):
+        # Groups of benchmarks have no such columns to miss.
+        of_sheets = rows[n_of_groups:]
+        if of_sheets and all(row.get("by_text") is None for row in of_sheets):
             notes.append(NO_MATCHES)
         text = "\n".join(sentences) or NO_HEAD
         return self.finding([OverallRow(**row) for row in rows], text, dict.fromkeys(notes))
