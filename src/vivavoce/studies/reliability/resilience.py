@@ -397,6 +397,8 @@ def _sentences(rows: Sequence[ResilienceRow], scores: ScoreTable) -> Iterator[st
         name = names[row.metric, row.criterion, row.rater]
         if row.contrast:
             yield _contrast_text(row, name)
+        elif row.n_responses is None:
+            yield f"{name} on {row.benchmark}, wordings{_by(row)}: {row.reason}."
         elif not row.candidate and not row.edit:
             yield _whole_text(row, name)
 
@@ -412,8 +414,6 @@ def _ends(low: float | None, high: float | None, form: str) -> str:
 
 
 def _whole_text(row: ResilienceRow, name: str) -> str:
-    if row.n_responses is None:
-        return f"{name} on {row.benchmark}, wordings{_by(row)}: {row.reason}."
     text = (
         f"{name} on {row.benchmark}, {count(row.n_edits or 0, 'wording')}{_by(row)} of "
         f"{count(row.n_responses or 0, 'answer')} of {count(row.n_candidates or 0, 'candidate')} in "
