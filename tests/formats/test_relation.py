@@ -61,6 +61,10 @@ TWO = (*ONE, Relation("ASA", "Negative_Correlation", "platelets"))
         ('[{"head": "aspirin", "type": "Bind", "tail": "COX-1", "novel": true}]',
          (Relation("aspirin", "Bind", "COX-1", True),)),
         ('{"relations": []}', ()),
+        ('{"relations": null}', ()),
+        ('{"head": "aspirin", "type": "Bind", "tail": "COX-1"}\n["ASA", "Bind"\n'
+         '{"head": "ASA", "type": "negative correlation", "tail": "platelets"},', TWO),
+        ('So:\n[\n{"head": "aspirin", "type": "Bind", "tail": "COX-1"},\n{"head": "ASA", "ty', ONE),
         ("None.", ()),
         ("There are no relations stated in the text.", ()),
     ],
@@ -144,7 +148,9 @@ def test_it_keeps_the_rules_of_formats() -> None:
     check_format("relation", [ITEM, replace(ITEM, context=None, answer=(novel,))])
 
 
-@pytest.mark.parametrize("pump", ["|", "a|b|c\n", "a -> Bind -> b\n", "[", '{"head":', "->", "```\n", "- "])
+@pytest.mark.parametrize(
+    "pump", ["|", "a|b|c\n", "a -> Bind -> b\n", "[", '{"head":', "->", "```\n", "- ", '{"a":1}\n']
+)
 def test_a_million_characters_are_read_in_a_few_seconds(pump: str) -> None:
     begun = time.process_time()
     read_response(ITEM, pump * (999_000 // len(pump)))

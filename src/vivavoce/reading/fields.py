@@ -278,7 +278,9 @@ def _is_deeper(value: Any, depth: int) -> bool:
     level = [value]
     for _ in range(depth):
         level = [inner for entry in level for inner in _entries(entry) if isinstance(inner, (dict, list))]
-    return bool(level)
+        if not level:
+            return False
+    return True
 
 
 def _entries(value: Any) -> Iterable[Any]:

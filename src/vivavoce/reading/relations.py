@@ -1,7 +1,8 @@
 """Relations in an answer: heads, types and tails, from JSON or from lines.
 
-A line is a relation where bars or tabs part it into three or four fields, or where arrows lead over one of
-the types asked for. Every other line is talk. What is written as a relation and is none is stray.
+A line is a relation where bars or tabs part it into three or four fields, where arrows lead over one of the
+types asked for, or where it is an object of JSON by itself. Every other line is talk. What is written as a
+relation and is none is stray.
 """
 
 import re
@@ -85,7 +86,7 @@ def read_relations(answer: str, types: Sequence[str]) -> Listed | None:
     value = json_document(answer)
     if value is not None:
         return _gathered(_from_json(value, type_of))
-    entries = [entry for line in answer.splitlines() if (entry := _from_line(line, type_of)) is not None]
+    entries = [entry for line in answer.splitlines() for entry in _entries_of(line, type_of)]
     return _gathered(entries) if entries else None
 
 
@@ -102,6 +103,8 @@ def _from_json(value: Any, type_of: _TypeOf) -> Iterator[Relation | str]:
     """The relations of a list of objects or of triples, of an object that holds one, or of one object."""
     if isinstance(value, dict):
         fields = {str(key).strip().casefold().replace(" ", "_"): entry for key, entry in value.items()}
+        if not any(entry is not None for entry in fields.values()):
+            return  # "relations": null
         inner = next((fields[key] for key in _LISTS if isinstance(fields.get(key), (list, dict))), None)
         yield from [_from_fields(fields, type_of)] if inner is None else _from_json(inner, type_of)
     elif _is_triple(value):
@@ -136,6 +139,15 @@ def _from_fields(fields: Mapping[str, Any], type_of: _TypeOf) -> Relation | str:
     if len(texts) < 3:
         return ", ".join(f"{key}: {value}" for key, value in fields.items())
     return _relation([*texts, *([] if novel is None else [str(novel)])], type_of)
+
+
+def _entries_of(line: str, type_of: _TypeOf) -> Iterator[Relation | str]:
+    """The relation that a line writes; as an object of JSON, such as of a list cut short, maybe several."""
+    value = json_document(line.strip().removesuffix(",")) if line.lstrip().startswith("{") else None
+    if value is not None:
+        yield from _from_json(value, type_of)
+    elif (entry := _from_line(line, type_of)) is not None:
+        yield entry
 
 
 def _from_line(line: str, type_of: _TypeOf) -> Relation | str | None:
