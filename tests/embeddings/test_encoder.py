@@ -184,8 +184,9 @@ def test_offline_a_hub_id_that_is_not_here_is_one_sentence():
 
 
 def test_a_device_that_is_not_there_is_one_sentence(tiny):
-    with pytest.raises(MetricError, match="no GPU"):
+    with pytest.raises(MetricError, match="no GPU") as caught:
         Encoder(str(tiny), device="cuda:7")
+    assert "pip install" not in str(caught.value)  # the files are there: it is the setting that is wrong
 
 
 def test_a_batch_that_does_not_fit_in_memory_is_halved_and_one_text_that_does_not_is_a_sentence(

@@ -93,8 +93,11 @@ class Encoder:
         self.name = name or folder
         self._torch: Any = torch
         try:
-            settings = {"device": device, "dtype": dtype}
-            self.settings = loading.resolve_settings(folder, settings)
+            self.settings = loading.resolve_settings(folder, {"device": device, "dtype": dtype})
+        except ModelError as error:
+            why = str(error).removeprefix(f"{folder}: ").rstrip(".")
+            raise MetricError(f"the encoder {self.name}: {why}.") from error
+        try:
             at = loading.source(folder, folder, None)
             config = loading.configuration(folder, at)
             self._tokenizer: Any = loading.tokeniser(folder, at, None)

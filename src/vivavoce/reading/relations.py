@@ -95,16 +95,14 @@ def _gathered(entries: Sequence[Relation | str] | Iterator[Relation | str]) -> L
     distinct = tuple(dict.fromkeys(entries))
     return Listed(
         tuple(entry for entry in distinct if isinstance(entry, Relation)),
-        tuple(entry for entry in distinct if not isinstance(entry, Relation)),
+        tuple(entry for entry in distinct if entry and not isinstance(entry, Relation)),
     )
 
 
 def _from_json(value: Any, type_of: _TypeOf) -> Iterator[Relation | str]:
     """The relations of a list of objects or of triples, of an object that holds one, or of one object."""
     if isinstance(value, dict):
-        fields = {str(key).strip().casefold().replace(" ", "_"): entry for key, entry in value.items()}
-        if not any(entry is not None for entry in fields.values()):
-            return  # "relations": null
+        fields = _filled(value)
         inner = next((fields[key] for key in _LISTS if isinstance(fields.get(key), (list, dict))), None)
         yield from [_from_fields(fields, type_of)] if inner is None else _from_json(inner, type_of)
     elif _is_triple(value):
@@ -112,6 +110,12 @@ def _from_json(value: Any, type_of: _TypeOf) -> Iterator[Relation | str]:
     else:
         for entry in value:
             yield from _from_json(entry, type_of) if isinstance(entry, dict) else [_entry(entry, type_of)]
+
+
+def _filled(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of an object that are not null, their keys in one form."""
+    filled = {key: entry for key, entry in value.items() if entry is not None}
+    return {key.strip().casefold().replace(" ", "_"): entry for key, entry in filled.items()}
 
 
 def _entry(entry: Any, type_of: _TypeOf) -> Relation | str:
