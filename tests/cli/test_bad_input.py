@@ -262,7 +262,7 @@ def test_a_misspelt_verb(viva: Viva, verb: str, meant: str) -> None:
 
 def test_a_verb_like_none_of_ours(viva: Viva) -> None:
     said = refused(viva("frobnicate"))
-    assert "no verb 'frobnicate'. There are demo, collect, run, import, list" in said
+    assert "no verb 'frobnicate'. There are demo, fetch, collect, run, import, list" in said
     assert "`viva demo` is the way to begin." in said
 
 

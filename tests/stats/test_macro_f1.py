@@ -37,7 +37,7 @@ def test_it_is_that_of_scikit_learn(seed):
 def test_worked_by_hand():
     """2/3 and 2/4, and 0 for a label that is given but never keyed; one that never occurs is left out."""
     sums = np.array([*[1, 1, 0, 0], *[0, 1, 1, 0], *[1, 1, 0, 0]], dtype=float)
-    assert pytest.approx((2 / 3 + 2 / 4 + 0) / 3) == stats.macro_f1(sums)[0]
+    assert pytest.approx((2 / 3 + 2 / 4 + 0) / 3) == stats.macro_f1(sums[None])[0]
     assert np.isnan(stats.macro_f1(np.zeros((1, 6)))[0])
 
 
