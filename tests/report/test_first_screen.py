@@ -62,6 +62,21 @@ def unscored(folder: Path) -> Run:
     return made(folder, {"Model A": twins(["x"] * 3)})
 
 
+def uncompared(folder: Path) -> Run:
+    """The command that compares names a metric of many settings."""
+    run = made(folder, {f"Model {letter}": twins(["x"] * 12) for letter in "AB"})
+    marks = [
+        {"candidate": f"Model {letter}", "item": item, "worth": value}
+        for k, letter in enumerate("AB")
+        for item, value in twins(values(9 * k)).items()
+    ]
+    run.import_scores(
+        marks, criteria=["worth"], range={"*": (0, 1)},
+        measure="judge(model=maker/examiner-large-2025-01-31, rubric=medgpt, temperature=0.25)",
+    )  # fmt: skip
+    return run
+
+
 def several(folder: Path) -> Run:
     """Five benchmarks."""
     run = None
@@ -74,7 +89,9 @@ def several(folder: Path) -> Run:
     return run
 
 
-@pytest.mark.parametrize("make", [plain, undecided, many, long, hostile, failed, unscored, several])
+@pytest.mark.parametrize(
+    "make", [plain, undecided, many, long, hostile, failed, unscored, uncompared, several]
+)
 def test_the_answer_is_seen_without_scrolling(browser: Browser, tmp_path: Path, make: Any) -> None:
     path = make(tmp_path).report()
     for name, (width, height) in SCREENS.items():

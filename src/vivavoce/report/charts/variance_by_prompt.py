@@ -29,10 +29,10 @@ def variance_by_prompt(rows: Rows, mean: str, *words: str) -> Drawing | str:
         for row, y in zip(with_quartiles, lanes.at, strict=True):
             low, median, high = (scale(row[key]) for key in QUARTILES)
             sheet.box("span", low, y - 7, max(high - low, 1.0), 14)
-            sheet.lines("thick", [(median, y - 7, median, y + 7)])
+            sheet.box("", median - 1, y - 7, 2, 14, fill="#fff")
             sheet.dot("dot", scale(row[mean]), y)
         lanes.axis(scale, ticks)
-        sheet.notes([*words, "bar: quartiles over prompts; line: median; dot: mean"], lanes.left)
+        sheet.notes([*words, "bar: quartiles over prompts; white line: median; dot: mean"], lanes.left)
         return sheet
 
     says = listed(f"{short(name)} {text}" for name, text in zip(names, texts, strict=True))
