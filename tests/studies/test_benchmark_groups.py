@@ -41,6 +41,10 @@ def examined(folder: Path, rights: Rights, cases: Mapping[str, Sequence[str]] = 
     return run
 
 
+def exam_spec(folder: Path, name: str) -> str:
+    return f"jsonl(path='{folder / name}.jsonl')"
+
+
 def overall(run: Run, of: str = "[small, large]", **settings: Any) -> Finding:
     (finding,) = run.study(f"overall(of={of})", **settings).values()
     return finding
@@ -100,12 +104,27 @@ def test_who_lacks_a_benchmark_has_no_figure_and_costs_the_others_nothing(tmp_pa
     finding = overall(examined(tmp_path, rights))
     c, d = (row(finding, candidate=name, format="overall") for name in "CD")
     assert (None, None) == (c["estimate"], c["rank"])
-    assert c["reason"].startswith("no score on large")
+    assert c["reason"].startswith("no result on large")
     assert "marks on 22 of 36 questions" in d["reason"]
     assert d["rank"] is None
     assert {36} == {
         r["n_common"] for r in finding.rows if r["candidate"] in "AB" and r["format"] == "overall"
     }
+
+
+def test_a_benchmark_answered_by_silence_alone_is_no_result_and_not_a_zero(tmp_path):
+    run = examined(tmp_path, {"A": {"small": bits(12, 9), "large": bits(24, 12)}})
+    silent = [{"candidate": "B", "item": f"q{k}", "text": "alpha"} for k in range(12)]
+    run.import_answers(silent, benchmark=exam_spec(tmp_path, "small"))
+    blank = [{"candidate": "B", "item": f"q{k}", "text": ""} for k in range(24)]
+    run.import_answers(blank, benchmark=exam_spec(tmp_path, "large"))
+    run.score("accuracy")
+    finding = overall(run)
+    part, whole = (row(finding, candidate="B", format=name) for name in ("large", "overall"))
+    assert (None, None) == (part["estimate"], whole["estimate"])
+    assert "no answer could be scored" in part["reason"]
+    assert whole["reason"].startswith("no result on large")
+    assert row(finding, candidate="A", format="overall")["estimate"] == pytest.approx(21 / 36)
 
 
 def test_few_cases_are_not_ranked(tmp_path):

@@ -12,6 +12,7 @@ import polars as pl
 from vivavoce.core.errors import SelectionError, suggest
 from vivavoce.core.records import Measure
 from vivavoce.studies.leaderboard.estimators import Figures, mean_of
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.overall_ranks import ENOUGH
 from vivavoce.studies.leaderboard.ranking import RankingRow, ranking_rows
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
@@ -21,7 +22,7 @@ from vivavoce.studies.text import count, number
 
 DECLARED: Mapping[str, tuple[str, ...]] = {"multimedqa": ("medmcqa", "medqa", "pubmedqa", "mmlu")}
 """Groups that have a name, with their benchmarks."""
-OVERALL = "overall"
+NO_RESULT = "no result: no answer could be scored"
 _RANKS = ("rank", "rank_low", "rank_high", "depends_on_failed", "n_shown", "n_pairs", "n_candidates")
 _FIGURES = ("estimate", "low", "high", "set_low", "set_high", "n_items", "n_groups", "reason")
 
@@ -127,15 +128,17 @@ def _rows_of(
     parts, ways = [], []
     for name in group.benchmarks:
         of_part = rows.filter(pl.col("format") == name)
-        figures = mean_of(resolve(of_part, criterion), criterion, failed=failed, why_none="no score counts")
+        # Silence alone is no result, though it counts as worst beside other answers.
+        values = resolve(with_results(of_part), criterion)
+        figures = mean_of(values, criterion, failed=failed, why_none=NO_RESULT)
         way = answering(of_part, None, measures, form="mcq", by=key)
         parts.append({"format": name, "column": measure.metric} | _columns(figures) | way.columns)
         ways.append(way)
     missing = [part["format"] for part in parts if part["estimate"] is None]
-    figures = mean_of(resolve(rows, criterion), criterion, failed=failed, why_none="no score counts")
+    figures = mean_of(resolve(rows, criterion), criterion, failed=failed, why_none=NO_RESULT)
     # A mean over fewer benchmarks would be another figure under the same name.
     if missing:
-        why = f"no score on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
+        why = f"no result on {', '.join(missing)}: the figure is the mean of all {len(parts)} benchmarks"
         figures = Figures(n_items=figures.n_items, n_groups=figures.n_groups, reason=why)
     return [{"format": OVERALL} | _columns(figures) | together(ways).columns, *parts]
 

@@ -14,7 +14,8 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
-from vivavoce.studies.leaderboard.benchmark_groups import OVERALL, group_boards
+from vivavoce.studies.leaderboard.benchmark_groups import group_boards
+from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.overall_ranks import SEVEN, ranked
 from vivavoce.studies.leaderboard.response_failures import answering, bare, together
 from vivavoce.studies.score_matrix import key_of, labels
