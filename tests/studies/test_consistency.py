@@ -261,6 +261,16 @@ def test_the_published_figures_are_numpys(tmp_path: Path) -> None:
     assert (1, None) == (own["n_cv_items"], own["cv_reason"]), "a mean of 0 has no coefficient of variation"
 
 
+def test_silence_is_no_consistency(tmp_path: Path) -> None:
+    """A candidate whose answers are all blank has no published figure, and takes nothing from the others'."""
+    spoken = {"A": {"q1": [0.2, 0.4], "q2": [0.1, 0.3]}}
+    alone = row(study(marked(tmp_path / "alone", spoken)), candidate="")
+    beside = study(marked(tmp_path / "beside", spoken | {"B": {"q1": ["", ""], "q2": ["", ""]}}))
+    assert alone["variance_published"] == row(beside, candidate="")["variance_published"]
+    silent = row(beside, candidate="B")
+    assert (None, None) == (silent["variance_published"], silent["variance_median"])
+
+
 def test_a_criterion_that_may_be_negative_has_no_coefficient_of_variation(panel: Panel) -> None:
     marks = [("A", f"q1#{r}", "Ann", 1, v) for r, v in ((1, 1), (2, 3))]
     r = row(study(panel(marks, texts={"A": ["x", "y"]})), candidate="A")

@@ -91,20 +91,28 @@ def _measure_rows(
 ) -> Iterator[ConsistencyRow]:
     """The rows of one measure, from its score rows of candidates."""
     table = repeats(scores, measure.criterion)
+    # One candidate's silence never varies, which is no consistency of anything it said.
+    ok = scores.filter((pl.col("status") == "ok") & (pl.col("edit") == ""))
+    with_result = ok.select("benchmark", "candidate").unique()
     passes = _pass_variances(scores, measure)
     for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
         for (candidate,), rows in part.group_by("candidate", maintain_order=True):
             row = _empty_row(str(benchmark), measure, str(candidate))
             row = replace(row, identical=candidate in identical)
             row = _candidate_row(row, rows, passes.get((row.benchmark, row.candidate)))
-            yield _with_published(row, rows, measure.criterion)
+            yield _with_published(row, _of(rows, with_result), measure.criterion)
         joint = _joint_row(_empty_row(str(benchmark), measure, ""), part, identical)
         # As published, over all candidates: identical repeats count as perfect consistency.
-        yield _with_published(joint, part, measure.criterion)
+        yield _with_published(joint, _of(part, with_result), measure.criterion)
     for benchmark in scores["benchmark"].unique(maintain_order=True):
         if not table.filter(benchmark=benchmark).height:
             row = _empty_row(benchmark, measure, "")
             yield replace(row, identical=False, reason="no marks")
+
+
+def _of(rows: pl.DataFrame, with_result: pl.DataFrame) -> pl.DataFrame:
+    """The rows of candidates with a result on their benchmark."""
+    return rows.join(with_result, on=["benchmark", "candidate"], how="semi", maintain_order="left")
 
 
 def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterion) -> ConsistencyRow:
