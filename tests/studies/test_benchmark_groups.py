@@ -127,6 +127,19 @@ def test_a_benchmark_answered_by_silence_alone_is_no_result_and_not_a_zero(tmp_p
     assert row(finding, candidate="A", format="overall")["estimate"] == pytest.approx(21 / 36)
 
 
+def test_open_answers_invent_no_options(tmp_path):
+    run = open_run(tmp_path / "run.viva")
+    for name in ("small", "large"):
+        spec = exam(tmp_path, [f"{name}{k}" for k in range(3)], name=name)
+        answers = [{"candidate": "A", "item": f"{name}{k}", "text": "the key"} for k in range(3)]
+        run.import_answers(answers, benchmark=spec)
+    run.score("token_f1")
+    (finding,) = run.study("overall(of=[small, large], metric=token_f1)").values()
+    assert {None} == {r["invented"] for r in finding.rows}
+    closed = overall(examined(tmp_path / "closed", {"A": {"small": bits(4, 3), "large": bits(4, 3)}}))
+    assert {0} == {r["invented"] for r in closed.rows}
+
+
 def test_few_cases_are_not_ranked(tmp_path):
     finding = overall(examined(tmp_path, {n: {"small": bits(3, 1), "large": bits(4, 2)} for n in "AB"}))
     assert all(r["rank"] is None for r in finding.rows)

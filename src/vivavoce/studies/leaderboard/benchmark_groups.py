@@ -98,7 +98,7 @@ def _board(
     # One benchmark of all items: an id may stand in two of them, so it goes by its benchmark's name.
     joined = with_results(
         rows.with_columns(
-            format=pl.col("benchmark"),
+            part=pl.col("benchmark"),
             benchmark=pl.lit(group.name),
             item=pl.concat_str("benchmark", pl.lit(": "), "item"),
         )
@@ -127,11 +127,13 @@ def _rows_of(
     criterion = measure.criterion
     parts, ways = [], []
     for name in group.benchmarks:
-        of_part = rows.filter(pl.col("format") == name)
+        of_part = rows.filter(pl.col("part") == name)
+        formats = of_part["format"].unique().to_list()
         # Silence alone is no result, though it counts as worst beside other answers.
         values = resolve(with_results(of_part), criterion)
         figures = mean_of(values, criterion, failed=failed, why_none=NO_RESULT)
-        way = answering(of_part, None, measures, form="mcq", by=key)
+        # Which options were invented can be said of multiple choice alone.
+        way = answering(of_part, None, measures, form=formats[0] if len(formats) == 1 else "", by=key)
         parts.append({"format": name, "column": measure.metric} | _columns(figures) | way.columns)
         ways.append(way)
     missing = [part["format"] for part in parts if part["estimate"] is None]
