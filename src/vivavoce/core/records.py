@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core import display
 from vivavoce.core.display import short_repr
+from vivavoce.core.evidence import Evidence
 from vivavoce.core.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -311,13 +312,14 @@ class Value(NamedTuple):
 
     Without a value it is null with a note and a status: `set_aside` where the metric does not apply to the
     item (it enters no mean and no bound), `failed` where something went wrong (it is tried again, and gives
-    bounds).
+    bounds). `evidence` are the passages that it rests on.
     """
 
     value: float | None
     parts: Mapping[str, float] | None = None
     note: str | None = None
     status: ScoreStatus = "ok"
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
