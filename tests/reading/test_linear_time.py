@@ -40,7 +40,17 @@ FLOOR_S = length(0.008, 0.004)
 """What is faster at the large size is not judged: overhead and noise would decide."""
 ROUNDS = 4
 """How often a pair that looks steep is measured again before it counts."""
-ROOMS = ("core.text", "reading", "metrics", "contrib", "privacy", "variants", "judging.replies", "systems")
+ROOMS = (
+    "core.text",
+    "reading",
+    "metrics",
+    "contrib",
+    "privacy",
+    "variants",
+    "facts",
+    "judging.replies",
+    "systems",
+)
 ARGUMENTS: dict[str, Any] = {
     "labels": ("A", "B"),
     "criteria": load("medgpt").criteria,
@@ -192,7 +202,7 @@ def test_time_grows_with_length_and_no_faster(name: str) -> None:
 def test_every_kind_of_reader_is_held_to_it() -> None:
     kinds = """
         format multi_hop_inverse|metric conflict|metric planted|tokens=squad|tokens=words|n=L|clinical_tokens
-        stated_confidence|treebank_words|read_order|privacy.suspects|conflicts.parse|facts
+        stated_confidence|treebank_words|read_order|privacy.suspects|conflicts.parse|invariants
     """
     for kind in re.split(r"\s*[|\n]\s*", kinds.strip()):
         assert [name for name in TARGETS if kind in name], kind

@@ -10,9 +10,9 @@ from vivavoce import formats
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
 from vivavoce.privacy import preflight
+from vivavoce.reading.invariants import invariants
 from vivavoce.variants import Stock
 from vivavoce.variants.demographic import AGES, KINDS, shifted, values
-from vivavoce.variants.invariants import facts
 
 CASE = "A 58-year-old woman has a cough. She takes no drugs and her pulse is 80/min. What is it?"
 
@@ -64,9 +64,9 @@ def test_key_options_numbers_and_negations_stay(sample, kind):
             if kind in ("ethnicity", "name", "insurance"):
                 assert base.question == rest
             elif kind == "sex":
-                assert facts(base.question) == facts(rest)
+                assert invariants(base.question) == invariants(rest)
             else:
-                assert facts(base.question).negations == facts(rest).negations
+                assert invariants(base.question).negations == invariants(rest).negations
 
 
 def test_the_sexes(question):

@@ -18,8 +18,8 @@ from vivavoce.core.records import Item
 from vivavoce.core.registry import variation
 from vivavoce.core.specs import Spec
 from vivavoce.core.yaml_files import read_mapping
+from vivavoce.reading.invariants import changed, invariants
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
-from vivavoce.variants.invariants import changed, facts
 from vivavoce.variants.sentences import at_place, place, sentence_starts
 
 if TYPE_CHECKING:
@@ -406,7 +406,7 @@ def _fault(base: Item, twin: Item, kind: str, piece: str) -> str | None:
     if piece:
         after = after.replace(f"{piece} ", "", 1)
     if kind == "age":
-        old, new = facts(before), facts(after)
+        old, new = invariants(before), invariants(after)
         differences = [k for k, (a, b) in enumerate(zip(old.numbers, new.numbers, strict=False)) if a != b]
         same = (
             len(old.numbers) == len(new.numbers) and len(differences) == 1 and old.negations == new.negations

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.variants.invariants import changed, either_holds, facts
+from vivavoce.reading.invariants import changed, either_holds, invariants
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from vivavoce.variants.invariants import changed, either_holds, facts
     ],
 )
 def test_numbers_are_read_with_their_units(text, numbers):
-    assert numbers == facts(text).numbers
+    assert numbers == invariants(text).numbers
 
 
 def test_a_unit_has_one_spelling():
-    assert facts("8 hours, 5 µg").numbers == facts("8 h, 5 mcg").numbers
+    assert invariants("8 hours, 5 µg").numbers == invariants("8 h, 5 mcg").numbers
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_a_unit_has_one_spelling():
      "never", "neither", "it should be avoided"],
 )  # fmt: skip
 def test_what_denies_is_found(text):
-    assert 1 == len(facts(text).negations)
+    assert 1 == len(invariants(text).negations)
 
 
 def test_neither_nor_denies_once():
-    assert 1 == len(facts("neither fever nor cough").negations)
+    assert 1 == len(invariants("neither fever nor cough").negations)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _NEGATION = re.compile(
 )
 
 
-class Facts(NamedTuple):
+class Invariants(NamedTuple):
     """Numbers with their units ('' where there is none), and words that deny, both in their order."""
 
     numbers: tuple[tuple[str, str], ...]
@@ -43,7 +43,7 @@ class Facts(NamedTuple):
 
 
 @lru_cache(maxsize=256)  # of a question that is varied in many ways, the rest is the same text
-def facts(text: str) -> Facts:
+def invariants(text: str) -> Invariants:
     """The numbers and negations of a text.
 
     Numbers are read as clinical tokens are: `2.5mg` is 2.5 mg, `<50` is not 50, `1,000` is 1000; number words
@@ -56,7 +56,7 @@ def facts(text: str) -> Facts:
         if _NUMBER.fullmatch(token):
             after = tokens[k + 1] if k + 1 < len(tokens) else ""
             numbers.append((token, _unit(after)))
-    return Facts(tuple(numbers), tuple(word[0].casefold() for word in _NEGATION.finditer(text)))
+    return Invariants(tuple(numbers), tuple(word[0].casefold() for word in _NEGATION.finditer(text)))
 
 
 def _split(token: str) -> list[str]:
@@ -71,12 +71,12 @@ def _unit(word: str) -> str:
 
 
 def changed(before: str, after: str, *, ordered: bool = False) -> str | None:
-    """What of the facts of `before` is otherwise in `after`, as a clause; null where nothing is.
+    """What of the invariants of `before` is otherwise in `after`, as a clause; null where nothing is.
 
     Without `ordered`, the order in which they stand may differ, and one negation may stand for another ("has
     no fever", "does not have fever"): only how many there are is compared.
     """
-    old, new = facts(before), facts(after)
+    old, new = invariants(before), invariants(after)
     if ordered:
         if old.numbers != new.numbers:
             return "numbers or units changed"
