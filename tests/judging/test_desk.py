@@ -13,7 +13,7 @@ from vivavoce.core.errors import ModelError, SpecError
 from vivavoce.core.prompts import Unreadable
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.endpoints import load_endpoints
-from vivavoce.models.engine.client import CallResult, ModelClient
+from vivavoce.models.engine.client import CallResult, ModelClient, reply_from_json
 from vivavoce.models.requests import Message, Reply, Request, Sampling
 from vivavoce.pipeline.run import Run
 
@@ -58,7 +58,7 @@ def test_results_come_in_the_order_of_the_requests(
 ) -> None:
     words = [f"w{k}" for k in range(40)]
     found = desk().ask("fake/j1", [saying(word) for word in words], read, purpose="test")
-    assert [CallResult(f"heard {word}", None) for word in words] == found
+    assert [CallResult(f"heard {word}", None, (), "stop") for word in words] == found
 
 
 def test_nothing_asked_is_nothing_heard(desk: Callable[..., ModelClient], judge: FakeJudge) -> None:
@@ -107,7 +107,7 @@ def test_a_reply_is_read_anew_when_it_is_recalled(desk: Callable[..., ModelClien
     """A reader that has learnt more gets the reply that was kept."""
     desk().ask("fake/j1", [saying("a")], read, purpose="test")
     (found,) = desk().ask("fake/j1", [saying("a")], len, purpose="test")
-    assert CallResult(7, None) == found
+    assert 7 == found.value
     assert 1 == len(judge.sent)
 
 
@@ -128,7 +128,7 @@ def test_a_reply_that_a_stricter_reader_turns_down_is_asked_for_once_more(
 
     (found,) = desk().ask("fake/j1", [saying("a")], strict, purpose="test", again=again)
     assert [(0, "heard a", "too short")] == told
-    assert CallResult("heard more", None) == found
+    assert ("heard more", None) == (found.value, found.reason)
     assert 2 == len(judge.sent)
 
 
@@ -138,7 +138,7 @@ def test_both_reasons_are_told_of_what_failed_twice(
     (found,) = desk().ask(
         "fake/j1", [saying("refuse")], read, purpose="test", again=lambda k, reply, why: saying("refuse too")
     )
-    assert CallResult(None, "it will not; asked again: it will not") == found
+    assert (None, "it will not; asked again: it will not") == (found.value, found.reason)
 
 
 def test_settings_of_the_model_fill_what_a_request_leaves_open(
@@ -179,6 +179,40 @@ def test_the_reply_is_kept_word_for_word(desk: Callable[..., ModelClient], run: 
     with run.file.reading() as db:
         ((kept,),) = db.execute("SELECT reply FROM calls")
     assert {"text": "heard ünï 漢字 \u2028 'x'", "finish_reason": "stop", "model": "j1"} == json.loads(kept)
+
+
+def test_citations_are_stored_with_the_reply_and_recalled(
+    desk: Callable[..., ModelClient], judge: FakeJudge, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = ("https://a.example/1", {"title": "<b>ünï</b>", "page": 3})
+
+    async def cite(judge: FakeJudge, sent: Sent) -> Any:
+        return completion(sent, "as [1] says", citations=list(sources), choice={"finish_reason": "length"})
+
+    monkeypatch.setitem(MANNERS, "structured", cite)
+    for _ in range(2):
+        (result,) = desk().ask("fake/j1", [saying("a")], read, purpose="test")
+        assert CallResult("as [1] says", None, sources, "length") == result
+    assert 1 == len(judge.sent)
+    with run.file.reading() as db:
+        ((stored,),) = db.execute("SELECT reply FROM calls")
+    assert list(sources) == json.loads(stored)["citations"]
+
+
+def test_a_reply_of_an_earlier_version_has_no_citations() -> None:
+    reply = reply_from_json('{"text": "x", "finish_reason": "stop", "model": "j1"}')
+    assert Reply(text="x", finish_reason="stop", model="j1") == reply
+
+
+def test_a_reply_that_cannot_be_used_says_that_it_was_cut(
+    desk: Callable[..., ModelClient], judge: FakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut(judge: FakeJudge, sent: Sent) -> Any:
+        return completion(sent, "refuse", choice={"finish_reason": "length"})
+
+    monkeypatch.setitem(MANNERS, "structured", cut)
+    (result,) = desk().ask("fake/j1", [saying("a")], read, purpose="test")
+    assert (None, "length") == (result.value, result.finish_reason)
 
 
 class FakeLocal:

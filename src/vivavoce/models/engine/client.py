@@ -35,22 +35,40 @@ _COUNTERS = (
 
 
 class CallResult(NamedTuple, Generic[T]):
-    """What a request brought: a value, or the reason why there is none."""
+    """What a request brought: a value, or the reason why there is none.
+
+    `citations` are the sources that the endpoint returned beside the text. `finish_reason` is `length` where
+    the reply was cut at its greatest length; null without a reply, or where the endpoint does not say.
+    """
 
     value: T | None
     reason: str | None
+    citations: tuple[Any, ...] = ()
+    finish_reason: str | None = None
 
 
 class _Result(NamedTuple):
-    """A reply's text, and its parsed value or the reason why there is none.
+    """A reply, and its parsed value or the reason why there is none.
 
     `schema_accepted` is false where the endpoint rejected the request, null where no attempt got a reply.
     """
 
-    text: str | None
+    reply: Reply | None
     value: Any = None
     reason: str | None = None
     schema_accepted: bool | None = True
+
+    @property
+    def text(self) -> str | None:
+        """The reply's text; null without a reply, or where the text was withheld."""
+        return None if self.reply is None else self.reply.text
+
+
+def call_result(reply: Reply | None, value: Any, reason: str | None) -> CallResult[Any]:
+    """The value parsed from a reply or the reason for none, with what the reply says beside its text."""
+    if reply is None:
+        return CallResult(value, reason)
+    return CallResult(value, reason, reply.citations, reply.finish_reason)
 
 
 class _Batch(NamedTuple):
@@ -133,7 +151,7 @@ class ModelClient:
             for k, result in zip(unusable, better, strict=True):
                 reason = result.reason and f"{results[k].reason}; asked again: {result.reason}"
                 results[k] = result._replace(reason=reason)
-        return [CallResult(result.value, result.reason) for result in results]
+        return [call_result(result.reply, result.value, result.reason) for result in results]
 
     def release(self) -> None:
         """Free what models of this process hold; a later request loads them again."""
@@ -271,20 +289,19 @@ def _parsed(outcome: CallOutcome, parse: Parser[Any]) -> _Result:
     if outcome.reply is None:
         accepted = False if outcome.refused else None
         return _Result(None, reason=outcome.error or "no reply", schema_accepted=accepted)
-    text = outcome.reply.text
-    if text is None:
-        return _Result(None, reason="the reply was withheld by the provider's content filter")
+    reply = outcome.reply
+    if reply.text is None:
+        return _Result(reply, reason="the reply was withheld by the provider's content filter")
     try:
-        return _Result(text, parse(text))
+        return _Result(reply, parse(reply.text))
     except Unreadable as error:
-        cut = outcome.reply.finish_reason == "length"
-        return _Result(text, reason=f"{error}{' (the reply was cut at its greatest length)' if cut else ''}")
+        cut = reply.finish_reason == "length"
+        return _Result(reply, reason=f"{error}{' (the reply was cut at its greatest length)' if cut else ''}")
 
 
 def _record(model: Model, call: Call, outcome: CallOutcome, result: _Result, purpose: str) -> CallRecord:
     """The call with its reply; one whose reply cannot be used has failed."""
     reply = outcome.reply
-    fields_kept = reply and {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
     return call_record(
         model,
         call,
@@ -292,11 +309,23 @@ def _record(model: Model, call: Call, outcome: CallOutcome, result: _Result, pur
         purpose=purpose,
         status="ok" if result.reason is None else "failed",
         error=result.reason,
-        reply=json.dumps(fields_kept, ensure_ascii=False) if fields_kept else None,
+        reply=None if reply is None else _reply_to_json(reply),
     )
 
 
+def _reply_to_json(reply: Reply) -> str:
+    """What is stored of a reply; citations only where there are some."""
+    fields_kept = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+    citations = {"citations": reply.citations} if reply.citations else {}
+    return json.dumps(fields_kept | citations, ensure_ascii=False)
+
+
 def reply_from_json(stored: str) -> Reply:
-    """A reply as `_record` stored it."""
+    """A stored reply; one of an earlier version has no citations."""
     reply: Mapping[str, Any] = json.loads(stored)
-    return Reply(text=reply["text"], finish_reason=reply["finish_reason"], model=reply["model"])
+    return Reply(
+        text=reply["text"],
+        finish_reason=reply["finish_reason"],
+        model=reply["model"],
+        citations=tuple(reply.get("citations") or ()),
+    )

@@ -14,6 +14,7 @@ from vivavoce.models.engine.client import (
     Parser,
     SecondRequest,
     T,
+    call_result,
     merged,
     reply_from_json,
     without_schema,
@@ -98,11 +99,11 @@ class CountingClient(ModelClient):
             self.estimate.add(request, candidate)
 
 
-def _result(reply: str | None, parser: Parser[Any]) -> CallResult[Any]:
-    text = None if reply is None else reply_from_json(reply).text
-    if text is None:
+def _result(stored: str | None, parser: Parser[Any]) -> CallResult[Any]:
+    reply = None if stored is None else reply_from_json(stored)
+    if reply is None or reply.text is None:
         return CallResult(None, "nobody is asked in a dry run")
     try:
-        return CallResult(parser(text), None)
+        return call_result(reply, parser(reply.text), None)
     except Unreadable as error:
-        return CallResult(None, str(error))
+        return call_result(reply, None, str(error))
