@@ -43,7 +43,9 @@ def test_every_shipped_prompt_asks_the_question_or_about_a_text() -> None:
         assert {"question", "context"} & set(load(name).variables), name
 
 
-@pytest.mark.parametrize("name", ["system_hivmedqa", "system_cliniqlink", "synonyms", "dahl_paper", "dahl_released"])
+@pytest.mark.parametrize(
+    "name", ["system_hivmedqa", "system_cliniqlink", "synonyms", "dahl_paper", "dahl_released"]
+)
 def test_a_prompt_of_a_shipped_plugin_is_found_by_its_name(name: str) -> None:
     assert name == load(name).name
 

@@ -39,7 +39,7 @@ _PUBLISHED = {
 _PROMPT_FAULT = {
     "paper": "The prompt here says the instruction of the paper's Figure 8 in our words. The released code "
     "sends another one (published=released).",
-    "released": "The released code for local models sends the word \"instruction\" in place of its "
+    "released": 'The released code for local models sends the word "instruction" in place of its '
     "instruction, and adds top_p 0.9. Its code for GPT has an instruction, a system message and no limit on "
     "tokens. The paper has another prompt (published=paper).",
 }
