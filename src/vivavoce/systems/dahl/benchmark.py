@@ -102,14 +102,14 @@ class DAHL(SourceFolder):
         categories: dict[str, dict[str, None]] = {}
         for line in lines:
             categories.setdefault(_key(line), {})[line.optional("category") or ""] = None
-        seen: Counter[str] = Counter()
+        occurrences: Counter[str] = Counter()
 
         def item(line: SourceLine) -> Item:
             question = line.text("question")
             if _ANSWER.match(question):
                 raise line.fault("it is an answer, and asks nothing")
             name, group = content_id(question), _key(line)
-            seen[name] += 1
+            occurrences[name] += 1
             several = list(categories[group])
             meta: dict[str, Any] = {"row": line.number}
             if fault := fault_of(question):
@@ -118,7 +118,7 @@ class DAHL(SourceFolder):
                 meta["categories"] = several
             return Item(
                 benchmark="dahl",
-                item=name if seen[name] == 1 else f"{name}-{seen[name]}",
+                item=name if occurrences[name] == 1 else f"{name}-{occurrences[name]}",
                 group=group,
                 category=line.optional("category"),
                 format="longform",
