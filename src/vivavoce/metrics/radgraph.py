@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vivavoce.core.errors import InputError, MetricError
+from vivavoce.core.file_cache import cached_by_file
 from vivavoce.core.json_text import read_json
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.core.tables import Line
 from vivavoce.core.text import one_line, printable
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.metrics.annotation_files import Annotations, cached_by_file, read_annotations
+from vivavoce.metrics.annotation_files import Annotations, read_annotations
 
 Graph = Mapping[str, Mapping[str, Any]]
 """The entities of a text by their numbers."""

@@ -1,22 +1,18 @@
 """What variations ask of models, and how the replies are read: one JSON object with one field that counts."""
 
 import html
-import json
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.prompts import Prompt, Unreadable, load
 from vivavoce.core.records import Item
-from vivavoce.core.text import is_blank, one_line, spoken
+from vivavoce.core.text import is_blank, one_line
 from vivavoce.models.fencing import fenced, question_text
+from vivavoce.models.json_replies import read_object
 from vivavoce.models.requests import Message, Request, Sampling
-
-LONGEST = 200_000
-"""Characters of a reply that is still looked through."""
 
 
 @cache
@@ -75,7 +71,7 @@ def read_text(name: str) -> Callable[[str], str]:
     """A reader of the text under `name`, our escapes undone; it raises `Unreadable` where there is none."""
 
     def read_field(reply: str) -> str:
-        text = _object(reply).get(name)
+        text = read_object(reply).get(name)
         if not isinstance(text, str) or is_blank(text):
             raise Unreadable(f"no text under {name!r}")
         return html.unescape(text).strip()
@@ -92,7 +88,7 @@ class Verdict(NamedTuple):
 
 def read_verdict(reply: str) -> Verdict:
     """What a reply says of a twin. Raises `Unreadable` where it says neither yes nor no."""
-    verdict = _object(reply)
+    verdict = read_object(reply)
     same = verdict.get("same")
     if isinstance(same, str):
         same = {"true": True, "yes": True, "false": False, "no": False}.get(same.strip().casefold())
@@ -102,27 +98,3 @@ def read_verdict(reply: str) -> Verdict:
     return Verdict(
         same, one_line(why, 200) if isinstance(why, str) and not is_blank(why) else "no reason given"
     )
-
-
-_OPENING = re.compile(r'\{(?=\s{0,40}")')
-_DECODER = json.JSONDecoder(strict=False)
-
-
-def _object(reply: str) -> Mapping[str, Any]:
-    """The one JSON object of a reply, bare, fenced or amid prose; two are none."""
-    text = spoken(reply).text
-    if is_blank(text):
-        raise Unreadable("empty reply")
-    if len(text) > LONGEST:
-        raise Unreadable(f"the reply is longer than {LONGEST} characters")
-    objects: list[Mapping[str, Any]] = []
-    at = 0
-    while opening := _OPENING.search(text, at):
-        try:
-            parsed, at = _DECODER.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            break  # what begins like an object and is none may go on for ever: nothing after it is trusted
-        objects.append(parsed)
-    if len(objects) != 1:
-        raise Unreadable("several JSON objects" if objects else "no JSON object")
-    return objects[0]

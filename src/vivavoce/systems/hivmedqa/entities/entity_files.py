@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_cache import cached_by_file
 from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import Line
-from vivavoce.metrics.annotation_files import Annotations, cached_by_file, read_annotations
+from vivavoce.metrics.annotation_files import Annotations, read_annotations
 from vivavoce.systems.hivmedqa.entities.lemmas import fold
 
 

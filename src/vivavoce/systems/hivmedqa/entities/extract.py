@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import MetricError
-from vivavoce.metrics.annotation_files import cached_by_file
+from vivavoce.core.file_cache import cached_by_file
 from vivavoce.systems.hivmedqa.entities.lemmas import Lemma, form_of
 from vivavoce.systems.hivmedqa.entities.synonyms import read_dictionary
 

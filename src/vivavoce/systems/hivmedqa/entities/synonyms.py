@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from vivavoce.core import prompts
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_cache import cached_by_file
 from vivavoce.core.json_text import read_json
 from vivavoce.core.prompts import Unreadable
 from vivavoce.core.text import one_line
 from vivavoce.metrics import wordnet
-from vivavoce.metrics.annotation_files import cached_by_file
 from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.systems.hivmedqa.entities.lemmas import fold
 

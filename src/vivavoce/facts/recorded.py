@@ -1,0 +1,191 @@
+"""Units, verdicts and evidence that were recorded elsewhere, one row for each unit of an answer.
+
+The file is .jsonl, or any other table with the columns
+
+    item, candidate, unit, text      always; `unit` is a number or a name, `text` may be empty
+    repeat                           1 if there is none
+    verdict, evidence, rater         where the unit was checked; several raters have a row each
+
+`evidence` is a list of objects with the fields of `core.evidence.Evidence`, of which `source` and `quote` are
+needed. Other columns are left aside.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from sys import intern
+from typing import Any, NamedTuple, get_args
+
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.evidence import Bearing, Evidence
+from vivavoce.core.file_cache import cached_by_file
+from vivavoce.core.json_text import read_json
+from vivavoce.core.tables import Line, read_lines
+from vivavoce.core.text import one_line
+from vivavoce.facts.fact import EvidenceWord, KnowledgeWord, VerdictWord
+
+_WORDS: tuple[VerdictWord, ...] = (*get_args(KnowledgeWord), *get_args(EvidenceWord))
+AnswerKey = tuple[str, str, int]
+"""Item, candidate and repeat."""
+
+
+class RecordedUnit(NamedTuple):
+    """A row of the file. `verdict` is null and `rater` '' where there is none."""
+
+    unit: str
+    text: str
+    verdict: VerdictWord | None = None
+    evidence: tuple[Evidence, ...] = ()
+    rater: str = ""
+
+
+class RecordedUnits(NamedTuple):
+    """The rows of a file by answer, in the order of the file."""
+
+    path: Path
+    by_answer: Mapping[AnswerKey, tuple[RecordedUnit, ...]]
+
+    def texts(self, key: AnswerKey) -> tuple[str, ...] | None:
+        """The text of each unit of an answer, however many raters checked it; null if none is recorded."""
+        rows = self.by_answer.get(key)
+        return None if rows is None else tuple({row.unit: row.text for row in rows}.values())
+
+    def checked(self, key: AnswerKey, text: str) -> tuple[RecordedUnit, ...]:
+        """The rows with a verdict on the units of an answer that have this text, one for each rater."""
+        rows = {row.rater: row for row in self.by_answer.get(key, ()) if row.verdict and row.text == text}
+        return tuple(rows.values())
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Who gave verdicts, in alphabetical order; '' stands for rows without a rater."""
+        return tuple(sorted({row.rater for rows in self.by_answer.values() for row in rows if row.verdict}))
+
+    def unknown(self, items: Collection[str]) -> Counter[str]:
+        """The number of rows by each item of the file that is none of `items`."""
+        counts: Counter[str] = Counter()
+        for (item, _, _), rows in self.by_answer.items():
+            if item not in items:
+                counts[item] += len(rows)
+        return counts
+
+
+@cached_by_file
+def read_recorded(path: Path) -> RecordedUnits:
+    """What a file of units holds.
+
+    Raises `InputError` naming the line: a column that is lacking or of another type, a word that is no
+    verdict, a unit that a rater checked twice, one with two texts.
+    """
+    by_answer: dict[AnswerKey, dict[tuple[str, str], RecordedUnit]] = {}
+    texts: dict[tuple[AnswerKey, str], str] = {}
+    for line in read_lines(path):
+        key = _name(line, "item"), _name(line, "candidate"), _repeat(line)
+        row = _unit(line)
+        rows = by_answer.setdefault(key, {})
+        if (row.unit, row.rater) in rows:
+            raise _twice(line, row)
+        first = texts.setdefault((key, row.unit), row.text)
+        if first != row.text:
+            raise InputError(
+                f"{line.where}: unit {row.unit!r} has another text than in an earlier row: give it the same, "
+                "or its own unit."
+            )
+        rows[row.unit, row.rater] = row._replace(text=first)
+    return RecordedUnits(path, {key: tuple(rows.values()) for key, rows in by_answer.items()})
+
+
+def _twice(line: Line, row: RecordedUnit) -> InputError:
+    checker = f" by {row.rater!r}" if row.rater else ""
+    return InputError(
+        f"{line.where}: unit {row.unit!r} of this answer stands there twice{checker}: leave one row, or name "
+        "another rater."
+    )
+
+
+def _unit(line: Line) -> RecordedUnit:
+    unit, text = line.row.get("unit"), line.row.get("text")
+    if type(unit) is int:
+        unit = str(unit)
+    if not isinstance(unit, str) or not unit.strip():
+        raise InputError(f"{line.where}: unit must be a number or a name, not {_excerpt(unit)}.")
+    if not isinstance(text, str):
+        raise InputError(f"{line.where}: text must be the text of the unit, not {_excerpt(text)}.")
+    rater = line.row.get("rater")
+    if rater is not None and not isinstance(rater, str):
+        raise InputError(f"{line.where}: rater must be a name, not {_excerpt(rater)}.")
+    text = " ".join(text.split())  # as of a model's reply: line ends and runs of blanks say nothing
+    return RecordedUnit(intern(unit.strip()), text, _verdict(line), _evidence(line), intern(rater or ""))
+
+
+def _name(line: Line, column: str) -> str:
+    name = line.row.get(column)
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"{line.where}: {column} must be a name, not {_excerpt(name)}.")
+    return intern(name)
+
+
+def _repeat(line: Line) -> int:
+    repeat = line.row.get("repeat")
+    if repeat in (None, ""):
+        return 1
+    if isinstance(repeat, str) and repeat.isascii() and repeat.isdigit() and len(repeat) < 10:
+        repeat = int(repeat)
+    if type(repeat) is not int or repeat < 1:
+        raise InputError(f"{line.where}: repeat must be a whole number from 1, not {_excerpt(repeat)}.")
+    return repeat
+
+
+def _verdict(line: Line) -> VerdictWord | None:
+    word = line.row.get("verdict")
+    if word in (None, ""):
+        return None
+    for name in _WORDS:
+        if isinstance(word, str) and word.strip().casefold() == name:
+            return name
+    near = suggest(word, _WORDS) if isinstance(word, str) else f" Known: {', '.join(_WORDS)}."
+    raise InputError(f"{line.where}: {_excerpt(word)} is no verdict.{near}")
+
+
+def _evidence(line: Line) -> tuple[Evidence, ...]:
+    """The passages of a row; in a table without lists they are the text of a JSON array."""
+    passages = line.row.get("evidence")
+    if passages in (None, ""):
+        return ()
+    if isinstance(passages, str):
+        try:
+            passages = read_json(passages)
+        except ValueError as error:
+            raise InputError(f"{line.where}: evidence is no JSON ({one_line(str(error))}).") from None
+    if not isinstance(passages, list):
+        raise InputError(f"{line.where}: evidence must be a list of objects, not {_excerpt(passages)}.")
+    return tuple(_passage(passage, f"{line.where}, evidence {k}") for k, passage in enumerate(passages, 1))
+
+
+def _passage(passage: Any, where: str) -> Evidence:
+    if not isinstance(passage, dict):
+        raise InputError(f"{where}: an object with source and quote is needed, not {_excerpt(passage)}.")
+    texts = {}
+    for name in ("source", "version", "file", "quote"):
+        text = passage.get(name, "")
+        if not isinstance(text, str) or (name in ("source", "quote") and not text.strip()):
+            raise InputError(f"{where}: {name} must be text, not {_excerpt(passage.get(name))}.")
+        texts[name] = text
+    bearing = passage.get("bearing", "shown")
+    if bearing not in get_args(Bearing):
+        words = ", ".join(get_args(Bearing))
+        raise InputError(f"{where}: bearing must be one of {words}, not {_excerpt(bearing)}.")
+    return Evidence(
+        **texts, page=_place(passage, "page", 1, where), offset=_place(passage, "offset", 0, where),
+        bearing=bearing,
+    )  # fmt: skip
+
+
+def _place(passage: Mapping[str, Any], name: str, least: int, where: str) -> int | None:
+    number = passage.get(name)
+    if number is None or (type(number) is int and number >= least):
+        return number
+    raise InputError(f"{where}: {name} must be null or a whole number from {least}, not {_excerpt(number)}.")
+
+
+def _excerpt(value: object) -> str:
+    return "null" if value is None else one_line(repr(value), 40)
