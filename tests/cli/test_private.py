@@ -43,6 +43,10 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
     ("export", "parquet"): ("export", "exam.viva", "out", "--format", "parquet"),
     ("export", "csv"): ("export", "exam.viva", "out", "--format", "csv"),
     ("export", "run"): ("export", "exam.viva", "out.viva", "--format", "run"),
+    ("export", "preferences"): (
+        *("export", "exam.viva", "out", "--format", "preferences"),
+        *("--metric", "accuracy", "--margin", "0.5"),
+    ),
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""

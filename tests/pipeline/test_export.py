@@ -332,7 +332,9 @@ def test_a_disk_that_takes_no_more_leaves_nothing_behind(run: Run, tmp_path: Pat
 def test_what_is_misspelt_is_named(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no table named 'score'. Did you mean 'scores'"):
         run.export(tmp_path / "out", format="csv", table=["score"])
-    with pytest.raises(VivaError, match="an export is cliniqlink, csv, parquet, run, not 'xlsx'"):
+    with pytest.raises(
+        VivaError, match="an export is cliniqlink, csv, parquet, preferences, run, not 'xlsx'"
+    ):
         run.export(tmp_path / "out", format="xlsx")
     with pytest.raises(VivaError, match="--table goes with parquet and csv"):
         run.export(tmp_path / "out", format="run", table=["items"])

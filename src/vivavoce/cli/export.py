@@ -1,4 +1,4 @@
-"""`viva export`: a run's tables, or its items as a run file, or the files of another system."""
+"""`viva export`: a run's tables, some of its items, pairs of answers, or the files of another system."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,12 +35,31 @@ def export(
             autocompletion=completion.words(*TABLES.split(", ")),
         ),
     ] = [],
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="preferences: the measure to order answers by, as METRIC or METRIC:CRITERION.",
+            metavar="METRIC",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
+    rater: Annotated[
+        str | None,
+        typer.Option(help="preferences: whose scores, where the measure has several raters.", metavar="NAME"),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="preferences: scores of a pair differ by more than this, in the measure's units.",
+            metavar="NUMBER",
+        ),
+    ] = None,
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Export a run: its tables as Parquet or CSV files, or some of its items as a run file.
+    """Export a run: its tables as Parquet or CSV files, some of its items as a run file, or pairs of answers.
 
     A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
     CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before
@@ -48,13 +67,21 @@ def export(
 
     Example: `viva export exam.viva tables --format parquet`
 
+    With preferences, the folder gets pairs of answers to one question whose scores differ by more than
+    --margin, the better first, and what was left out, by reason.
+
     Example: `viva export exam.viva small.viva --format run --items jsonl:path=exam.jsonl`
+
+    Example: `viva export exam.viva pairs --format preferences --metric judge:quality --margin 1`
     """
     files = open_run(run, plugin).export(
         to,
         format=format,
         items=items,
         table=table,
+        metric=metric,
+        rater=rater,
+        margin=margin,
         redact=redact,
     )
     if json:
@@ -62,3 +89,5 @@ def export(
     elif not quiet:
         lines = [[file.table or "run", file.rows, file.bytes, file.path] for file in files]
         print_table(["table", "rows", "bytes", "file"], lines)
+        if left_out := [entry for file in files for entry in getattr(file, "left_out", {}).items()]:
+            print_table(["left out", "number"], left_out)

@@ -422,17 +422,12 @@ class Run(RunTables):
         )  # fmt: skip
 
     def export(
-        self,
-        to: str | Path,
-        *,
-        format: str,
-        items: str | None = None,
-        table: Sequence[str] = (),
-        redact: bool = False,
-        **options: Setting,
-    ) -> tuple[Any, ...]:
+        self, to: str | Path, *, format: str, items: str | None = None, table: Sequence[str] = (),
+        metric: str | None = None, rater: str | None = None, margin: float | None = None,
+        redact: bool = False, **options: Setting,
+    ) -> tuple[Any, ...]:  # fmt: skip
         """Write the run for others: its tables (`parquet`, `csv`), a smaller run (`run`), another tool's
-        files.
+        files, or pairs of answers whose scores by `metric` differ by more than `margin` (`preferences`).
 
         `table` names some of items, responses, scores, estimates, measures, benchmarks, exclusions, findings,
         provenance and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe
@@ -442,8 +437,10 @@ class Run(RunTables):
         `path`.
         """
         tables = (table,) if isinstance(table, str) else tuple(table)
-        common = {"items": items, "table": tables, "redact": redact}
-        options_given = {name: value for name, value in common.items() if value}
-        if not redact:
+        named: dict[str, Any] = {"items": items or None, "table": tables or None, "redact": redact or None}
+        named |= {"metric": metric, "rater": rater, "margin": margin}
+        settings = {name: value for name, value in named.items() if value is not None}
+        writer = exporter_of(format, settings | options)
+        if not redact and not writer.skips_credentialed:
             refuse_copy(self.file, "this export", "Say --redact (redact=True).")
-        return exporter_of(format, options_given | options).write(self, Path(to))
+        return writer.write(self, Path(to))

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, suggest
@@ -35,8 +35,12 @@ class Exported(NamedTuple):
 class Exporter(ABC):
     """Writes a run as another tool reads it; register a subclass with `@exporter("name")`.
 
-    Its fields are the options of the export. `items`, `table` and `redact` have options of `viva export`.
+    Its fields are the options of the export. `items`, `table`, `redact`, `metric`, `rater` and `margin` have
+    options of `viva export`. One that `skips_credentialed` writes no text of a credentialed benchmark; any
+    other is refused a run that holds one.
     """
+
+    skips_credentialed: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, run: "Run", to: Path) -> tuple[ExportedFile, ...]:

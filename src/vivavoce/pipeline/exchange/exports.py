@@ -3,26 +3,23 @@
 An export appears whole or not at all, and takes the place of nothing but an earlier export.
 """
 
-import secrets
-import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_IMODE
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import polars as pl
 
 from vivavoce.core.errors import InputError, StoreError, suggest
-from vivavoce.core.private_files import create_private, private_folder, write_private
+from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.registry import exporter
 from vivavoce.core.spreadsheets import defused
+from vivavoce.pipeline.exchange.export_folder import README, draft_folder, exists, export_folder
 from vivavoce.pipeline.exchange.exporters import Exported, Exporter
 from vivavoce.pipeline.exchange.redacted_run import redact_run, unscored_by_signature, without_words
-from vivavoce.pipeline.exchange.tables import MADE_BY, Estimates, frame, readme
+from vivavoce.pipeline.exchange.tables import Estimates, frame, readme
 from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
@@ -117,10 +114,8 @@ def export_tables(
     with run.reading() as db:
         if {"items", "responses"} & set(names):
             check_texts(db)
-        earlier = _is_earlier_export(to, run)
-        with _draft_folder(to) as draft:
-            folder = draft / "export"
-            private_folder(folder)
+        files = {f"{name}.{kind}" for name in TABLES for kind in get_args(Form)}
+        with export_folder(to, run, files) as folder:
             for name in names:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
                 table = hidden(table) if hidden else table
@@ -128,8 +123,7 @@ def export_tables(
                 _write(table, folder / f"{name}.{form}", form)
                 columns[name], heights[name] = table.columns, table.height
             text = readme(run.path.name, form, columns, redact=redact, chosen=chosen is not None)
-            write_private(folder / "README.txt", text)
-            _replace(folder, to, draft / "earlier" if earlier else None)
+            write_private(folder / README, text)
     return tuple(_exported(name, to / f"{name}.{form}", height) for name, height in heights.items())
 
 
@@ -149,10 +143,10 @@ def export_run(
     if chosen is None and not redact:
         run.copy(to)
         return _exported(None, to, _count(to))
-    if _exists(to):
+    if exists(to):
         raise StoreError(f"{to} is there already: a run is never overwritten by another.")
     unscored = unscored_by_signature(run) if redact else {}
-    with _draft_folder(to) as draft:
+    with draft_folder(to) as draft:
         full, part = RunFile(draft / "whole.viva"), draft / "part.viva"
         try:
             run.copy(full.path)
@@ -230,69 +224,3 @@ def _write(table: pl.DataFrame, path: Path, form: Form) -> None:
 
 def _exported(table: str | None, path: Path, rows: int) -> Exported:
     return Exported(table, path, rows, path.stat().st_size)
-
-
-def _exists(to: Path) -> bool:
-    try:
-        return to.exists() or to.is_symlink()
-    except OSError as error:
-        raise StoreError(f"cannot look at {to}: {error.strerror or error}. Give another path.") from None
-
-
-def _is_earlier_export(to: Path, run: RunFile) -> bool:
-    """True if an earlier export lies at `to`. Raises `StoreError` if anything else does."""
-    if not _exists(to):
-        return False
-    if not to.is_dir():
-        what = "the run itself" if run.exists and to.exists() and to.samefile(run.path) else "no folder"
-        raise StoreError(f"{to} is {what}: tables are written to a folder of their own, such as exam-tables.")
-    expected = {"README.txt", *(f"{name}.{form}" for name in TABLES for form in ("parquet", "csv"))}
-    try:
-        others = sorted(path.name for path in to.iterdir() if path.name not in expected or not path.is_file())
-        if not others and not any(to.iterdir()):
-            return True
-        with (to / "README.txt").open("rb") as stream:
-            ours = stream.read(len(MADE_BY)) == MADE_BY.encode()
-    except FileNotFoundError:
-        ours = False
-    except OSError as error:
-        raise StoreError(f"cannot look into {to}: {error.strerror or error}. Give another folder.") from None
-    if others or not ours:
-        example = f" (it holds {others[0]})" if others else ""
-        raise StoreError(f"{to} is there already and is no export{example}: give another folder.")
-    return True
-
-
-@contextmanager
-def _draft_folder(to: Path) -> Iterator[Path]:
-    """A hidden folder beside `to` to work in, gone afterwards; errors of the disk as one sentence."""
-    if not to.absolute().parent.is_dir():
-        raise StoreError(f"no folder {to.parent} to put the export in.")
-    draft = to.resolve().with_name(f".export-{secrets.token_hex(4)}.part")
-    try:
-        private_folder(draft)
-        yield draft
-    except OSError as error:
-        raise StoreError(
-            f"cannot write the export to {to}: {error.strerror or error}. Nothing was written; give another "
-            "path, or make room."
-        ) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _replace(folder: Path, to: Path, earlier: Path | None) -> None:
-    """Put the folder in its place, and what lay there into `earlier`; what is replaced keeps its mode."""
-    place = to.resolve()  # a link to a folder stays a link
-    if earlier:
-        for path in (folder, *folder.iterdir()):
-            replaced = place / path.relative_to(folder)
-            if replaced.exists():
-                path.chmod(S_IMODE(replaced.stat().st_mode))
-        place.rename(earlier)
-    try:
-        folder.rename(place)
-    except OSError:
-        if earlier:
-            earlier.rename(place)
-        raise

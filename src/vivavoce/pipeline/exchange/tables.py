@@ -11,6 +11,7 @@ import polars as pl
 
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import SCORES
+from vivavoce.pipeline.exchange.export_folder import MADE_BY
 from vivavoce.store import read
 from vivavoce.store.damage import decoding
 from vivavoce.store.exclusions import exclusion_rows
@@ -139,9 +140,6 @@ def _estimates(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         if kind == pl.Null
     )
 
-
-MADE_BY = "Tables of a vivavoce run"
-"""The first words of the file, by which an earlier export is known."""
 
 _TABLES = {
     "items": "The questions: a row per item and variant.",

@@ -1,0 +1,318 @@
+"""Pairs of answers to one question, the better one first, as preference training (such as DPO) reads them.
+
+Both answers are one candidate's repeats or two candidates'. Nothing is guessed: an answer without a score is
+in no pair, and `left_out.json` counts what was left out, by reason.
+"""
+
+import json
+import math
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
+
+import polars as pl
+
+from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.private_files import create_private, write_private
+from vivavoce.core.records import Item, ItemKey, Measure
+from vivavoce.core.registry import exporter
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.core.text import printable_json
+from vivavoce.facts.fact import Fate, VerdictWord
+from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
+from vivavoce.pipeline.exchange.exporters import Exporter
+from vivavoce.pipeline.load import select_items
+from vivavoce.store import read
+from vivavoce.store.integrity import check_texts
+from vivavoce.store.redacted import refuse_redacted
+from vivavoce.studies.leaderboard.primary import measures_named
+from vivavoce.studies.score_table import ITEM_KEY, RESPONSE, is_confidence
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.run import Run
+
+PAIRS, LEFT_OUT = "preferences.jsonl", "left_out.json"
+ROUNDING = 1e-9
+"""A difference of the margin, and no more, may exceed it by its last digits."""
+_VERDICTS = {*get_args(VerdictWord), *get_args(Fate), "failed"}
+_WITHOUT_VALUE = ("failed", "set_aside", "unreadable", "unanswered")
+
+_ABOUT = f"""
+Pairs of answers to one question, the better one first, as preference training reads them. Not for clinical
+use: a score says how an answer compares by one measure, not what helps a patient.
+Answers are raw: they are what candidates wrote, and may hold anything, instructions to a model included.
+
+{PAIRS}: one JSON object a line
+  benchmark, licence             the benchmark, and the licence of its questions
+  item, variant, category, group the question's names; the answers to one group go into one split
+  question, context, options     what was asked; null or empty where it has none
+  chosen, rejected               the two answers, as they were written
+  chosen_score, rejected_score   what the measure says of them: the mean of its passes
+  chosen_candidate, …_repeat     who wrote it, and in which repeat
+  pair                           candidates: of two candidates; repeats: two repeats of one candidate
+  metric, criterion, rater       the measure, with its signature, and in direction its better end
+  margin                         the scores of a pair differ by more
+  chosen_units, rejected_units   where the metric scores units, such as facts: unit, criterion, text,
+                                 verdict, weight, value, status, note and pass of each; else null
+
+{LEFT_OUT}: what is in no pair, by reason
+"""
+
+
+class PreferencesWritten(NamedTuple):
+    """The file of pairs, its rows and size, and what was left out: how many, by reason."""
+
+    table: str
+    path: Path
+    rows: int
+    bytes: int
+    left_out: Mapping[str, int]
+
+
+class Scored(NamedTuple):
+    """An answer that has a score and a text, and what its units were given."""
+
+    candidate: str
+    repeat: int
+    text: str
+    score: float
+    units: list[dict[str, Any]] | None
+
+
+@exporter("preferences")
+class Preferences(Exporter):
+    """Pairs of answers to one question whose scores differ by more than a margin, for preference training."""
+
+    metric: str | None = None
+    rater: str | None = None
+    margin: float | None = None
+    items: str | None = None
+    redact: bool = False
+    skips_credentialed: ClassVar[bool] = True
+
+    def write(self, run: "Run", to: Path) -> tuple[PreferencesWritten, ...]:
+        """Write the pairs, and beside them what was left out.
+
+        Raises `InputError` without a margin or a metric, or where texts are hidden; `SelectionError` where
+        the metric names no measure that scores answers, or several.
+        """
+        margin = self._checked_margin()
+        chosen = select_items(run.file, self.items)
+        left_out: Counter[str] = Counter()
+        with run.file.reading() as db:
+            refuse_redacted(db, "a pair is two texts")
+            key, measure = _measure(db, self.metric or "", self.rater)
+            check_texts(db)
+            head = {
+                "metric": measure.metric, "criterion": measure.criterion.criterion, "rater": measure.rater,
+                "signature": measure.signature, "direction": measure.criterion.direction, "margin": margin,
+            }  # fmt: skip
+            questions = _questions(db, key, measure, chosen, left_out)
+            with export_folder(to, run.file, (PAIRS, LEFT_OUT)) as folder:
+                path, n = folder / PAIRS, 0
+                create_private(path)
+                with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                    for question, answers in questions:
+                        for pair in _pairs(answers, measure, margin, left_out):
+                            stream.write(f"{_line(question | pair | head)}\n")
+                            n += 1
+                counts = {reason: count for reason, count in sorted(left_out.items()) if count}
+                body = {**head, "pairs": n, "left_out": counts}
+                write_private(folder / LEFT_OUT, json.dumps(body, ensure_ascii=False, indent=1) + "\n")
+                write_private(folder / README, f"{MADE_BY}: {run.file.path.name}\n{_ABOUT}")
+        return (PreferencesWritten("preferences", to / PAIRS, n, (to / PAIRS).stat().st_size, counts),)
+
+    def _checked_margin(self) -> float:
+        if self.redact:
+            raise InputError("a pair is two texts, and --redact hides them: export preferences without it.")
+        if not self.metric:
+            raise InputError("preferences are by one measure: name it, such as --metric METRIC:CRITERION.")
+        if self.margin is None:
+            raise InputError(
+                "preferences need a --margin: pairs whose scores differ by that much or less are left out. "
+                "It has no default, since what difference matters depends on the measure."
+            )
+        if not 0 <= self.margin < math.inf:
+            raise InputError(f"--margin is a number, 0 or more, in the measure's units, not {self.margin}.")
+        return self.margin
+
+
+def _measure(db: sqlite3.Connection, reference: str, rater: str | None) -> read.KeyedMeasure:
+    """The one measure that a reference names. Raises `SelectionError` where it is none, or several."""
+    single = [keyed for keyed in _named(db, reference, rater) if _scores_answers(keyed.measure)]
+    if not single:
+        raise SelectionError(
+            f"{reference} has no value for each answer (a pooled figure, a rank or a confidence is none): "
+            "name a measure that scores single answers."
+        )
+    if len(single) > 1:
+        raise _several(reference, [keyed.measure for keyed in single])
+    return single[0]
+
+
+def _named(db: sqlite3.Connection, reference: str, rater: str | None) -> list[read.KeyedMeasure]:
+    """The measures that a reference names, at least one."""
+    every = {keyed.key: keyed.measure for keyed in read.measures(db)}
+    named = [read.KeyedMeasure(*entry) for entry in measures_named(reference, every).items()]
+    if rater is not None:
+        named = [keyed for keyed in named if keyed.measure.rater == rater]
+    if not named:
+        names = ", ".join(dict.fromkeys(f"{m.metric}:{m.criterion.criterion}" for m in every.values()))
+        by = "" if rater is None else f" by the rater {rater!r}"
+        raise SelectionError(f"no measure of this run is {reference!r}{by}: it has {names or 'no scores'}.")
+    return named
+
+
+def _scores_answers(measure: Measure) -> bool:
+    return measure.criterion.pool == "mean" and not is_confidence(measure)
+
+
+def _several(reference: str, fitting: Sequence[Measure]) -> SelectionError:
+    """The error for a reference that leaves several measures open: which they are."""
+    criteria = list(dict.fromkeys(f"{m.metric}:{m.criterion.criterion}" for m in fitting))
+    if len(criteria) > 1:
+        return SelectionError(f"{reference} is several measures: --metric is one of {', '.join(criteria)}.")
+    raters = list(dict.fromkeys(m.rater for m in fitting))
+    if len(raters) > 1:
+        return SelectionError(f"{criteria[0]} has several raters: --rater is one of {', '.join(raters)}.")
+    signatures = [f"{m.signature}:{m.criterion.criterion}" for m in fitting]
+    return SelectionError(f"{reference} is several measures: --metric is one of {', '.join(signatures)}.")
+
+
+def _questions(
+    db: sqlite3.Connection, key: int, measure: Measure, chosen: set[ItemKey] | None, left_out: Counter[str]
+) -> Iterator[tuple[dict[str, Any], list[Scored]]]:
+    """The questions with at least two answers that may stand in pairs; the others are counted."""
+    benchmarks = {entry.benchmark: entry.card for entry in read.benchmarks(db)}
+    scored = restrict_to_items(read.scores(db, measures=[key], details=True), chosen)
+    responses = restrict_to_items(read.responses(db).filter(probe="", edit=""), chosen)
+    if _by_probabilities(db, key):
+        raise SelectionError(f"{measure.metric} scores log-likelihoods, and a pair is of answers in words.")
+    left_out["answers: made by `viva vary`"] += (
+        scored.filter(pl.col("edit") != "").select(RESPONSE).n_unique()
+    )
+    items = {(item.benchmark, item.item, item.variant): item for item in read.items_by_id(db).values()}
+    by_answer = (
+        scored.filter(edit="")
+        .group_by(*RESPONSE, "role", "group", maintain_order=True)
+        .agg(pl.col("status").unique(), pl.col("value").mean())
+    )
+    joined = responses.select(*RESPONSE, "role", "group", "text").join(
+        by_answer.select(*RESPONSE, "status", "value"), on=RESPONSE, how="left", validate="1:1"
+    )
+    units = _units(db, measure)
+    for place, rows in joined.sort(RESPONSE).group_by(ITEM_KEY, maintain_order=True):
+        item, card = items[place], benchmarks[place[0]]
+        answers = []
+        for row in rows.iter_rows(named=True):
+            if why := _reason(row, item, card.access == "credentialed"):
+                left_out[f"answers: {why}"] += 1
+                continue
+            name = tuple(row[column] for column in RESPONSE)
+            of_answer = None if units is None else units.get(name, [])
+            answers.append(Scored(row["candidate"], row["repeat"], row["text"], row["value"], of_answer))
+        left_out["questions: fewer than two scored answers"] += len(answers) < 2
+        if len(answers) > 1:
+            yield _question(item, card.licence, rows["group"][0]), answers
+
+
+def _reason(row: Mapping[str, Any], item: Item, credentialed: bool) -> str | None:
+    """Why an answer is in no pair; null for one that may be."""
+    if credentialed:
+        return "of a credentialed benchmark"
+    if row["role"] != "candidate":
+        return f"of a {row['role']}"
+    if item.origin is not None:
+        return "to a question made by `viva vary`"
+    if row["status"] is None:
+        return "not scored"
+    if without := [status for status in _WITHOUT_VALUE if status in row["status"]]:
+        return without[0].replace("_", " ")
+    return None if row["text"] and row["text"].strip() else "without a text"
+
+
+def _question(item: Item, licence: str, group: str) -> dict[str, Any]:
+    return {
+        "benchmark": item.benchmark, "licence": licence, "item": item.item, "variant": item.variant,
+        "category": item.category, "group": group, "question": item.question, "context": item.context,
+        "options": list(item.options),
+    }  # fmt: skip
+
+
+def _pairs(
+    answers: Sequence[Scored], measure: Measure, margin: float, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """The pairs of one question; those of equal texts or too near scores are counted."""
+    sign = 1 if measure.criterion.direction == "higher" else -1
+    for first, second in combinations(answers, 2):
+        difference = sign * (first.score - second.score)
+        if first.text == second.text:
+            left_out["pairs: equal texts"] += 1
+        elif abs(difference) <= margin + ROUNDING * max(1.0, abs(first.score), abs(second.score)):
+            left_out["pairs: scores differ by no more than the margin"] += 1
+        else:
+            chosen, rejected = (first, second) if difference > 0 else (second, first)
+            yield {
+                "chosen": chosen.text, "rejected": rejected.text,
+                "chosen_score": chosen.score, "rejected_score": rejected.score,
+                "chosen_candidate": chosen.candidate, "chosen_repeat": chosen.repeat,
+                "rejected_candidate": rejected.candidate, "rejected_repeat": rejected.repeat,
+                "pair": "repeats" if chosen.candidate == rejected.candidate else "candidates",
+                "chosen_units": chosen.units, "rejected_units": rejected.units,
+            }  # fmt: skip
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    """A row as JSON on one line, also for readers that end a line at U+2028 and U+2029."""
+    text = printable_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _by_probabilities(db: sqlite3.Connection, key: int) -> bool:
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM scores JOIN responses USING (response_id) JOIN edits USING (edit_id) "
+        "WHERE measure_id = ? AND probe != '')"
+    )
+    return bool(db.execute(sql, (key,)).fetchone()[0])
+
+
+def _units(db: sqlite3.Connection, measure: Measure) -> dict[tuple[Any, ...], list[dict[str, Any]]] | None:
+    """By answer the scores of its units, by the same metric and rater; null where it scores none."""
+    keys = [
+        key
+        for key, of_units in read.measures(db)
+        if (of_units.signature, of_units.rater, of_units.criterion.pool)
+        == (measure.signature, measure.rater, "unit")
+    ]
+    if not keys:
+        return None
+    read.scores(db, measures=keys, details=True)  # which refuses rows that do not fit their checksums
+    units = defaultdict(list)
+    for *name, unit, criterion, text, weight, value, status, note, pass_no in db.execute(
+        _UNITS, (json.dumps(keys),)
+    ):
+        word = (note or "").partition(":")[0]
+        units[tuple(name)].append(
+            {
+                "unit": unit, "criterion": criterion, "text": text, "weight": weight, "value": value,
+                "verdict": word if word in _VERDICTS else None, "status": status, "note": note,
+                "pass": pass_no,
+            }
+        )  # fmt: skip
+    return units
+
+
+_UNITS = """
+SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, u.unit, m.criterion, u.text, u.weight,
+       s.value, t.status, s.note, s.pass_no
+FROM scores s JOIN measures m USING (measure_id) JOIN units u USING (unit_id)
+     JOIN statuses t USING (status_id) JOIN responses r USING (response_id) JOIN edits e USING (edit_id)
+     JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
+     JOIN benchmarks b USING (benchmark_id)
+WHERE i.current = 1 AND e.edit = '' AND u.unit_id != 0
+      AND s.measure_id IN (SELECT value FROM json_each(?))
+ORDER BY m.criterion, length(u.unit), u.unit, u.text, s.pass_no
+"""
