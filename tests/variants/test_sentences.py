@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.variants import sentences
 from vivavoce.variants.sentences import (
     TYPES,
@@ -15,7 +16,6 @@ from vivavoce.variants.sentences import (
     pair,
     place,
     put_in,
-    sentence_starts,
     templates,
 )
 

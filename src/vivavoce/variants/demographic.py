@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import variation
+from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.core.specs import Spec
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.reading.invariants import changed, invariants
 from vivavoce.variants import Outcome, Stock, Variation, seeded_choice
-from vivavoce.variants.sentences import at_place, place, sentence_starts
+from vivavoce.variants.sentences import at_place, place
 
 if TYPE_CHECKING:
     from vivavoce.models.engine.client import ModelClient

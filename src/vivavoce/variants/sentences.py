@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
+from vivavoce.core.sentence_starts import sentence_starts
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.formats import format_of
 from vivavoce.variants import seeded_choice
@@ -112,25 +113,6 @@ def _filler(characters: int, words: int) -> str:
         return distance > 2, abs(len(phrase) - characters), distance, phrase
 
     return min(_fillers(), key=far)
-
-
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-z]|Drs?|Mrs?|Ms|Prof|St|vs|[eE]\.g|[iI]\.e|approx|[nN]o|[fF]igs?|cf|etc|resp|spp|"
-    r"ca|al|subsp)\.$"
-)
-_END = re.compile(r"[.?!][\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\n+")
-
-
-def sentence_starts(text: str) -> list[int]:
-    """Where the sentences of a text begin."""
-    last = len(text.rstrip())
-    ends = [
-        match.end()
-        for match in _END.finditer(text)
-        # the longest abbreviation has 7 characters: more of the text would be copied for each sentence
-        if match[0].isspace() or not _ABBREVIATION.search(text[max(0, match.start() - 9) : match.start() + 1])
-    ]
-    return [0, *(end for end in ends if end < last)]
 
 
 def place(item: Item) -> int | str:

@@ -1,0 +1,125 @@
+"""A process that reads PDF and HTML files: a file that loops, eats memory or crashes ends it, not us.
+
+It is given no key of the environment, and what it prints goes nowhere. As a module it is the process itself.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Timer
+from types import TracebackType
+from typing import IO, Any, cast
+
+from vivavoce.core.extras import require_extras
+from vivavoce.retrieval.documents import Document, Unusable
+
+SECONDS = 60.0
+"""For one file. pypdf reads some 20 pages a second and more."""
+MOST_MEMORY = 3 << 30
+"""Bytes of the process, where the system can limit them."""
+READERS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".xhtml": "html"}
+"""The kinds of files that it reads, by their ends."""
+_PACKAGES = {"pdf": {"pypdf": "sources"}, "html": {"lxml": "sources"}}
+_VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+class FileReader:
+    """Reads files in another process, started with the first file and again after each that ended it."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> "FileReader":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def document(self, path: Path, name: str) -> tuple[Document, str]:
+        """The document, and what is wrong with parts of it. Raises `Unusable`, `ExtraError`."""
+        kind = READERS[path.suffix.lower()]
+        require_extras(_PACKAGES[kind], f"a {kind.upper()} file")
+        process = self._process = self._process or _started()
+        requests, replies = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
+        timer = Timer(self.seconds, process.kill)
+        timer.start()
+        try:
+            requests.write(json.dumps([kind, str(path), name]) + "\n")
+            requests.flush()
+            line = replies.readline()
+        except OSError:
+            line = ""
+        finally:
+            timed_out = not timer.is_alive()
+            timer.cancel()
+        if not line.endswith("\n"):
+            self._end()
+            slow = f"reading it takes longer than {self.seconds:g} seconds"
+            raise Unusable(slow if timed_out else "reading it ended the program that read it")
+        reply: dict[str, Any] = json.loads(line)
+        if "document" not in reply:
+            raise Unusable(reply["reason"])
+        fields = reply["document"]
+        return Document(fields[0], tuple(fields[1]), *fields[2:]), reply["reason"]
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+def _started() -> "subprocess.Popen[str]":
+    variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    variables |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "vivavoce.retrieval.reader_process"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, encoding="utf-8", env=variables,
+    )  # fmt: skip
+
+
+def _limit_memory() -> None:
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit, and macOS may refuse
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def _reply(kind: str, path: Path, name: str) -> dict[str, Any]:
+    from vivavoce.retrieval.extraction import html_document, pdf_document
+
+    try:
+        document, reason = (pdf_document if kind == "pdf" else html_document)(path, name)
+    except Unusable as error:
+        return {"reason": str(error)}
+    except MemoryError:
+        return {"reason": "reading it takes too much memory"}
+    except RecursionError:
+        return {"reason": "it is nested too deeply"}
+    except OSError as error:
+        return {"reason": f"it cannot be read: {error.strerror or error}"}
+    return {"document": document, "reason": reason}
+
+
+def main() -> None:
+    """Read a line with a file, write a line with its document, until the lines end."""
+    _limit_memory()
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as replies:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
+        for line in sys.stdin:
+            kind, path, name = json.loads(line)
+            replies.write(json.dumps(_reply(kind, Path(path), name)) + "\n")
+            replies.flush()
+
+
+if __name__ == "__main__":
+    main()
