@@ -114,15 +114,16 @@ def scores(
     candidates: Sequence[str] | None = None,
     details: bool = False,
     made: bool = True,
+    unit_texts: bool = False,
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
     `group` is the label of the item's case.
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
-    item does not count for one. Without `made`, items that were made in the run are left out; of chosen
-    candidates, ballots that fewer than two of them stand on. Facts are read as integers and joined to the
-    dimensions in Polars, each join checked to add no row. Raises `StoreError` where the rows do not fit their
-    checksums.
+    item does not count for one; `unit_texts` adds `text` and `unit_weight`. Without `made`, items that were
+    made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on. Facts
+    are read as integers and joined to the dimensions in Polars, each join checked to add no row. Raises
+    `StoreError` where the rows do not fit their checksums.
     """
     import polars as pl
 
@@ -185,6 +186,11 @@ def scores(
     edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
     units = dimension("SELECT unit_id, unit, text FROM units ORDER BY unit_id", "unit", "text", key="unit_id")
     ballots = dimension("SELECT ballot_id, ballot FROM ballots ORDER BY ballot_id", "ballot", key="ballot_id")
+    unit_names, of_unit = units.drop("text"), ("text", "unit_weight") if unit_texts else ()
+    if unit_texts:
+        weights = pl.Schema({"unit_id": i64, "unit_weight": pl.Float64()})
+        unit_weights = _frame(db, "SELECT unit_id, weight FROM units", weights)
+        unit_names = units.join(unit_weights, on="unit_id", validate="1:1")
     names = (stored_responses, units, ballots)
     verify_scores(db, facts, names, measures=measures, candidates=candidates, details=details)
     stored_responses = (
@@ -192,13 +198,14 @@ def scores(
         .join(people, on="candidate_id", validate="m:1")
         .join(edits, on="edit_id", validate="m:1")
     )
+    more = ("measure_id", "category", "format", *weight, *extra) if details else ()
     words = ("metric", "criterion", "rater")
     marks = dimension(f"SELECT measure_id, {', '.join(words)} FROM measures", *words, key="measure_id")
     frame = (
         facts.lazy()
         .join(stored_responses.lazy(), on="response_id", validate="m:1")
         .join(marks.lazy(), on="measure_id", validate="m:1")
-        .join(units.lazy().drop("text"), on="unit_id", validate="m:1")
+        .join(unit_names.lazy(), on="unit_id", validate="m:1")
         .join(ballots.lazy(), on="ballot_id", validate="m:1")
         .with_columns(
             status=pl.col("status_id").replace_strict(
@@ -211,7 +218,7 @@ def scores(
             | (pl.len().over("measure_id", "ballot", "pass_no") > 1)
         )
         .sort(*_ORDER)
-        .select(*SCORES, *(("measure_id", "category", "format", *weight, *extra) if details else ()))
+        .select(*SCORES, *more, *of_unit)
     )
     with decoding("a score"):
         return frame.collect()

@@ -71,7 +71,9 @@ def in_cases(reason: str | None) -> str | None:
     return reason and reason.replace("group", "case")
 
 
-def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float | None = None) -> Estimate:
+def by_mean(
+    values: Any, groups: Any, *, low: float | None = None, high: float | None = None, weights: Any = None
+) -> Estimate:
     """The mean with its interval by group, in the units of the values; null below 10 groups.
 
     The interval is Wilson's where the values have the two limits `low` and `high`, else t.
@@ -79,8 +81,25 @@ def by_mean(values: Any, groups: Any, *, low: float | None = None, high: float |
     n = len(values), len(set(groups.tolist()))
     if few := too_few(groups):
         return Estimate(*n, reason=few)
-    mean = stats.estimate_mean(values, groups, low=low, high=high)
+    mean = stats.estimate_mean(values, groups, low=low, high=high, weights=weights)
     return Estimate(*n, mean.value, mean.low, mean.high, mean.se, in_cases(mean.reason))
+
+
+def by_ratio(
+    numerators: Any,
+    denominators: Any,
+    groups: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    weights: Any = None,
+) -> Estimate:
+    """A sum over a sum with its interval by group; null below 10 groups, and where there is nothing below."""
+    n = len(numerators), len(set(groups.tolist()))
+    if few := too_few(groups):
+        return Estimate(*n, reason=few)
+    figure = stats.ratio(numerators, denominators, groups=groups, low=low, high=high, weights=weights)
+    return Estimate(*n, figure.value, figure.low, figure.high, figure.se, in_cases(figure.reason))
 
 
 def by_difference(differences: Any, groups: Any) -> Estimate:

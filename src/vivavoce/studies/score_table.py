@@ -104,6 +104,12 @@ class ScoreTable(NamedTuple):
     """Lines on what was left out of the table."""
     ratings: Mapping[str, Rating] = {}
     """Ratings from elsewhere, under the names that candidates have there."""
+    units: pl.DataFrame | None = None
+    """The scores of single facts: the columns of a response and its item, measure_id, pass_no, unit, text,
+    unit_weight, value, status, note. An answer without facts has one row without a unit.
+    """
+    unit_measures: Mapping[int, Measure] = {}
+    """The measures of `units`."""
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""

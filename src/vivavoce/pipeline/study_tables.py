@@ -1,0 +1,76 @@
+"""The scores of a run as each study gets them: with what it declares that it needs beside them."""
+
+from vivavoce.core.errors import SelectionError
+from vivavoce.pipeline.contrasts import contrast_scores
+from vivavoce.pipeline.labels import labels_for, people_signatures
+from vivavoce.pipeline.load import (
+    comparable_scores,
+    load_scores,
+    load_texts,
+    select_items,
+    with_cards,
+    with_generated,
+)
+from vivavoce.pipeline.ratings import read_ratings
+from vivavoce.pipeline.unit_rows import with_units
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.score_table import ScoreTable, identical_repeats
+from vivavoce.studies.study import Study
+
+
+class StudyTables:
+    """The scores of a run on some of its items, with what each study declares that it needs.
+
+    Raises `SelectionError` where nothing was scored.
+    """
+
+    def __init__(self, run: RunFile, items: str | None) -> None:
+        self._run = run
+        self._items = select_items(run, items)
+        self._tables: dict[tuple[bool, bool], ScoreTable] = {}
+        if not self._scores(twins=False, ranks=False).scores.height:
+            raise SelectionError(f"nothing has been marked in {run.path} yet: `viva score` does that.")
+        self._responses = load_texts(run, self._items).responses
+        self._identical = identical_repeats(self._responses)
+        with run.reading() as db:
+            cards = {b.benchmark: b.card for b in read.benchmarks(db)}
+        self._released = {name: card.released for name, card in cards.items() if card.released}
+
+    def of(self, study: Study, *, named: bool = True) -> ScoreTable:
+        """The table for a study; one that was not named has no pairs scored that it would not use.
+
+        Raises `SelectionError` where its `labels` are not the scores of people, `ModelError` for a file of
+        cards that cannot be used.
+        """
+        scores = self._scores(twins="twins" in study.needs, ranks="ranks" in study.needs)
+        table = scores._replace(
+            responses=self._responses,
+            identical=self._identical,
+            released=self._released,
+            people=self._people(scores, getattr(study, "labels", None)),
+        )
+        if "labels" in study.needs:
+            by_measure = labels_for(self._run, table, getattr(study, "labels", None), items=self._items)
+            table = table._replace(labels=by_measure)
+        if "cards" in study.needs:
+            table = with_cards(table, getattr(study, "cards", None))
+        if ratings := getattr(study, "ratings", None):
+            table = table._replace(ratings=read_ratings(ratings))
+        if "units" in study.needs:
+            table = with_units(self._run, table, self._items)
+        if "contrasts" in study.needs and (named or study.applies_to(table)):
+            table = table._replace(contrasts=contrast_scores(self._run, table.measures))
+        return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
+
+    def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:
+        """The scores, read once."""
+        if (twins, ranks) not in self._tables:
+            items = with_generated(self._run, self._items) if twins else self._items
+            self._tables[twins, ranks] = load_scores(self._run, None, items, twins=twins, ranks=ranks)
+        return self._tables[twins, ranks]
+
+    def _people(self, scores: ScoreTable, labels: str | None) -> frozenset[int]:
+        """The measures that hold people's scores, by the metric that the user names."""
+        signatures = people_signatures(self._run, labels) if labels else frozenset()
+        return frozenset(key for key, m in scores.measures.items() if m.signature in signatures)

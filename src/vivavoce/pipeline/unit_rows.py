@@ -1,0 +1,37 @@
+"""The scores of single facts of answers, which no mean over answers takes, for the study of them."""
+
+from vivavoce.core import specs
+from vivavoce.core.records import ItemKey
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.score_table import ITEM, ScoreTable
+
+FACTS = "atomic_facts"
+"""The metric that scores facts."""
+COLUMNS = (
+    *("measure_id", *ITEM, "category", "weight", "candidate", "role", "repeat", "edit", "pass_no", "unit"),
+    *("text", "unit_weight", "value", "status", "note"),
+)
+
+
+def with_units(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> ScoreTable:
+    """The table with the facts of the chosen items; null for all.
+
+    Only the columns that a study needs stay: half a million facts are then 100 MB, not 300.
+    """
+    with run.reading() as db:
+        measures = {
+            keyed.key: keyed.measure
+            for keyed in read.measures(db)
+            if keyed.measure.criterion.pool == "unit" and _is_of_facts(keyed.measure.signature)
+        }
+        if not measures:
+            return table
+        rows = read.scores(db, measures=list(measures), details=True, made=False, unit_texts=True)
+    columns = rows.select(name for name in COLUMNS if name in rows.columns)
+    return table._replace(units=restrict_to_items(columns, items), unit_measures=measures)
+
+
+def _is_of_facts(signature: str) -> bool:
+    return specs.signed(signature).spec.name == FACTS

@@ -1,0 +1,92 @@
+"""The study of facts: what the verdicts on single facts of long answers show, and what they do not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from vivavoce.core.records import Finding
+from vivavoce.core.registry import study
+from vivavoce.studies.facts.coverage import by_category, coverage, precision
+from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
+from vivavoce.studies.facts.rows import FactsRow
+from vivavoce.studies.intervals import interval_text
+from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.study import Study
+from vivavoce.studies.text import cases, count
+
+CONFLICT_ONLY = (
+    "This measures conflict with facts only: an answer without a false fact may leave out what matters, and "
+    "advise harm."
+)
+NOTHING = (
+    'No facts of answers were scored here: `viva score RUN --metric "atomic_facts(splitter=…, checker=…)"` '
+    "does that."
+)
+
+
+@study("facts")
+class Facts(Study):
+    """What the facts of long answers show."""
+
+    about = (
+        "What the single facts of answers show: coverage, categories and kinds of facts, length, "
+        "temperatures, samples, splitter and checker against people, and false facts that candidates share."
+    )
+    row = FactsRow
+    special = True
+    needs = ("units",)
+
+    def applies_to(self, scores: ScoreTable) -> bool:
+        """Where facts were scored."""
+        return scores.units is not None
+
+    def findings(self, scores: ScoreTable) -> Finding:
+        """Rows by measure, benchmark and `part`; every interval is by case.
+
+        `coverage`: answers by what became of them, and the units of an answer. `units`: units by what became
+        of them. `precision`: the share of right facts among those with a verdict that is a score, of each
+        answer and then over answers (`precision`) and over all facts (`pooled_precision`); `bound_low` and
+        `bound_high` take everything without a score for wrong, then for right. `category`: precision by
+        category; no category is held against another. Fewer than 10 cases show counts only.
+        """
+        rows: list[FactsRow] = []
+        sentences: list[str] = []
+        notes = [CONFLICT_ONLY]
+        for table in fact_tables(scores):
+            precisions = list(precision(table))
+            counts = list(coverage(table))
+            rows += [*counts, *precisions, *by_category(table)]
+            sentences += _precision_sentences(table, precisions, counts)
+            if table.passes > 1:
+                notes.append(f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}")
+        return self.finding(rows, "\n".join(sentences) or NOTHING, notes if rows else ())
+
+
+def _precision_sentences(
+    table: FactTable, precisions: Sequence[FactsRow], counts: Sequence[FactsRow]
+) -> Iterator[str]:
+    """A sentence for each candidate: precision with its bounds, and beside it what became of its answers."""
+    for candidate in table.candidates:
+        macro, pooled = (row for row in precisions if row.candidate == candidate)
+        figures = {row.figure: row.value for row in counts if row.candidate == candidate}
+        yield (
+            f"{candidate} on {table.benchmark}, by {table.measure.rater}: {_precision_text(macro, pooled)}; "
+            f"{_coverage_text(figures)}."
+        )
+
+
+def _coverage_text(figures: Mapping[str, float | None]) -> str:
+    answered, *others = (
+        f"{figures[kind]:,.0f} {kind}" for kind in KINDS if figures[kind] or kind == KINDS[0]
+    )
+    length = figures["units_per_answer"]
+    units = "" if length is None else f" with {length:.3g} checked facts each"
+    return ", ".join([count(int(figures["answers"] or 0), "answer"), answered + units, *others])
+
+
+def _precision_text(macro: FactsRow, pooled: FactsRow) -> str:
+    if macro.value is None:
+        return f"precision: {macro.reason}"
+    where = cases(macro.n_groups, macro.effective_cases)
+    text = f"precision {macro.value:.3f}{interval_text(macro, '.3f')} in {where}"
+    if macro.bound_low is not None and macro.bound_low != macro.bound_high:
+        text += f", {macro.bound_low:.3f} to {macro.bound_high:.3f} with all that is unsettled"
+    return text if pooled.value is None else f"{text}; over all facts {pooled.value:.3f}"
