@@ -4,7 +4,6 @@
 """
 
 import codecs
-import logging
 import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -73,16 +72,16 @@ def pdf_document(path: Path, name: str) -> tuple[Document, str]:
     texts = _pdf_texts(path)
     blank = [number for number, text in enumerate(texts, 1) if is_blank(text)]
     if len(blank) == len(texts):
-        raise Unusable(f"no text on its {len(texts)} pages: a scan? Recognise its text (OCR) first")
+        raise Unusable(f"no text on any of its pages ({len(texts)}): a scan? Recognise its text (OCR) first")
     pages = ", ".join(map(str, blank[:10])) + (" …" if len(blank) > 10 else "")
-    return Document(name, texts, paged=True), f"no text on {len(blank)} pages ({pages})" if blank else ""
+    reason = f"no text on {len(blank)} of its {len(texts)} pages ({pages})" if blank else ""
+    return Document(name, texts, paged=True), reason
 
 
 def _pdf_texts(path: Path) -> tuple[str, ...]:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
-    logging.disable()  # pypdf warns of each oddity
     try:
         reader = PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
@@ -126,8 +125,12 @@ def html_document(path: Path, name: str) -> tuple[Document, str]:
         root = etree.fromstring(raw, parser) if raw.strip() else None
     except (etree.LxmlError, ValueError) as error:
         raise Unusable(f"it cannot be read as HTML ({one_line(str(error), 100)})") from None
+    if parser.error_log.filter_from_fatals():
+        raise Unusable(
+            "it is nested too deeply, or a text in it is too long: the rest of it would be missing"
+        )
     if root is None:
-        raise Unusable("it is empty")
+        raise Unusable("no text that a reader of the page would see")
     title = root.findtext(".//title") or ""
     text = _laid_out(_strings(root, etree.iterwalk))
     if is_blank(text):
@@ -171,7 +174,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _space(tag: str) -> str:
-    if tag in _INLINE or not tag:
+    if tag in _INLINE or tag in _DROPPED or not tag:
         return ""
     return " " if tag in _CELLS else "\n" if tag in _LINES else "\n\n"
 

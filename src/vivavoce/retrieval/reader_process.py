@@ -4,6 +4,7 @@ It is given no key of the environment, and what it prints goes nowhere. As a mod
 """
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -112,6 +113,7 @@ def _reply(kind: str, path: Path, name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Read a line with a file, write a line with its document, until the lines end."""
+    logging.disable()  # pypdf warns of each oddity
     _limit_memory()
     with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as replies:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
