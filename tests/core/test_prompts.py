@@ -36,11 +36,11 @@ def test_all_missing_variables_are_named_at_once() -> None:
         PROMPT.fill()
 
 
-def test_every_shipped_prompt_asks_the_question_or_about_a_text() -> None:
+def test_every_shipped_prompt_asks_the_question_or_about_a_text_or_a_fact() -> None:
     names = sorted(p.stem for p in Path(prompts.__file__).parent.glob("*.md"))
     assert names
     for name in names:
-        assert {"question", "context"} & set(load(name).variables), name
+        assert {"question", "context", "fact"} & set(load(name).variables), name
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,19 @@ def load(name: str) -> Prompt:
 
     Raises `InputError` when there is none, or it cannot be read.
     """
-    return _read_file(name, Path(name)) if name.endswith(".md") else _shipped(name)
+    return _read_file(name, file_of(name)) if name.endswith(".md") else _shipped(name)
+
+
+def file_of(name: str) -> Path:
+    """The file that `load` reads for a name, whether it is there or not."""
+    if name.endswith(".md"):
+        return Path(name)
+    return _shipped_files().get(name, Path(__file__).with_name(f"{name}.md"))
 
 
 @cache
 def _shipped(name: str) -> Prompt:
-    return _read_file(name, _shipped_files().get(name, Path(__file__).with_name(f"{name}.md")))
+    return _read_file(name, file_of(name))
 
 
 @cache
