@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.store.told import tell
 
+from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Criterion, Measure, Unit, Value
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.store import read
@@ -119,7 +120,11 @@ def _score_by_judge_and_people(run: Run) -> None:
         keys = put_measures(db, measures)
         responses = [row.key for row in read.stored_responses(db).values()]
         unit = Unit(unit="harm", text="Any harm", weight=2.0)
-        values = [Value(value=1 + k % 5, parts={"raw": k}, note="a note") for k in range(len(responses))]
+        passage = Evidence("leaflets", "9f", "a.pdf", 2, 17, "Paracetamol lowers a fever.", "supports")
+        values = [
+            Value(value=1 + k % 5, parts={"raw": k}, note="a note", evidence=(passage,) * (k % 3))
+            for k in range(len(responses))
+        ]
         scores = list(enumerate(zip(responses, values, strict=True)))
         put_scores(db, keys[0], [ScoreRow(r, v, unit=unit if k % 2 else None) for k, (r, v) in scores])
         put_scores(db, keys[1], [ScoreRow(r, v, ballot=f"b{k // 2}", position=k % 2) for k, (r, v) in scores])
@@ -131,7 +136,14 @@ def _score_by_judge_and_people(run: Run) -> None:
 READS: Mapping[str, Callable[[Run, Path], object]] = {
     "status": lambda run, at: run.status(),
     "estimates": lambda run, at: run.estimates(),
-    "tables": lambda run, at: [run.items, run.responses, run.scores, run.measures, run.interim()],
+    "tables": lambda run, at: [
+        run.items,
+        run.responses,
+        run.scores,
+        run.evidence,
+        run.measures,
+        run.interim(),
+    ],
     "export": lambda run, at: run.export(at / "tables", format="csv"),
     "report": lambda run, at: run.report_rows(at / "page.html"),
     "compare": lambda run, at: run.compare("Able", "Poor", metric="token_f1", sequential=True, analyses=3),
@@ -169,7 +181,7 @@ def overwrite_cells(path: Path, places: list[tuple[str, str]], rng: Random) -> s
     if rng.random() < 0.05:
         statement, values = f"DELETE FROM {table}", ()
     elif where == "LIMIT 1":
-        key = "rowid" if table != "scores" else "response_id"
+        key = "response_id" if table in ("scores", "evidence") else "rowid"
         statement = f'UPDATE {table} SET "{column}" = ? WHERE {key} = (SELECT min({key}) FROM {table})'
         values = (value,)
     else:

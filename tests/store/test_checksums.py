@@ -14,7 +14,8 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.records import Criterion, Measure, Unit, Value
 from vivavoce.pipeline.run import Run
 from vivavoce.store import checksums, read
-from vivavoce.store.checksums import delete_scores, differences, stored_sums
+from vivavoce.store.checksums import delete_scores, stored_sums
+from vivavoce.store.score_checks import differences
 from vivavoce.store.write import ScoreRow, drop_ballots, drop_scores, put_measures, put_scores
 
 Make = Callable[..., Run]
@@ -66,9 +67,9 @@ CHANGES = {
     "3 - scores.response_id) WHERE measure_id = 1 AND response_id IN (1, 2)": "values",
     "UPDATE responses SET edit_id = 7 WHERE response_id = 4": "values",
     "UPDATE responses SET repeat = 2 WHERE response_id = 1": "values",
-    "UPDATE scores SET note = 'another' WHERE measure_id = 1 AND response_id = 1": "parts or notes",
-    "UPDATE scores SET note = '' WHERE measure_id = 2 AND response_id = 1": "parts or notes",
-    "UPDATE scores SET parts = NULL WHERE measure_id = 1 AND response_id = 6": "parts or notes",
+    "UPDATE scores SET note = 'another' WHERE measure_id = 1 AND response_id = 1": "parts, notes or evidence",
+    "UPDATE scores SET note = '' WHERE measure_id = 2 AND response_id = 1": "parts, notes or evidence",
+    "UPDATE scores SET parts = NULL WHERE measure_id = 1 AND response_id = 6": "parts, notes or evidence",
     "DELETE FROM scores WHERE measure_id = 1 AND response_id = 3": "2 rows where 3",
     "DELETE FROM scores WHERE measure_id = 1": "0 rows where 3",
     "INSERT INTO scores SELECT measure_id, response_id, unit_id, ballot_id, 7, position, value, status_id, "
@@ -117,7 +118,7 @@ def test_what_is_not_read_is_not_complained_of(run: Run) -> None:
 def test_texts_are_checked_where_they_are_read(run: Run) -> None:
     tamper(run, "UPDATE scores SET note = 'another' WHERE measure_id = 1 AND response_id = 1")
     assert 12 == run.scores.height
-    with run.file.reading() as db, pytest.raises(StoreError, match="parts or notes"):
+    with run.file.reading() as db, pytest.raises(StoreError, match="parts, notes or evidence"):
         read.scores(db, details=True)
 
 

@@ -9,7 +9,10 @@ from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json, print_table
 
-TABLES = "items, responses, scores, estimates, measures, benchmarks, exclusions, findings, provenance, calls"
+TABLES = (
+    "items, responses, scores, evidence, estimates, measures, benchmarks, exclusions, findings, provenance, "
+    "calls"
+)
 
 
 def export(

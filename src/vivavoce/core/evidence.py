@@ -1,6 +1,6 @@
 """A passage that a unit of a response rests on, and where it stands."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Bearing = Literal["supports", "contradicts", "shown"]
 
@@ -21,3 +21,14 @@ class Evidence(NamedTuple):
     offset: int | None
     quote: str
     bearing: Bearing = "shown"
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the fields hold texts, a page from 1 and an offset from 0 or null, and a bearing's word."""
+        texts = (self.source, self.version, self.file, self.quote)
+        places = ((self.page, 1), (self.offset, 0))
+        return (
+            all(isinstance(text, str) for text in texts)
+            and all(place is None or (type(place) is int and place >= least) for place, least in places)
+            and self.bearing in get_args(Bearing)
+        )

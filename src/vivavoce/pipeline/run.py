@@ -429,12 +429,12 @@ class Run(RunTables):
         """Write the run for others: its tables (`parquet`, `csv`), a smaller run (`run`), another tool's
         files, or pairs of answers whose scores by `metric` differ by more than `margin` (`preferences`).
 
-        `table` names some of items, responses, scores, estimates, measures, benchmarks, exclusions, findings,
-        provenance and calls, by default all. In csv, a text that a spreadsheet could run gets an apostrophe
-        before it. `redact` puts marks in place of the texts of questions, answers and notes. An earlier
-        export is replaced, and nothing else. `options` are settings of a registered exporter, such as
-        `candidate`, `repeat` and `gold` of `cliniqlink`. Named tuples about the files come back, each with a
-        `path`.
+        `table` names some of items, responses, scores, evidence, estimates, measures, benchmarks, exclusions,
+        findings, provenance and calls, by default all. In csv, a text that a spreadsheet could run gets an
+        apostrophe before it. `redact` puts marks in place of the texts of questions, answers, notes and
+        quoted passages. An earlier export is replaced, and nothing else. `options` are settings of a
+        registered exporter, such as `candidate`, `repeat` and `gold` of `cliniqlink`. Named tuples about the
+        files come back, each with a `path`.
         """
         tables = (table,) if isinstance(table, str) else tuple(table)
         named: dict[str, Any] = {"items": items or None, "table": tables or None, "redact": redact or None}

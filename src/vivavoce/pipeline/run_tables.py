@@ -9,6 +9,7 @@ from vivavoce.notebook.run_view import run_html, run_text
 from vivavoce.pipeline.credentialed import refuse_copy
 from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
 from vivavoce.store import read
+from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
 from vivavoce.store.runfile import RunFile
 
@@ -42,6 +43,12 @@ class RunTables:
         """The scores, a row per response, measure, pass and ballot; `value` is null unless it is ok."""
         with self.file.reading() as db:
             return read.scores(db)
+
+    @property
+    def evidence(self) -> pl.DataFrame:
+        """What scores rest on: a row per passage of a score, with its place in its source and its quote."""
+        with self.file.reading() as db:
+            return evidence_rows(db)
 
     @property
     def exclusions(self) -> pl.DataFrame:

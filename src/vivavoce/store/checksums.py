@@ -3,19 +3,22 @@
 Each score row is mixed into one 64-bit number: its response and to which item, repeat and edit that is, the
 names of its unit and ballot, its pass, position, status and the bits of its value. A checksum is the sum of
 these numbers modulo 2^64, so that the order of rows does not matter and a row can be added or taken away. The
-texts of `parts` and `note` have a second sum. What the measure declares and the candidate's name are hashed
-beside them.
+texts of `parts` and `note`, and the passages that a score rests on, have a second sum. What the measure
+declares and the candidate's name are hashed beside them.
 """
 
 import functools
 import hashlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.core.evidence import Evidence
 from vivavoce.store.damage import decoding
+from vivavoce.store.passages import ScoreKey, evidence_column, put_evidence
+from vivavoce.store.schema import STATUSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +33,7 @@ COLUMNS = (
 )
 """The columns of a score row in the table, in which order this module takes it."""
 CHUNK = 65_536
-_MASK = (1 << 64) - 1
+MASK = (1 << 64) - 1
 _FACTOR = {
     name: int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") | 1
     for name in (*COLUMNS, "item_id", "repeat", "edit_id")
@@ -54,8 +57,8 @@ class Checksum(NamedTuple):
         """Both together; with the sign -1, without the rows of `more`."""
         return Checksum(
             self.rows + sign * more.rows,
-            (self.scores + sign * more.scores) & _MASK,
-            (self.details + sign * more.details) & _MASK,
+            (self.scores + sign * more.scores) & MASK,
+            (self.details + sign * more.details) & MASK,
         )
 
 
@@ -65,7 +68,7 @@ Checksums = dict[Group, Checksum]
 class ScoreArrays(NamedTuple):
     """Score rows as arrays of equal length: int64, `value` float64. A null position or value is 0 there.
 
-    `details` (uint64) are hashes of parts and note, 0 where a row has neither.
+    `details` (uint64) are hashes of parts, note and evidence, 0 where a row has none of them.
     """
 
     measure_id: "Column"
@@ -113,8 +116,16 @@ class Dimensions(NamedTuple):
     ballots: NameArrays
 
 
-def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store score rows of one measure, in the order of `COLUMNS`. Only a failed one is ever replaced."""
+def insert_scores(
+    db: sqlite3.Connection,
+    measure: int,
+    rows: Sequence[tuple[Any, ...]],
+    evidence: Mapping[ScoreKey, Sequence[Evidence]],
+) -> None:
+    """Store score rows of one measure, in the order of `COLUMNS`, and what they rest on.
+
+    Only a failed one is ever replaced, with all that it rested on.
+    """
     if not rows:
         return
     keys = json.dumps(list({row[1] for row in rows}))
@@ -122,7 +133,8 @@ def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any
     db.execute("SAVEPOINT new_scores")
     try:
         db.executemany(_INSERT, rows)
-        after = _arrays(rows)
+        covered = put_evidence(db, evidence)
+        after = _arrays([(*row, covered.get(row[:5])) for row in rows])
     except sqlite3.IntegrityError:  # a row is there already, or breaks a rule: then it fails again below
         db.execute("ROLLBACK TO new_scores")
         condition, values = (
@@ -131,6 +143,8 @@ def insert_scores(db: sqlite3.Connection, measure: int, rows: Sequence[tuple[Any
         )
         before = list(_stored_rows(db, condition, values))
         db.executemany(_REPLACE_FAILED, rows)
+        unchanged = {row[:5] for row in before if row[7] != STATUSES.index("failed")}
+        put_evidence(db, {row[:5]: evidence.get(row[:5], ()) for row in rows if row[:5] not in unchanged})
         after = _decoded(list(_stored_rows(db, condition, values)))
     db.execute("RELEASE new_scores")
     _change(db, _sums(db, _decoded(before)), _sums(db, after))
@@ -156,85 +170,16 @@ def renew_checksums(db: sqlite3.Connection, candidates: str = "true") -> None:
     _change(db, {}, stored_sums(db, "true" if candidates == "true" else scored))
 
 
-def stored_sums(db: sqlite3.Connection, condition: str = "true") -> Checksums:
+def stored_sums(db: sqlite3.Connection, condition: str = "true", values: Sequence[Any] = ()) -> Checksums:
     """The checksums of the score rows that an SQL condition selects, by default all."""
     if not db.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0]:
         return {}
     dimensions = Dimensions(_responses(db), _names(db, "unit", "text"), _names(db, "ballot", "NULL"))
-    rows = _stored_rows(db, condition)
+    rows = _stored_rows(db, condition, values)
     sums: Checksums = {}
     while chunk := list(islice(rows, CHUNK)):
         _add(sums, sums_of(_decoded(chunk), dimensions))
     return sums
-
-
-class Difference(NamedTuple):
-    """That the scores of a candidate by a measure are not those that were written, and in what."""
-
-    measure_id: int
-    sentence: str
-
-
-def differences(
-    db: sqlite3.Connection,
-    sums: Checksums,
-    *,
-    measures: Collection[int] | None = None,
-    candidates: Collection[str] | None = None,
-    details: bool = True,
-) -> Iterator[Difference]:
-    """Where the sums of rows that were read differ from the stored checksums, for these or for all."""
-    stored = {
-        group: checksum
-        for group, checksum in _stored_checksums(db, candidates).items()
-        if measures is None or group[0] in measures
-    }
-    for group in sorted({*stored, *sums}):
-        checksum, declared = stored.get(group, (None, None))
-        what = _difference(checksum, sums.get(group, Checksum()), details=details)
-        if not what and declared != declaration(db, group):
-            what = "the measure's declaration or the candidate's name was changed"
-        if what:
-            name = db.execute("SELECT candidate FROM candidates WHERE candidate_id = ?", group[1:]).fetchone()
-            yield Difference(group[0], f"the scores of {name[0] if name else 'no candidate'}: {what}")
-
-
-def _stored_checksums(
-    db: sqlite3.Connection, candidates: Collection[str] | None
-) -> dict[Group, tuple[Checksum, int]]:
-    """The checksums of these candidates, or of all, as written, with the hash of what was declared."""
-    rows = db.execute(
-        "SELECT s.*, candidate FROM score_checksums s LEFT JOIN candidates USING (candidate_id)"
-    )
-    with decoding("the checksum of scores"):
-        return {
-            (measure, candidate): (Checksum(rows, scores & _MASK, details & _MASK), declared & _MASK)
-            for measure, candidate, rows, scores, details, declared, name in rows
-            if candidates is None or name in candidates
-        }
-
-
-def _difference(stored: Checksum | None, actual: Checksum, *, details: bool) -> str:
-    """In words what sets score rows apart from those that were written; empty if nothing does."""
-    if stored is None:
-        return f"{actual.rows} rows have no checksum"
-    if actual.rows != stored.rows:
-        return f"there are {actual.rows} rows where {stored.rows} were written"
-    if actual.scores != stored.scores:
-        return "values, positions, statuses or places were changed"
-    if details and actual.details != stored.details:
-        return "parts or notes were changed"
-    return ""
-
-
-def measure_name(db: sqlite3.Connection, measure: int) -> str:
-    """How a sentence names a measure."""
-    sql = (
-        "SELECT metric || ', criterion ' || criterion || iif(rater = '', '', ', rater ' || rater) "
-        "FROM measures WHERE measure_id = ?"
-    )
-    row = db.execute(sql, (measure,)).fetchone()
-    return str(row[0]) if row else "none that is there"
 
 
 def sums_of(scores: ScoreArrays, dimensions: Dimensions) -> Checksums:
@@ -305,16 +250,17 @@ def _by_group(group: "Column", scores: "Column", details: "Column") -> Iterator[
         yield (
             int(number),
             Checksum(
-                int(rows[number]), (low + (high << 32)) & _MASK, (details_low + (details_high << 32)) & _MASK
+                int(rows[number]), (low + (high << 32)) & MASK, (details_low + (details_high << 32)) & MASK
             ),
         )
 
 
-def text_hash(parts: str | None, note: str | None) -> int:
-    """64 bits of a hash of both texts, never 0 but where there is neither."""
-    if parts is None and note is None:
+def text_hash(parts: str | None, note: str | None, evidence: str | None = None) -> int:
+    """64 bits of a hash of the texts, never 0 but where there is none."""
+    if parts is None and note is None and evidence is None:
         return 0
     text = f"{'-' if parts is None else len(parts)}:{parts}{'' if note is None else f':{note}'}"
+    text = text if evidence is None else f"e{len(evidence)}:{evidence}{text}"
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") or 1
 
@@ -322,16 +268,17 @@ def text_hash(parts: str | None, note: str | None) -> int:
 def _arrays(rows: Sequence[tuple[Any, ...]]) -> ScoreArrays:
     import numpy as np
 
-    columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
+    names = (*COLUMNS, "evidence")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     measure, response, unit, ballot, pass_no = (np.array(columns[name], np.int64) for name in COLUMNS[:5])
-    texts = zip(columns["parts"], columns["note"], strict=True)
+    texts = zip(columns["parts"], columns["note"], columns["evidence"], strict=True)
     return ScoreArrays(
         *(measure, response, unit, ballot, pass_no),
         position=np.array([0 if place is None else place for place in columns["position"]], np.int64),
         has_position=np.array([place is not None for place in columns["position"]], np.bool_),
         value=np.array([0.0 if value is None else value for value in columns["value"]], np.float64),
         status_id=np.array(columns["status_id"], np.int64),
-        details=np.array([text_hash(parts, note) for parts, note in texts], np.uint64),
+        details=np.array([text_hash(*row) for row in texts], np.uint64),
     )
 
 
@@ -344,7 +291,8 @@ def _decoded(rows: Sequence[tuple[Any, ...]]) -> ScoreArrays:
 def _stored_rows(
     db: sqlite3.Connection, condition: str, values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    return db.execute(f"SELECT {', '.join(COLUMNS)} FROM scores WHERE {condition}", values)
+    columns = f"{', '.join(COLUMNS)}, {evidence_column(db)}"
+    return db.execute(f"SELECT {columns} FROM scores WHERE {condition}", values)
 
 
 def _sums(db: sqlite3.Connection, scores: ScoreArrays) -> Checksums:

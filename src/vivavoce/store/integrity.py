@@ -7,10 +7,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from vivavoce.core.errors import StoreError
-from vivavoce.store.checksums import differences, measure_name, renew_checksums, stored_sums
+from vivavoce.store.checksums import renew_checksums, stored_sums
 from vivavoce.store.damage import CHANGED, DamagedValue, display
 from vivavoce.store.hashes import changed, database_path, hashed_responses, rehash_responses
+from vivavoce.store.passages import changed_passages, rehash_passages, stored_passages
 from vivavoce.store.read import hashed_items, items_by_id
+from vivavoce.store.score_checks import differences, measure_name
 from vivavoce.store.table_hashes import changed_tables, renew_table_hashes
 
 FIRST = 5
@@ -32,9 +34,10 @@ class Check(NamedTuple):
 
 
 def rehash(db: sqlite3.Connection) -> None:
-    """Give every response and table its hash, and all scores their checksums, from what is there now."""
+    """Give responses, passages and tables their hashes, and scores their checksums, from what is there."""
     renew_table_hashes(db)
     rehash_responses(db)
+    rehash_passages(db)
     renew_checksums(db)
 
 
@@ -132,6 +135,12 @@ def _responses(db: sqlite3.Connection) -> list[Check]:
     return [_check("responses", checked, wrong)]
 
 
+def _passages(db: sqlite3.Connection) -> list[Check]:
+    """No check where no score rests on a passage."""
+    (n,) = db.execute("SELECT count(*) FROM passages").fetchone()
+    return [_check("evidence", n, changed_passages(stored_passages(db)))] if n else []
+
+
 def _scores(db: sqlite3.Connection) -> list[Check]:
     """A check for each measure."""
     sums = stored_sums(db)
@@ -154,5 +163,6 @@ _CHECKS: dict[str, Callable[[sqlite3.Connection], list[Check]]] = {
     "journal": _journal,
     "items": _items,
     "responses": _responses,
+    "evidence": _passages,
     "scores": _scores,
 }

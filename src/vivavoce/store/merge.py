@@ -274,6 +274,7 @@ _DIMENSIONS = (
     *_dimension("edits", "edit", "edit, probe", "edit, probe"),
     *_dimension("units", "unit", "unit, text, weight", "unit, text"),
     *_dimension("ballots", "ballot", "ballot", "ballot"),
+    *_dimension("passages", "passage", 'hash, source, version, file, page, "offset", quote', "hash"),
     *_dimension(
         "measures",
         "measure",
@@ -297,6 +298,17 @@ _CALL = (
     "made_at, key, model, endpoint, repeat, kind, purpose, status, attempts, seconds, input_tokens, "
     "output_tokens, cost, error, reply"
 )
+_KEY = "(measure_id, response_id, unit_id, ballot_id, pass_no)"
+_OUR_KEY = "(mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no)"
+_EVIDENCE_MOVES = f"""
+    CREATE TEMP TABLE evidence_moves AS
+    SELECT mm.ours AS measure_id, rm.ours AS response_id, um.ours AS unit_id, lm.ours AS ballot_id,
+           ts.pass_no, ts.place, pm.ours AS passage_id, ts.bearing
+    {_SAME_SCORE.replace("theirs.scores ts", "theirs.evidence ts")}
+         JOIN temp.passage_map pm ON pm.theirs = ts.passage_id
+    WHERE NOT EXISTS (SELECT 1 FROM main.scores WHERE {_KEY} = {_OUR_KEY} AND status_id != 3)
+"""
+"""What scores rest on that are new here, or take the place of a failed one."""
 _FACTS = (
     f"""
     INSERT INTO main.responses (item_id, candidate_id, repeat, edit_id, {", ".join(ANSWER)})
@@ -309,6 +321,9 @@ _FACTS = (
     "DELETE FROM temp.response_map",
     f"INSERT INTO temp.response_map SELECT tr.response_id, r.response_id {_SAME_RESPONSE} "
     "WHERE (r.status, r.text, r.logprobs) IS (tr.status, tr.text, tr.logprobs)",
+    _EVIDENCE_MOVES,
+    f"DELETE FROM main.evidence WHERE {_KEY} IN "
+    f"(SELECT {_OUR_KEY[1:-1]} {_SAME_SCORE} {_OUR_SCORE} WHERE s.status_id = 3)",
     f"""
     INSERT INTO main.scores (measure_id, response_id, unit_id, ballot_id, pass_no, {", ".join(_SCORE)})
     SELECT mm.ours, rm.ours, um.ours, lm.ours, ts.pass_no, {", ".join(f"ts.{c}" for c in _SCORE)}
@@ -316,6 +331,7 @@ _FACTS = (
     WHERE true ON CONFLICT (measure_id, response_id, unit_id, ballot_id, pass_no)
     DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in _SCORE)} WHERE scores.status_id = 3
     """,
+    "INSERT INTO main.evidence SELECT * FROM temp.evidence_moves",
     f"""
     INSERT INTO main.calls ({_CALL}, response_id)
     SELECT {", ".join(f"t.{c.strip()}" for c in _CALL.split(","))},

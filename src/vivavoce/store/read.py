@@ -16,6 +16,7 @@ from vivavoce.core.text import names_with
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
+from vivavoce.store.passages import evidence_column
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.score_checks import check_scores, refuse_nulls, verify_scores
 from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 CHUNK = 50_000
 
 
-def _frame(
+def rows_frame(
     db: sqlite3.Connection, sql: str, columns: "pl.Schema", values: Sequence[Any] = ()
 ) -> "pl.DataFrame":
     """A query's rows, in chunks: Python objects of a million rows never stand beside the frame."""
@@ -50,7 +51,7 @@ def items(db: sqlite3.Connection) -> "pl.DataFrame":
     item_schema = schema(ITEMS)
     lists = [name for name, kind in item_schema.items() if isinstance(kind, pl.List)]
     raw = pl.Schema({name: pl.String if name in lists else kind for name, kind in item_schema.items()})
-    frame = _frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
+    frame = rows_frame(db, "SELECT * FROM item_rows ORDER BY benchmark, item, variant", raw)
     with decoding("a list of an item"):
         frame = frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
     return with_cases(db, frame)
@@ -59,7 +60,7 @@ def items(db: sqlite3.Connection) -> "pl.DataFrame":
 def responses(db: sqlite3.Connection) -> "pl.DataFrame":
     """The responses to current items, raw; `group` is the label of the item's case."""
     sql = "SELECT * FROM response_rows ORDER BY benchmark, item, variant, candidate, repeat, edit"
-    return with_cases(db, _frame(db, sql, schema(RESPONSES)))
+    return with_cases(db, rows_frame(db, sql, schema(RESPONSES)))
 
 
 class KeyedMeasure(NamedTuple):
@@ -101,6 +102,8 @@ def _check_measure(measure: Measure) -> None:
         signed(measure.signature)
         if not all(math.isfinite(x) for x in (c.low, c.high, c.smallest_difference) if x is not None):
             raise ValueError("a range ends at a number")
+        if c.smallest_difference is not None and c.smallest_difference <= 0:
+            raise ValueError("a difference that matters is above 0")
 
 
 _PLACE = ("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit")
@@ -129,6 +132,7 @@ def scores(
 
     i64, text = pl.Int64(), pl.String()
     extra = ("parts", "note") if details else ()
+    covered = (*extra, "evidence") if details else ()
     conditions, values = [], []
     if measures is not None:
         conditions.append("measure_id IN (SELECT value FROM json_each(?))")
@@ -140,15 +144,16 @@ def scores(
         )
         values.append(json.dumps(list(candidates)))
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    facts = _frame(
+    facts = rows_frame(
         db,
         "SELECT measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id"
         + "".join(f", {name}" for name in extra)
+        + (f", {evidence_column(db)}" if details else "")
         + f" FROM scores{where}",
         pl.Schema(
             {
                 "measure_id": i64, "response_id": i64, "unit_id": i64, "ballot_id": i64, "pass_no": i64,
-                "position": i64, "value": pl.Float64(), "status_id": i64, **dict.fromkeys(extra, text),
+                "position": i64, "value": pl.Float64(), "status_id": i64, **dict.fromkeys(covered, text),
             }
         ),
         values,
@@ -158,7 +163,7 @@ def scores(
     check_scores(db, facts)
 
     def dimension(sql: str, *names: str, key: str, values: Sequence[Any] = ()) -> pl.DataFrame:
-        return _frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
+        return rows_frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
 
     some = "" if candidates is None else " WHERE candidate IN (SELECT value FROM json_each(?))"
     people = dimension(
@@ -170,14 +175,14 @@ def scores(
     )
     named = ("benchmark", "item", "variant", "alias", "group", "category", "format")
     weight = ("weight",) if details and _weighted(db) else ()
-    things = _frame(
+    things = rows_frame(
         db,
         'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
         f"{''.join(f', {name}' for name in weight)} FROM items JOIN benchmarks USING (benchmark_id) "
         f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
         pl.Schema({"item_id": i64, **dict.fromkeys(named, text), **dict.fromkeys(weight, pl.Float64())}),
     )
-    stored_responses = _frame(
+    stored_responses = rows_frame(
         db,
         "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses ORDER BY response_id",
         pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
@@ -189,7 +194,7 @@ def scores(
     unit_names, of_unit = units.drop("text"), ("text", "unit_weight") if unit_texts else ()
     if unit_texts:
         weights = pl.Schema({"unit_id": i64, "unit_weight": pl.Float64()})
-        unit_weights = _frame(db, "SELECT unit_id, weight FROM units", weights)
+        unit_weights = rows_frame(db, "SELECT unit_id, weight FROM units", weights)
         unit_names = units.join(unit_weights, on="unit_id", validate="1:1")
     names = (stored_responses, units, ballots)
     verify_scores(db, facts, names, measures=measures, candidates=candidates, details=details)

@@ -1,6 +1,6 @@
 """The tables of a run file, as numbered migrations. A released migration is never edited; a new one is added.
 
-Facts (scores) hold integer keys; text stands in the dimension tables. The three views spell the tables out
+Facts (scores) hold integer keys; text stands in the dimension tables. The four views spell the tables out
 in the words of the records: `sqlite3 run.viva 'select * from score_rows'` needs no program of ours.
 """
 
@@ -317,6 +317,46 @@ CREATE TABLE exclusions (
 CREATE INDEX exclusions_of_list ON exclusions (list_id);
 """
 
-MIGRATIONS = (_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS)
+# Evidence goes with its score. Many units rest on one passage, whose text stands once, found by its hash.
+_EVIDENCE = """
+CREATE TABLE passages (
+    passage_id INTEGER PRIMARY KEY,
+    hash       TEXT NOT NULL UNIQUE,
+    source     TEXT NOT NULL,
+    version    TEXT NOT NULL,
+    file       TEXT NOT NULL,
+    page       INTEGER,
+    "offset"   INTEGER,
+    quote      TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE evidence (
+    measure_id  INTEGER NOT NULL,
+    response_id INTEGER NOT NULL,
+    unit_id     INTEGER NOT NULL,
+    ballot_id   INTEGER NOT NULL,
+    pass_no     INTEGER NOT NULL,
+    place       INTEGER NOT NULL,
+    passage_id  INTEGER NOT NULL REFERENCES passages,
+    bearing     TEXT NOT NULL CHECK (bearing IN ('supports', 'contradicts', 'shown')),
+    PRIMARY KEY (measure_id, response_id, unit_id, ballot_id, pass_no, place),
+    FOREIGN KEY (measure_id, response_id, unit_id, ballot_id, pass_no) REFERENCES scores ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX evidence_of_passage ON evidence (passage_id);
+
+CREATE VIEW evidence_rows AS
+SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, iif(e.probe = '', e.edit, '') AS edit,
+       m.metric, m.criterion, m.rater, v.pass_no, u.unit, l.ballot, v.place, p.source, p.version, p.file,
+       p.page, p."offset", p.quote, v.bearing
+FROM evidence v JOIN passages p USING (passage_id) JOIN measures m USING (measure_id)
+     JOIN responses r USING (response_id) JOIN items i USING (item_id) JOIN benchmarks b USING (benchmark_id)
+     JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id) JOIN units u USING (unit_id)
+     JOIN ballots l USING (ballot_id) WHERE i.current = 1;
+"""
+
+MIGRATIONS = (
+    *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
+    _EVIDENCE,
+)
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
 from vivavoce.core.errors import InputError
+from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
 from vivavoce.core.tables import LISTS
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
 from vivavoce.store.hashes import response_hash
+from vivavoce.store.passages import ScoreKey
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.table_hashes import check_table_hashes, renew_table_hashes
@@ -312,28 +314,17 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
         )
         return int(present.fetchone()[0])
 
+    rows = []
+    evidence: dict[ScoreKey, Sequence[Evidence]] = {}
     for score in scores:
         if score.unit is not None and score.unit not in units:
             units[score.unit] = unit(score.unit)
-    insert_scores(
-        db,
-        measure,
-        [
-            (
-                measure,
-                score.response,
-                units[score.unit],
-                ballots[score.ballot],
-                score.pass_no,
-                score.position,
-                score.value.value,
-                STATUSES.index(score.value.status),
-                _json(dict(score.value.parts)) if score.value.parts else None,
-                score.value.note,
-            )
-            for score in scores
-        ],
-    )
+        key = (measure, score.response, units[score.unit], ballots[score.ballot], score.pass_no)
+        value, parts = score.value, _json(dict(score.value.parts)) if score.value.parts else None
+        rows.append((*key, score.position, value.value, STATUSES.index(value.status), parts, value.note))
+        if value.evidence:
+            evidence[key] = value.evidence
+    insert_scores(db, measure, rows, evidence)
 
 
 def _ballots(db: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:

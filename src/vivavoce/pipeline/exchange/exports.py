@@ -24,6 +24,7 @@ from vivavoce.pipeline.load import select_items
 from vivavoce.privacy.redaction import redactor
 from vivavoce.store.checksums import delete_scores
 from vivavoce.store.integrity import check_texts, refuse_damaged
+from vivavoce.store.passages import drop_unused_passages
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import put_provenance
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
 
 Form = Literal["parquet", "csv"]
 TABLES = (
-    *("items", "responses", "scores", "estimates", "measures", "benchmarks", "exclusions", "findings"),
-    "provenance",
-    "calls",
+    *("items", "responses", "scores", "evidence", "estimates", "measures", "benchmarks", "exclusions"),
+    *("findings", "provenance", "calls"),
 )
 
 
@@ -201,6 +201,7 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
     ):
         db.execute(statement)
+    drop_unused_passages(db)
     renew_table_hashes(db)
     return calls_by_purpose
 

@@ -23,6 +23,7 @@ from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
 from vivavoce.store.label_draws import DRAW_EVENT
+from vivavoce.store.passages import drop_unused_passages
 from vivavoce.store.read import hashed_items, items_by_id
 from vivavoce.store.read import measures as measures_of
 from vivavoce.store.redacted import VERB
@@ -66,6 +67,7 @@ def redact_run(db: sqlite3.Connection, of: str, unscored: Mapping[str, Sequence[
     _redact_items(db, mark)
     _redact_responses(db, mark)
     _redact_scores(db, mark)
+    _redact_passages(db, mark)
     _redact_exclusions(db, mark)
     _redact_calls(db, mark)
     _redact_journals(db)
@@ -176,6 +178,17 @@ def _redact_scores(db: sqlite3.Connection, mark: Mark) -> None:
     db.execute("UPDATE scores SET parts = hidden_parts(parts) WHERE parts IS NOT NULL")
 
 
+def _redact_passages(db: sqlite3.Connection, mark: Mark) -> None:
+    """A file's name may be a title that a model cited, and by the hash of a source texts can be tried out."""
+    drop_unused_passages(db)
+    names = ("source", "version", "file", "quote")
+    rows = db.execute(f"SELECT passage_id, {', '.join(names)} FROM passages").fetchall()
+    db.executemany(
+        f"UPDATE passages SET ({', '.join(names)}) = (?, ?, ?, ?) WHERE passage_id = ?",
+        [(*(mark(text, name) for text, name in zip(texts, names, strict=True)), key) for key, *texts in rows],
+    )
+
+
 def _redact_exclusions(db: sqlite3.Connection, mark: Mark) -> None:
     """Our loaders' reasons hold no text of a row; those of others may."""
     db.create_function("hidden_reason", 1, lambda reason: mark(reason, "reason"))
@@ -231,6 +244,8 @@ def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
     if name == "provenance":
         bodies = [json.dumps(_without_words(json.loads(body)), ensure_ascii=False) for body in table["body"]]
         return table.with_columns(body=pl.Series(bodies, dtype=pl.String))
+    if name == "evidence":
+        return table.with_columns(version=pl.lit("[redacted]"), file=pl.lit("[redacted]"))
     return without_reasons(table) if name == "exclusions" else table
 
 

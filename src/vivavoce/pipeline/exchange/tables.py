@@ -14,6 +14,7 @@ from vivavoce.core.tables import SCORES
 from vivavoce.pipeline.exchange.export_folder import MADE_BY
 from vivavoce.store import read
 from vivavoce.store.damage import decoding
+from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
 
 Estimates = Callable[[], Sequence[Mapping[str, Any]]]
@@ -112,6 +113,7 @@ _READ: Mapping[str, Callable[[sqlite3.Connection], pl.DataFrame]] = {
     "items": read.items,
     "responses": read.responses,
     "scores": _scores,
+    "evidence": evidence_rows,
     "measures": _measures,
     "benchmarks": _benchmarks,
     "exclusions": exclusion_rows,
@@ -145,6 +147,7 @@ _TABLES = {
     "items": "The questions: a row per item and variant.",
     "responses": "The answers, raw: a row per item, variant, candidate, repeat, edit and probe.",
     "scores": "The marks: a row per answer, measure, pass and ballot.",
+    "evidence": "What marks rest on: a row per passage that a mark was checked against.",
     "estimates": "What each candidate scored by each measure, with 95% intervals.",
     "measures": "What gave the marks: a row per criterion of a metric.",
     "benchmarks": "The exams, with source, licence and known faults.",
@@ -174,7 +177,7 @@ MEANINGS = {
     "rubric": "points that answers are marked by, each with its weight, as JSON",
     "context": "what is shown besides the question",
     "weight": "how many questions of the benchmark it stands for in a sample of them; 1 if all were asked",
-    "source": "where it comes from",
+    "source": "where it comes from. Evidence: the collection of documents, `context` or `citation`",
     "origin": "what made the item in this run; null for one of the exam",
     "meta": "further fields, as JSON",
     "candidate": "who answered",
@@ -217,7 +220,12 @@ MEANINGS = {
     "access": "open, registered, credentialed or own",
     "citation": "what to cite",
     "faults": "what is known to be wrong with it (a list)",
-    "file": "the file of the exam in which the row stands",
+    "file": "exclusions: the file of the exam in which the row stands. Evidence: the document of the passage",
+    "version": "the hash of what was read of the source",
+    "page": "the page of the document, from 1; null where it has none",
+    "offset": "characters before the passage in the document's text, or in the page's; null where not known",
+    "quote": "the passage, word for word",
+    "bearing": "what the passage does to the unit: supports, contradicts, or shown (it only was shown)",
     "row": "the row's number in its file, or the id that it bears there",
     "made_at": "when, in UTC",
     "study": "which study, or compare",
@@ -280,12 +288,13 @@ holds it whole.
 
 _REDACTED = """
 Texts are redacted: in place of the text of a question, its options, answers, references, steps and context,
-of a candidate's answer, log-likelihoods and reasoning, of a note, an error and of further fields (meta,
-parts) stands a mark such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal marks in these
-files; the key of the marks was thrown away. Texts under 16 characters are all [redacted: short]. A record of
-log-likelihoods is such a text as a whole: its figures are redacted with it, and no score can be computed
-again from these files. Numbers in other columns, ids, categories, labels of candidates with their settings,
-findings and provenance stand as they are: look through them before you pass this on.
+of a candidate's answer, log-likelihoods and reasoning, of a note, an error, a quoted passage and of further
+fields (meta, parts) stands a mark such as [redacted: 123 characters, hmac 1a2b3c4d]. Equal texts have equal
+marks in these files; the key of the marks was thrown away. Texts under 16 characters are all
+[redacted: short]. A record of log-likelihoods is such a text as a whole: its figures are redacted with it,
+and no score can be computed again from these files. Numbers in other columns, ids, categories, labels of
+candidates with their settings, findings and provenance stand as they are: look through them before you pass
+this on.
 """
 
 _CHOSEN = """

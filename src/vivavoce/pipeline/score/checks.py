@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Any, get_args
 
 from vivavoce.core.errors import MetricError
+from vivavoce.core.evidence import Bearing, Evidence
 from vivavoce.core.records import (
     Criterion,
     Direction,
@@ -20,6 +21,7 @@ from vivavoce.core.records import (
     Unit,
     Value,
 )
+from vivavoce.core.text import one_line
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.models.candidates import may_return_logprobs
@@ -47,6 +49,8 @@ def check_declared(metric: Metric) -> None:
             )
         if c.low is not None and c.high is not None and not c.low < c.high:
             raise MetricError(f"{what}: its range must run upwards, not from {c.low} to {c.high}.")
+        if c.smallest_difference is not None and not c.smallest_difference > 0:
+            raise MetricError(f"{what}: smallest_difference must be above 0, not {c.smallest_difference}.")
 
 
 def check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
@@ -164,6 +168,7 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
         why = f"value and parts must be numbers, not {value.value!r} and {value.parts!r}."
         raise metric_error(metric, row, why) from None
     note = value.note and str(value.note)
+    evidence = _evidence(metric, row, value) if value.evidence else ()
     if (value.status == "ok") != (number is not None):
         score = Value(number, parts, note, value.status)
         raise metric_error(metric, row, f"a value goes with status ok and with no other, not {score!r}.")
@@ -172,7 +177,7 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
     if number is None:
         if value.status in ("unanswered", "unreadable"):
             check_silence(metric, row, criterion)
-        return Value(None, parts, note, value.status)
+        return Value(None, parts, note, value.status, evidence)
     low = -math.inf if criterion.low is None else criterion.low
     high = math.inf if criterion.high is None else criterion.high
     # 1.0000000000000002 is 1: rounding in the last digits is no mistake of the metric's.
@@ -184,4 +189,18 @@ def _value(metric: Metric, row: Row, value: Any, criterion: Criterion) -> Value:
             f"{criterion.criterion} = {number} lies outside its declared range {low:g} to {high:g}. "
             "Mend the metric; nothing of this batch was stored.",
         )
-    return Value(inside, parts, note)
+    return Value(inside, parts, note, evidence=evidence)
+
+
+def _evidence(metric: Metric, row: Row, value: Value) -> tuple[Evidence, ...]:
+    """What the value rests on; `MetricError` for what is no passage at a place."""
+    for passage in value.evidence:
+        if not isinstance(passage, Evidence) or not passage.is_sound:
+            bearings = ", ".join(get_args(Bearing))
+            raise metric_error(
+                metric,
+                row,
+                f"evidence is of Evidence, with texts, a page from 1 or null, an offset from 0 or null and a "
+                f"bearing of {bearings}, not {one_line(repr(passage), 120)}.",
+            )
+    return tuple(value.evidence)
