@@ -41,7 +41,8 @@ def study(
     margin: Annotated[
         float | None,
         typer.Option(
-            help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters.",
+            help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters; "
+            "facts: smallest difference of precision that matters.",
             metavar="NUMBER",
         ),
     ] = None,

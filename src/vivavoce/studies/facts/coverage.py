@@ -73,7 +73,7 @@ def precision(table: FactTable) -> Iterator[FactsRow]:
     """Precision by candidate, macro and pooled, with bounds."""
     for candidate in table.candidates:
         part = table.of(candidate)
-        yield _macro(part, facts_row(table, "precision", "precision", candidate=candidate))
+        yield precision_row(part, facts_row(table, "precision", "precision", candidate=candidate))
         yield _pooled(part, facts_row(table, "precision", "pooled_precision", candidate=candidate))
 
 
@@ -86,10 +86,11 @@ def by_category(table: FactTable) -> Iterator[FactsRow]:
             inside = pl.col("category") == category
             of_category = part._replace(facts=part.facts.filter(inside), answers=part.answers.filter(inside))
             row = facts_row(table, "category", "precision", candidate=candidate, contrast=category)
-            yield _macro(of_category, row)
+            yield precision_row(of_category, row)
 
 
-def _macro(part: FactTable, row: FactsRow) -> FactsRow:
+def precision_row(part: FactTable, row: FactsRow) -> FactsRow:
+    """The row with the macro precision of a part, with its bounds."""
     items = by_item(part.answers)
     row = replace(row, n_answers=part.answers.height, n_units=int(part.answers["settled"].sum()))
     row = _with(row, items, "precision")

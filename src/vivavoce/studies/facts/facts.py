@@ -6,7 +6,11 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.facts.coverage import by_category, coverage, precision
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
+from vivavoce.studies.facts.false_facts import false_facts
+from vivavoce.studies.facts.kinds import by_severity
+from vivavoce.studies.facts.length import length, length_sentences
 from vivavoce.studies.facts.rows import FactsRow
+from vivavoce.studies.facts.temperatures import temperature_sentences, temperatures
 from vivavoce.studies.intervals import interval_text
 from vivavoce.studies.score_table import ScoreTable
 from vivavoce.studies.study import Study
@@ -33,6 +37,7 @@ class Facts(Study):
     row = FactsRow
     special = True
     needs = ("units",)
+    margin: float | None = None
 
     def applies_to(self, scores: ScoreTable) -> bool:
         """Where facts were scored."""
@@ -45,18 +50,30 @@ class Facts(Study):
         of them. `precision`: the share of right facts among those with a verdict that is a score, of each
         answer and then over answers (`precision`) and over all facts (`pooled_precision`); `bound_low` and
         `bound_high` take everything without a score for wrong, then for right. `category`: precision by
-        category; no category is held against another. Fewer than 10 cases show counts only.
+        category; no category is held against another. `severity`: pooled precision by what an error in a fact
+        would do. `length`: rank correlation and slope of precision with the units and characters of answers;
+        `dropped`: what is lost, and what the score becomes, if one verdict that is none drops an answer.
+        `shared`: false facts, how many of them several candidates state, and those that come most often.
+        `temperature`: candidates that differ in their temperature alone, and neighbours compared, p by Holm
+        over all neighbours of the call, with a verdict by `margin`. Fewer than 10 cases show counts only.
         """
         rows: list[FactsRow] = []
         sentences: list[str] = []
         notes = [CONFLICT_ONLY]
-        for table in fact_tables(scores):
+        tables = list(fact_tables(scores))
+        for table in tables:
             precisions = list(precision(table))
             counts = list(coverage(table))
-            rows += [*counts, *precisions, *by_category(table)]
+            lengths = list(length(table))
+            rows += [*counts, *precisions, *by_category(table), *by_severity(table), *lengths]
+            rows += false_facts(table)
             sentences += _precision_sentences(table, precisions, counts)
+            sentences += length_sentences(table, lengths)
             if table.passes > 1:
                 notes.append(f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}")
+        of_temperature = temperatures(tables, self.margin)
+        rows += of_temperature
+        sentences += temperature_sentences(of_temperature)
         return self.finding(rows, "\n".join(sentences) or NOTHING, notes if rows else ())
 
 

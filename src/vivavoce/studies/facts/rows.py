@@ -37,6 +37,7 @@ class FactsRow(MeasureRow):
     family: int | None = None
     margin: float | None = None
     verdict_code: str | None = None
+    favours: str | None = None
     text: str | None = None
     reason: str | None = None
 
