@@ -1,8 +1,8 @@
 """Sixty facts and the documents that bear them, over thirty documents of all kinds."""
 
 import pytest
-
 from tests.retrieval.library import FACTS, NOTES, WITHOUT, write_library
+
 from vivavoce.retrieval.index import open_source
 
 

@@ -11,7 +11,7 @@ class Document(NamedTuple):
 
     `texts` are its pages in order where it is `paged`, as a PDF is, else one text. Line ends are line
     feeds and control characters are replaced; beyond that each text is what was read, and every quote stands
-    in it.
+    in it. The text of a row begins with its title.
     """
 
     name: str

@@ -199,8 +199,11 @@ def _row(name: str, line: str) -> Document:
     text = next((fields[key] for key in ("text", "content", "contents") if key in fields), None)
     if not isinstance(text, str):
         raise Unusable('no string under "text"')
-    url = fields.get("url") or fields.get("id")
-    return Document(name, (_checked(plain(text)),), False, _word(fields.get("title")), _word(url))
+    text = _checked(plain(text))
+    title, url = _word(fields.get("title")), _word(fields.get("url") or fields.get("id"))
+    if title and not text.startswith(title):
+        text = f"{title}\n\n{text}"  # a row seldom names what it is about: its title does
+    return Document(name, (text,), False, title, url)
 
 
 def _word(value: Any) -> str:

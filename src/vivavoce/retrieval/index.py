@@ -1,7 +1,7 @@
 """`open_source`: a folder becomes an index of passages once per version, and is searched by BM25.
 
 Scores are BM25 as Lucene computes it (Robertson and Zaragoza 2009; bm25s, Lù 2024) with k1 = 1.5, b = 0.75,
-over `terms`. A document's title counts for each of its passages and stands in none.
+over `terms`. A document's title counts for each of its passages, also where it does not stand in it.
 """
 
 import json
@@ -273,9 +273,10 @@ def _passages(documents: Sequence[Document]) -> Iterator[tuple[tuple[int, int, i
         title = terms(document.title)
         for page, text in enumerate(document.texts):
             for span in passage_spans(text):
-                passage_terms = terms(text[span.start : span.end])
-                if passage_terms:
-                    yield (number, page, span.start, span.end - span.start), [*title, *passage_terms]
+                passage = text[span.start : span.end]
+                if passage_terms := terms(passage):
+                    more = [] if document.title in passage else title
+                    yield (number, page, span.start, span.end - span.start), [*more, *passage_terms]
 
 
 def _without_text(folder: Folder, skipped: Sequence[Skipped]) -> InputError:
