@@ -14,6 +14,7 @@ from tests.retrieval.pdfs import encrypted, objects, pdf
 
 from vivavoce.core.errors import InputError
 from vivavoce.retrieval import folder as folder_module
+from vivavoce.retrieval import reader_process
 from vivavoce.retrieval.documents import Unusable
 from vivavoce.retrieval.index import open_source
 from vivavoce.retrieval.reader_process import FileReader
@@ -200,7 +201,8 @@ def test_a_form_that_shows_itself_ends(folder):
     assert open_source(folder({"a.pdf": one_page(stream(b"/X Do"), form)})).search("words")
 
 
-def test_a_file_that_takes_too_long_is_given_up_and_the_next_is_read(folder):
+def test_a_file_that_takes_too_long_is_given_up_and_the_next_is_read(folder, monkeypatch):
+    monkeypatch.setattr(reader_process, "SECONDS_PER_BYTE", 0)
     attributes = b" ".join(b"a%d=1" % k for k in range(100_000))
     path = folder({"slow.html": b"<p " + attributes + b">words", "next.html": b"<p>Words"})
     with FileReader(seconds=2) as reader:
@@ -222,9 +224,23 @@ def test_a_file_that_ends_its_reader_is_named_and_the_next_is_read(folder):
         assert "Words" == reader.document(path / "a.html", "a.html")[0].text()
 
 
-def test_the_reader_gets_no_key(folder, monkeypatch):
-    from vivavoce.retrieval import reader_process
+def test_a_module_in_the_folder_we_are_in_is_not_run(folder, monkeypatch):
+    path = folder({"a.html": "<p>Words", "json.py": "1/0", "lxml.py": "1/0"})
+    monkeypatch.chdir(path)
+    assert open_source(".").search("words")
 
+
+def test_no_reason_holds_a_control_character(folder, monkeypatch):
+    def document(self, path, name):
+        raise Unusable("broken \x1b[31m at \udc80")
+
+    monkeypatch.setattr(FileReader, "document", document)
+    source = open_source(folder({**SOUND, "a.pdf": "x"}))
+    assert {"a.pdf": "broken \ufffd[31m at \ufffd"} == reasons(source)
+    assert source.skipped == open_source(source.path).skipped
+
+
+def test_the_reader_gets_no_key(folder, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     process = reader_process._started()
     try:

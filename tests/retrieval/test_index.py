@@ -10,6 +10,8 @@ import pytest
 from tests.retrieval.pdfs import pdf
 
 from vivavoce.core.errors import InputError, MetricError
+from vivavoce.retrieval import index_cache
+from vivavoce.retrieval.folder import open_folder
 from vivavoce.retrieval.index import FLOOR, open_source
 
 FILES = {
@@ -185,6 +187,24 @@ def test_nothing_is_pickled_and_nothing_lies_in_the_source(folder, cache):
     assert {".npy", ".json", ".jsonl"} == {f.suffix for f in cache.rglob("*") if f.is_file()}
     for file in cache.rglob("*.npy"):
         assert np.load(file, allow_pickle=False).size
+
+
+def test_processes_that_build_at_once_leave_one_index(folder, cache):
+    path = folder(FILES)
+    code = (
+        f"from vivavoce.retrieval.index import open_source; print(open_source({str(path)!r}).search('gout'))"
+    )
+    environment = {"PYTHONPATH": ":".join(sys.path), "XDG_CACHE_HOME": str(cache.parent)}
+    leftover = index_cache.place(cache, open_folder(path).version)
+    (leftover.parent / f".{leftover.name}.12345678.part").mkdir(parents=True)  # of a process that was killed
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert 1 == len({process.communicate()[0] for process in running})
+    assert {0} == {process.returncode for process in running}
+    assert 0 == open_source(path).builds
+    assert [leftover] == list(leftover.parent.iterdir())
 
 
 def test_without_a_place_for_the_cache_the_index_is_built_each_time(folder, tmp_path):

@@ -19,6 +19,7 @@ from vivavoce.retrieval.terms import terms
         ("loss diagnosis", ["loss", "diagnosis"]),
         ("long-acting beta-blockers", ["long", "acting", "beta", "blocker"]),
         ("hyper-\ntension", ["hypertension"]),
+        ("anaemia haemorrhages immunisation", ["anemia", "hemorrhage", "immunization"]),
         ("CD4+ and vitamin A", ["cd4+", "vitamin", "a"]),
         ("The of and it is not", []),
         ("Müller ﬁbrosis µg", ["muller", "fibrosis", "μg"]),

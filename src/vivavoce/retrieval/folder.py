@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json
-from vivavoce.core.text import is_blank, one_line, printable
+from vivavoce.core.text import is_blank, one_line, printable, xml_text
 from vivavoce.retrieval.documents import MOST_CHARACTERS, Document, Skipped, Unusable
 from vivavoce.retrieval.extraction import decoded, plain
 from vivavoce.retrieval.reader_process import READERS, FileReader
@@ -134,7 +134,7 @@ def read_documents(folder: Folder) -> tuple[list[Document], list[Skipped]]:
                 documents += more
                 skipped += without
             except Unusable as error:
-                skipped.append(Skipped(file.name, str(error)))
+                skipped.append(Skipped(file.name, xml_text(str(error))))  # a library may quote the file
             except OSError as error:
                 skipped.append(Skipped(file.name, f"it cannot be read: {error.strerror or error}"))
             _refuse_changed(folder, file)

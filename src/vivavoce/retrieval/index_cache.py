@@ -61,6 +61,8 @@ def store(folder: Path, write: Callable[[Path], None]) -> bool:
             file.chmod(0o600)
         _discard(folder)
         draft.rename(folder)
+        for draft_of_others in folder.parent.glob(f".{folder.name}.*"):  # such as one of a killed process
+            _discard(draft_of_others)
     except OSError:
         return is_sound(folder)  # another process may have been first
     finally:

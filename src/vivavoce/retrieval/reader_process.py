@@ -18,7 +18,9 @@ from vivavoce.core.extras import require_extras
 from vivavoce.retrieval.documents import Document, Unusable
 
 SECONDS = 60.0
-"""For one file. pypdf reads some 20 pages a second and more."""
+"""For one file."""
+SECONDS_PER_BYTE = 1e-5
+"""Beyond that: a textbook of 20 MB has four minutes."""
 MOST_MEMORY = 3 << 30
 """Bytes of the process, where the system can limit them."""
 READERS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".xhtml": "html"}
@@ -48,7 +50,8 @@ class FileReader:
         require_extras(_PACKAGES[kind], f"a {kind.upper()} file")
         process = self._process = self._process or _started()
         requests, replies = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
-        timer = Timer(self.seconds, process.kill)
+        seconds = self.seconds + SECONDS_PER_BYTE * path.stat().st_size
+        timer = Timer(seconds, process.kill)
         timer.start()
         try:
             requests.write(json.dumps([kind, str(path), name]) + "\n")
@@ -61,7 +64,7 @@ class FileReader:
             timer.cancel()
         if not line.endswith("\n"):
             self._end()
-            slow = f"reading it takes longer than {self.seconds:g} seconds"
+            slow = f"reading it takes longer than {seconds:.0f} seconds"
             raise Unusable(slow if timed_out else "reading it ended the program that read it")
         reply: dict[str, Any] = json.loads(line)
         if "document" not in reply:
@@ -80,7 +83,8 @@ def _started() -> "subprocess.Popen[str]":
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     variables |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "vivavoce.retrieval.reader_process"],
+        # -P: a module in the folder where the user stands is not ours
+        [sys.executable, "-P", "-m", "vivavoce.retrieval.reader_process"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True, encoding="utf-8", env=variables,
     )  # fmt: skip

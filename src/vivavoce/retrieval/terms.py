@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from vivavoce.core.text import clinical_tokens
+from vivavoce.reading.spelling import one_spelling
 
 _STOP_WORDS = """
 about above after again all also although am among an and any are as at be because been before being below
@@ -32,7 +33,8 @@ def terms(text: str) -> list[str]:
 
     They are `clinical_tokens`, so 2.5 mg, 25 mg and 2,500 mg are three doses. For searching, a comparator is
     left out (`<50` meets `50`), 2.50 is 2.5, compounds and units fall into their parts, plurals lose their s,
-    Chinese, Japanese and Korean words become pairs of characters, and a word broken at a line end is joined.
+    spellings are American (`anaemia` meets `anemia`), Chinese, Japanese and Korean words become pairs of
+    characters, and a word broken at a line end is joined.
     """
     joined = _HYPHENATED.sub("", text).replace("’", "'")
     return [term for token in clinical_tokens(joined) for term in _terms_of(token)]
@@ -41,7 +43,7 @@ def terms(text: str) -> list[str]:
 def _terms_of(token: str) -> Iterator[str]:
     if token.isascii() and token.isalpha():
         if token not in STOP_WORDS:
-            yield _singular(token)
+            yield _base(token)
         return
     bare = token.lstrip(_COMPARED)
     if _NUMBER.fullmatch(bare):
@@ -51,11 +53,15 @@ def _terms_of(token: str) -> Iterator[str]:
         if not word or word in STOP_WORDS:
             continue
         for script in _SCRIPTS.findall(word):
-            yield from _pairs(script) if _WORD.match(script) else (_singular(script),)
+            yield from _pairs(script) if _WORD.match(script) else (_base(script),)
 
 
 def _pairs(word: str) -> Iterator[str]:
     yield from (word[k : k + 2] for k in range(max(1, len(word) - 1)))
+
+
+def _base(word: str) -> str:
+    return one_spelling(_singular(word))
 
 
 def _singular(word: str) -> str:
