@@ -204,13 +204,17 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
         raise InputError(f"{benchmark}: its items name more than one benchmark: give all of them the same.")
 
 
-def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
+def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]:
     """A sample of items, stratified by category, each with the number of items that it stands for.
 
     `size` is a number of items or a share such as '10%'. Variants stay with their item. Every category gets
-    its share, one item at least. The ids alone decide which are drawn, so a larger sample holds the smaller
-    one. Raises `InputError` for a size that cannot be had.
+    its share, one item at least. The ids and the number of the draw alone decide which are drawn: a larger
+    sample of one draw holds the smaller one, and two draws share what chance lets them share. Raises
+    `InputError` for a size that cannot be had, and for a draw below 1.
     """
+    if draw < 1:
+        raise InputError(f"--draw {draw}: draws are numbered from 1.")
+    salt = "sample|" if draw == 1 else f"sample|draw {draw}|"
     strata: dict[str | None, list[str]] = {}
     for item in items:
         names = strata.setdefault(item.category, [])
@@ -221,7 +225,7 @@ def sampled(items: Sequence[Item], size: str) -> tuple[Item, ...]:
     weight: dict[str, float] = {}
     for names in strata.values():
         n = min(len(names), max(1, round(number * len(names) / total)))
-        ordered = sorted(names, key=lambda name: hashlib.sha256(f"sample|{name}".encode()).digest())
+        ordered = sorted(names, key=lambda name: hashlib.sha256(f"{salt}{name}".encode()).digest())
         weight |= dict.fromkeys(ordered[:n], len(names) / n)
     return tuple(replace(item, weight=weight[item.item]) for item in items if item.item in weight)
 

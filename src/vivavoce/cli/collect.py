@@ -99,6 +99,10 @@ def collect(
             metavar="SHARE",
         ),
     ] = None,
+    draw: Annotated[
+        int,
+        typer.Option(help="Which sample of that size; each needs a run of its own.", metavar="N"),
+    ] = 1,
     providers: Providers = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be asked and sent, and its cost; ask nothing.")
@@ -143,6 +147,7 @@ def collect(
             confidence=confidence,
             preset=preset,
             sample=sample,
+            draw=draw,
             providers=providers,
             dry_run=dry_run,
             max_cost=max_cost,

@@ -155,9 +155,10 @@ class Run(RunTables):
         system: str | None = None, prompt: str | Path | None = None, shots: int | None = None,
         chat_template: bool | None = None, confidence: bool = False,
         preset: Literal["published"] | None = None, sample: str | int | None = None,
-        providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
-        timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False, allow: Sequence[str] = (),
-        allow_phi: bool = False, progress: Callable[[UsageCounter, int], None] | None = None,
+        draw: int = 1, providers: str | Path | None = None, dry_run: bool = False,
+        max_cost: float | None = None, timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False,
+        allow: Sequence[str] = (), allow_phi: bool = False,
+        progress: Callable[[UsageCounter, int], None] | None = None,
     ) -> Finding:  # fmt: skip
         """Ask models every question, and store each response as it comes; call it again to resume.
 
@@ -166,11 +167,11 @@ class Run(RunTables):
         generated. Settings from `temperature` to `confidence` are for every model whose spec does not state
         them; `confidence` asks for a last line that states one. `preset` fills in those that the benchmark
         was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
-        weigh them. `dry_run` asks no model and
-        says what would be asked. A request takes `timeout_total` seconds at most, over all its attempts and
-        the waits between them. `offline` allows connections to this machine only; a credentialed benchmark
-        goes to the hosts of `allow` only; items that look like patient data leave this machine only with
-        `allow_phi`.
+        weigh them; another `draw` is another sample of that size, for a run of its own. `dry_run` asks no
+        model and says what would be asked. A request takes `timeout_total` seconds at most, over all its
+        attempts and the waits between them. `offline` allows connections to this machine only; a credentialed
+        benchmark goes to the hosts of `allow` only; items that look like patient data leave this machine only
+        with `allow_phi`.
         """
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
@@ -181,6 +182,7 @@ class Run(RunTables):
             repeats=repeats,
             preset=preset,
             sample=None if sample is None else str(sample),
+            draw=draw,
             providers=None if providers is None else Path(providers),
             generated_items=partial(made_items, self.file),
             stored_labels=[c.candidate for c in self.candidates],

@@ -49,11 +49,19 @@ def _benchmarks(c: "ReportData") -> str:
         return ""
     samples = sampled(c.items)
     sentences += samples
-    if samples and any(step.get("sample") for step in c.provenance if step["verb"] == "collect"):
-        sentences.append("It was drawn by category, in an order that follows from the questions' ids alone.")
+    sentences += _draws(c) if samples else ()
     if c.selection:
         sentences.append(f"Only the items of {c.selection} were used.")
     return " ".join(sentences)
+
+
+def _draws(c: "ReportData") -> Iterator[str]:
+    """What a sample that was collected here follows from."""
+    steps = [step for step in c.provenance if step["verb"] == "collect" and step.get("sample")]
+    draws = and_so(str(n) for n in sorted({step.get("draw", 1) for step in steps} - {1}))
+    if steps:
+        of = f"s' ids and the number of the draw, {draws}" if draws else "s' ids alone"
+        yield f"It was drawn by category, in an order that follows from the question{of}."
 
 
 def _benchmark(benchmark: "Benchmark", items: pl.DataFrame, counted: "CaseCount | None") -> str:

@@ -52,7 +52,7 @@ def merge(target: RunFile, source: RunFile, *, by_repeats: Collection[str] = ())
         before = _counts(db)
         _refuse(db, source, *_OTHER_WORDING)
         _refuse(db, source, *_OTHER_FORM)
-        for query in (*_OTHER_SAMPLE, *_OTHER_EXCLUSIONS):
+        for query in (*_OTHER_SAMPLE, _OTHER_DRAW, *_OTHER_EXCLUSIONS):
             _refuse(db, source, *query)
         db.execute("CREATE TEMP TABLE by_repeats (signature TEXT)")
         db.executemany("INSERT INTO temp.by_repeats VALUES (?)", [(signature,) for signature in by_repeats])
@@ -169,6 +169,19 @@ _OTHER_SAMPLE = (
         "an item of {0} stands for {2:g} questions of the exam there and for {3:g} here: another sample was "
         "asked.",
     ),
+)
+_DRAWS = (
+    "(SELECT DISTINCT b.benchmark, coalesce(json_extract(p.body, '$.draw'), 1) AS draw FROM {0}.provenance p "
+    "JOIN {0}.benchmarks b ON b.spec = json_extract(p.body, '$.benchmark') "
+    "WHERE p.verb = 'collect' AND json_extract(p.body, '$.sample') IS NOT NULL)"
+)
+# Two draws of one size weigh alike, and together they would stand for twice the benchmark.
+_OTHER_DRAW = (
+    "t.benchmark, t.draw, o.draw",
+    f"FROM {_DRAWS.format('theirs')} t JOIN {_DRAWS.format('main')} o USING (benchmark) "
+    "WHERE t.draw != o.draw",
+    "draw {1} of a sample of {0} was asked there, and draw {2} here: together they are no sample. Keep draws "
+    "in runs of their own.",
 )
 # Reasons are words of a loader, which another version may say otherwise; which rows it was is a fact.
 _LEFT_OUT = (

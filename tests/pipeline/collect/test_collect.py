@@ -1,8 +1,10 @@
 """Every answer arrives, once: what is asked again, what is not, and what a run holds afterwards."""
 
 import asyncio
+import hashlib
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import polars as pl
@@ -10,6 +12,7 @@ import pytest
 from aiohttp import web
 
 import vivavoce as viva
+from vivavoce.benchmarks import load, sampled
 from vivavoce.core.errors import InputError, SpecError, StoreError
 from vivavoce.models.engine import scheduler
 from vivavoce.pipeline.collect import leases
@@ -343,6 +346,64 @@ def test_a_run_with_another_sample_is_refused_and_nothing_is_asked(exam, endpoin
             run.collect(sized(exam), models=["vllm/m"], sample=other)
     assert 10 == len(server.seen)
     assert 10 == one(run.collect(sized(exam), models=["vllm/m"], sample=10, repeats=2))["answered"]
+
+
+def test_the_first_draw_is_the_sample_of_before_and_others_are_as_large(exam):
+    items = load(sized(exam)).items
+    first = [item.item for item in sampled(items, "20%")]
+    rare = [item.item for item in items if item.category == "rare"]
+    before = sorted(rare, key=lambda name: hashlib.sha256(f"sample|{name}".encode()).digest())[:2]
+    assert set(before) == set(first) & set(rare)
+    assert sampled(items, "20%") == sampled(items, "20%", 1)
+    draws = [sampled(items, "20%", n) for n in range(1, 41)]
+    assert {len(first)} == {len(drawn) for drawn in draws}
+    assert 40 == len({frozenset(item.item for item in drawn) for drawn in draws})
+    assert all(len(items) == pytest.approx(sum(item.weight for item in drawn)) for drawn in draws)
+    assert draws[1] == sampled(items[::-1], "20%", 2)[::-1]
+    times = Counter(item.item for drawn in draws for item in drawn)
+    # each of 100 questions is in a fifth of 40 draws: 8 of them, with a standard deviation of 2.5
+    assert 100 == len(times)
+    assert max(times.values()) < 20
+
+
+def test_a_larger_sample_of_a_draw_holds_the_smaller_one(exam):
+    items = load(sized(exam)).items
+    small, large = ({item.item for item in sampled(items, size, 3)} for size in ("10%", "30%"))
+    assert small < large
+
+
+def test_another_draw_is_refused_in_the_same_run_and_the_same_one_joined(exam, tmp_path):
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(sized(exam), models=["baseline/echo"], sample=10, draw=2)
+    with pytest.raises(InputError, match=r"10 items, \d+ of which are not in this one\): ask for the same "):
+        run.collect(sized(exam), models=["baseline/echo"], sample=10)
+    assert 10 == one(run.collect(sized(exam), models=["baseline/reference"], sample=10, draw=2))["answered"]
+    assert 2 == json.loads(collected(run)[0])["draw"]
+
+
+def test_two_draws_are_not_merged(exam, tmp_path):
+    runs = [viva.open(tmp_path / f"{n}.viva") for n in (1, 2, 3)]
+    for run, draw in zip(runs, (1, 2, 2), strict=True):
+        run.collect(sized(exam), models=["baseline/echo"], sample=10, draw=draw)
+    with pytest.raises(InputError, match="draw 2 of a sample of exam was asked there, and draw 1 here"):
+        runs[0].merge(runs[1].file.path)
+    runs[1].merge(runs[2].file.path)
+    assert 10 == runs[1].items.height
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"draw": 2}, "--draw 2 says which sample is asked"), ({"sample": 5, "draw": 0}, "numbered from 1"),
+     ({"sample": 5, "draw": -1}, "--draw -1: draws are numbered from 1")],
+)  # fmt: skip
+def test_a_draw_that_cannot_be_had_is_refused(exam, tmp_path, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        viva.open(tmp_path / "run.viva").collect(sized(exam), models=["baseline/echo"], **options)
+
+
+def collected(run):
+    with run.file.reading() as db:
+        return [body for (body,) in db.execute("SELECT body FROM provenance WHERE verb = 'collect'")]
 
 
 def test_estimates_weigh_a_sample(exam, tmp_path):

@@ -309,9 +309,15 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
     planned = {(i.item, i.variant): i.weight for i in plan.items}
     sampled = any(weight != 1.0 for weight in (*stored.values(), *planned.values()))
     if stored and sampled and stored != planned:
+        n_others = len(stored.keys() - planned.keys())
+        why = (
+            f"not {len(planned)}"
+            if len(stored) != len(planned)
+            else f"{n_others} of which are not in this one"
+        )
         raise InputError(
-            f"{run.path} holds another sample of {benchmark} ({len(stored)} items, not "
-            f"{len(planned)}): ask for the same --sample, or use another run."
+            f"{run.path} holds another sample of {benchmark} ({len(stored)} items, {why}): ask for the same "
+            "--sample and --draw, or use another run."
         )
 
 

@@ -167,6 +167,7 @@ def plan_collect(
     repeats: int | None = None,
     preset: Literal["published"] | None = None,
     sample: str | None = None,
+    draw: int = 1,
     providers: Path | None = None,
     generated_items: Callable[[str], Sequence[Item]] = lambda benchmark: (),
     stored_labels: Collection[str] = (),
@@ -188,7 +189,7 @@ def plan_collect(
     n = _repeats(repeats, settings.pop("repeats", None), for_logprobs=bool(logprobs))
     candidates = _candidates(models, providers, settings, implied, stored_labels)
     names = [str(candidate.spec) for candidate in candidates]
-    items = loaded.items if sample is None else sampled(loaded.items, sample)
+    items = _asked_items(loaded.items, sample, draw)
     if logprobs and n > 1:
         raise SpecError(f"--repeats {n}: probabilities are asked once; leave --repeats out with --for.")
     tasks, inapplicable = _logprob_tasks(logprobs, items)
@@ -202,9 +203,19 @@ def plan_collect(
         "sample": sample,
         "preset": preset,
     }
+    record |= {} if sample is None else {"draw": draw}
     if tasks:
         record["for"] = [task.probe.name for task in tasks]
     return CollectPlan(loaded, items, candidates, n, record, requests, tasks, inapplicable)
+
+
+def _asked_items(items: tuple[Item, ...], sample: str | None, draw: int) -> tuple[Item, ...]:
+    """All items, or the sample of them."""
+    if sample is not None:
+        return sampled(items, sample, draw)
+    if draw != 1:
+        raise InputError(f"--draw {draw} says which sample is asked: give its size too, as --sample 10%.")
+    return items
 
 
 def _check_ranges(settings: Mapping[str, Any]) -> None:
