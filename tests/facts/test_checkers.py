@@ -118,8 +118,18 @@ def test_a_prompt_and_a_system_line_of_ones_own_are_asked(tmp_path: Path) -> Non
     (call,) = checker.calls([Claim("A < b.")])
     assert [("system", "Be brief."), ("user", "True or false?\n\nA < b.")] == list(call.request.messages)
     assert "openai/m(temperature=0.5)" == str(checker.model)
-    assert (file,) == checker.files
+    assert file in checker.files
     assert str(parse(spec)) == checker.name
+
+
+def test_passages_are_shown_even_where_ones_own_prompt_has_no_place_for_them(tmp_path: Path) -> None:
+    """An answer is shown to the checker that says whether it makes a statement, whatever asks about facts."""
+    file = tmp_path / "mine.md"
+    file.write_text("True or false?\n\n{{ text }}", encoding="utf-8")
+    for spec in (f"openai/m(prompt='{file}')", "cited(model=openai/m)"):
+        (call,) = checker_of(spec).calls([Claim("A is b.", (passage("They say A is b."),))])
+        (plain,) = checker_of("openai/m").calls([Claim("A is b.", (passage("They say A is b."),))])
+        assert plain.request.key == call.request.key
 
 
 def test_shipped_prompts_are_part_of_the_signature() -> None:

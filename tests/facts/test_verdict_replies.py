@@ -1,8 +1,11 @@
 """Replies of a checker: what is no verdict is named, and never guessed at."""
 
 import json
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vivavoce.core.evidence import Evidence
 from vivavoce.facts.checker import Claim
@@ -99,6 +102,9 @@ def test_several_facts_are_read_by_number() -> None:
         ("1. true\n2. true\n2. true\n3. false", ["true", "bad", "false"]),
         ("1. true\n2. maybe\n3. false\n4. false", ["true", "bad", "false"]),
         ("0. true\n1. true\n2. false", ["bad", "bad", "bad"]),
+        ("1. true\n2.5 mg is false\n2 mg is false\n3. false", ["true", "bad", "false"]),
+        ("| 1 | true |\n| 2 | false |\n**3.** true", ["true", "false", "true"]),
+        ('{"number": 1, "number": 2, "verdict": "true"}', ["bad", "bad", "bad"]),
         ("true, false, true", ["bad", "bad", "bad"]),
         ('{"verdicts": [{"number": 1, "verdict": "true"}, {"number": 2, "verd', ["true", "bad", "bad"]),
         ('{"verdicts": [{"number": NaN, "verdict": "true"}]}', ["bad", "bad", "bad"]),
@@ -233,3 +239,79 @@ def test_several_facts_each_have_their_own_passages() -> None:
     assert "the quote stands in no passage" == verdicts["Iron is given."].reason
     none = call.reader("1. supported\n2. supported")
     assert [("unverifiable", c.passages) for c in call.claims] == [v[::2] for v in none]
+
+
+_BITS = [
+    *(
+        "supported",
+        "contradicted",
+        "true",
+        "false",
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        ",",
+        ":",
+        "\\n",
+        "\n",
+        "1",
+        "2",
+        "0",
+        "NaN",
+    ),
+    *(
+        '{"verdict": "supported", "passage": 1, "quote": "It lowers"}',
+        '"number": 1,',
+        '"verdict":',
+        '"passage":',
+    ),
+    *("<think>", "</think>", FACT, "Metformin is given by mouth.", "1. ", "-", "1e999", "true or false"),
+]
+
+
+@given(st.lists(st.sampled_from(_BITS), max_size=25).map("".join), st.booleans())
+def test_whatever_comes_each_fact_has_one_verdict_and_a_score_has_its_passage(
+    reply: str, several: bool
+) -> None:
+    claims = [Claim(FACT, PAGES), Claim("Iron is given.", PAGES[1:])][: 1 + several]
+    (call,) = checker_of("openai/m", per_call=2).calls(claims)
+    verdicts = call.reader(reply)
+    assert len(call.claims) == len(verdicts)
+    for claim, verdict in zip(call.claims, verdicts, strict=True):
+        assert verdict.word in ("supported", "contradicted", "unverifiable")
+        assert len(claim.passages or ()) == len(verdict.evidence)
+        deciding = [e for e in verdict.evidence if e.bearing != "shown"]
+        assert (verdict.value is not None) == (len(deciding) == 1) == (verdict.reason is None)
+        assert all(any(e.quote in p.quote for p in claim.passages or ()) for e in verdict.evidence)
+
+
+@given(st.lists(st.sampled_from(_BITS), max_size=25).map("".join), st.integers(1, 3))
+def test_without_passages_nothing_is_contradicted(reply: str, n: int) -> None:
+    (call,) = checker_of("openai/m", per_call=3).calls(Claim(f"Fact {k} is so.") for k in range(n))
+    verdicts = call.reader(reply)
+    assert n == len(verdicts)
+    for verdict in verdicts:
+        assert verdict.word in ("true", "false", "bad")
+        assert (verdict.word == "bad") == (verdict.reason is not None)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"' * 450_000,
+        '{"a": [' * 120_000,
+        '{"number": 1}' * 70_000,
+        "1. true\n" * 110_000,
+        "1" * 900_000,
+        '{"a":1e9}' * 99_000,
+    ],
+    ids=["braces", "depth", "objects", "lines", "digits", "numbers"],
+)
+def test_a_reply_that_goes_on_for_ever_is_read_in_a_moment(reply: str) -> None:
+    claims = [Claim(f"Fact {k} is so.", PAGES) for k in range(50)]
+    (call,) = checker_of("openai/m", per_call=50).calls(claims)
+    start = time.process_time()
+    assert {"unverifiable"} == {verdict.word for verdict in call.reader(reply)}
+    assert time.process_time() - start < 5

@@ -44,7 +44,7 @@ class ModelChecker(Checker):
     @property
     def files(self) -> tuple[Path, ...]:  # type: ignore[override]
         """The prompts."""
-        names = [*((self.prompt,) if self.prompt else _SHIPPED_PROMPTS)]
+        names = [self.prompt, "facts_evidence"] if self.prompt else [*_SHIPPED_PROMPTS]
         if self.system and _PROMPT_NAME.fullmatch(self.system):
             names.append(self.system)
         return tuple(map(prompts.file_of, names))
@@ -132,6 +132,8 @@ def _single_prompt(claims: tuple[Claim, ...], prompt: str | None) -> tuple[str, 
     parts = {"fact": fenced("statement", claim.text), "text": claim.text}
     if claim.passages is None:
         return _filled(prompt or "facts_check", ("statement",), parts), None
+    if prompt and "passages" not in prompts.load(prompt).variables:
+        prompt = None  # such as for what an answer must state, which the answer is the evidence of
     parts["passages"] = _passages(claim.passages)
     return _filled(prompt or "facts_evidence", ("statement", "passage"), parts), _EVIDENCE
 

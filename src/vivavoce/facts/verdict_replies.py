@@ -21,8 +21,12 @@ UNDECIDED = "no passage decides it, the checker says"
 _ATTEMPTS = 60
 """Braces that may turn out to open no object before the rest of a reply is given up."""
 _OPENING = re.compile(r'\{(?=\s{0,40}")')
+_MOST_OBJECTS = 1_000
+"""JSON objects of a reply that are looked at: each is compared with all that was shown."""
+# "2. true", "**2)** true", "| 2 | true |", "Fact 2: true"; a line that begins with 2.5 mg or 2 mg has none
 _LINE = re.compile(
-    r"\W{0,8}(?:(?:fact|statement|number|no\.?)\s{1,3})?([0-9]{1,6})\b\W{1,8}(\w.{0,400})", re.I
+    r"\W{0,8}(?:(?:fact|statement|number|no\.?)\s{1,3})?([0-9]{1,6})\s?[.):|\]–—-](?![0-9])\W{0,8}(\w.*)",
+    re.I,
 )
 _PASSAGE_NUMBER = re.compile(r"(?:passage\s{0,3})?\[?#?([0-9]{1,6})\]?", re.IGNORECASE)
 _BEARINGS: dict[str, Bearing] = {"supported": "supports", "contradicted": "contradicts"}
@@ -211,8 +215,8 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
 def _objects(content: str, material: Sequence[str]) -> Iterator[_Pairs]:
     """The JSON objects of a reply, the outermost that can be read; one that was shown is only repeated."""
     squeezed = [" ".join(form.split()) for text in material for form in (text, harmless(text))]
-    at = failed = 0
-    while (opening := _OPENING.search(content, at)) and failed <= _ATTEMPTS:
+    at = failed = n = 0
+    while (opening := _OPENING.search(content, at)) and failed <= _ATTEMPTS and n < _MOST_OBJECTS:
         try:
             pairs, end = _JSON.raw_decode(content, opening.start())
         except (ValueError, RecursionError):
@@ -221,7 +225,7 @@ def _objects(content: str, material: Sequence[str]) -> Iterator[_Pairs]:
         source = " ".join(content[opening.start() : end].split())
         if not any(source in text for text in squeezed):
             yield pairs
-        at = end
+        at, n = end, n + 1
 
 
 def _numbered(content: str, material: Sequence[str]) -> list[tuple[int, _Entry]]:
@@ -229,10 +233,10 @@ def _numbered(content: str, material: Sequence[str]) -> list[tuple[int, _Entry]]
     entries = []
     for pairs in _objects(content, material):
         for inner in _inner(pairs):
-            number = _number(dict(inner).get("number"))
-            entry = _entry(inner)
-            if number is not None and entry.verdict is not None:
-                entries.append((number, entry))
+            values = _values(inner)
+            number = _number(values.get("number"))
+            if number is not None and values.get("verdict") is not None:
+                entries.append((number, _entry(inner)))
     return entries
 
 
@@ -245,13 +249,18 @@ def _inner(pairs: _Pairs) -> Iterator[_Pairs]:
 
 
 def _entry(pairs: _Pairs) -> _Entry:
+    values = _values(pairs)
+    return _Entry(values.get("verdict"), values.get("passage"), values.get("quote"))
+
+
+def _values(pairs: _Pairs) -> dict[str, Any]:
+    """The entries of an object by name; of two values for one name, both as a text, which nothing takes."""
     values: dict[str, Any] = {}
     for key, value in pairs:
         name = key.strip().lower()
-        if name == "verdict" and name in values and values[name] != value:
-            value = f"{_plain(values[name])} and {_plain(value)}"
-        values[name] = value
-    return _Entry(values.get("verdict"), values.get("passage"), values.get("quote"))
+        doubled = name in values and values[name] != value
+        values[name] = f"{_plain(values[name])} and {_plain(value)}" if doubled else value
+    return values
 
 
 def _lines(content: str) -> list[tuple[int, _Entry]]:
