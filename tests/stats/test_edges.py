@@ -182,6 +182,9 @@ ARRAYS = dict(
         case(stats.spearman, SIX, OTHER),
         case(stats.studentized_range, [1.0, 2.0, 3.5], n=4, moves=True, empty=[]),
         case(stats.weighted_kappa, TWO_RATERS),
+        case(stats.sample_ratio, SIX, OTHER, strata=KINDS, sizes=[9.0] * 6, labels=("strata",)),
+        case(stats.two_sample_t, SIX, OTHER),
+        case(stats.variance_ratio, SIX, OTHER),
         case(stats.worst_at_k, REPEATED, OF, groups=SOURCES, k=1, labels=("groups",)),
         case(stats.worst_of_k, REPEATED, OF, k=1, labels=("items",)),
     ]

@@ -136,6 +136,7 @@ from vivavoce.stats.rewording import (
     wordings,
 )
 from vivavoce.stats.rogan_gladen import RoganGladen, rogan_gladen
+from vivavoce.stats.sample_of_set import SampleRatio, TwoSamples, sample_ratio, two_sample_t, variance_ratio
 from vivavoce.stats.selective import AnswerThreshold, RiskCoverage, answer_threshold, risk_coverage
 from vivavoce.stats.sequential import (
     MOST_ANALYSES,
@@ -228,9 +229,11 @@ __all__ = [
     "Ratio",
     "RiskCoverage",
     "RoganGladen",
+    "SampleRatio",
     "Scale",
     "SignFlips",
     "StrengthBootstrap",
+    "TwoSamples",
     "Verdict",
     "Wald",
     "Wilson",
@@ -332,6 +335,7 @@ __all__ = [
     "repeats_worth",
     "risk_coverage",
     "rogan_gladen",
+    "sample_ratio",
     "sample_se",
     "sampling_weights",
     "sequential_p",
@@ -343,7 +347,9 @@ __all__ = [
     "sum_ratio",
     "t_interval",
     "tost",
+    "two_sample_t",
     "variance_of_difference",
+    "variance_ratio",
     "verdict",
     "weighted_kappa",
     "wilson",

@@ -111,6 +111,7 @@ def _pooled(part: FactTable, row: FactsRow) -> FactsRow:
         return replace(row, reason="; ".join(filter(None, (row.reason, f"no bounds: {LOST}"))))
     items = by_item(part.answers)
     open_ = items["claims"] - items["settled"]
+    # A ratio of means over items is the ratio of sums, and items with several repeats count once.
     low, high, claims = (
         weighted_mean(column.to_numpy(), weights_of(items))
         for column in (items["right"], items["right"] + open_, items["claims"])

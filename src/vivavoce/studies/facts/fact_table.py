@@ -98,6 +98,7 @@ def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.Dat
     word = pl.col("note").fill_null("").str.extract(r"^(\w+)", 1)
     listed = pl.when(word.is_in(WORDS)).then(word).otherwise(pl.lit(OTHER))
     facts = rows.filter(pl.col("unit") != "").with_columns(word=listed)
+    # A word that no contract knows is kept for silent answers alone: among units it counts as other.
     answers = _answers(rows.with_columns(word=listed, note_word=word))
     if lengths is not None:
         answers = answers.join(lengths, on=RESPONSE, how="left", validate="1:1", maintain_order="left")
@@ -157,6 +158,7 @@ def _answers(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _bounds() -> dict[str, pl.Expr]:
     """What an answer's precision could be; anything where it failed before a fact of it was known."""
+    # Repeated and foreign units are no claims of the answer, so no bound takes them for wrong.
     lost = (pl.col("kind") == "failed") & (pl.col("given") == 0)
     heard = pl.col("kind").is_in(["answered", "failed"])
     ends = {"low": pl.col("right"), "high": pl.col("right") + pl.col("claims") - pl.col("settled")}

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.studies.facts.coverage import by_category, coverage, precision
+from vivavoce.studies.facts.draws import PUBLISHED, draw_sentences, draws
 from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_tables
 from vivavoce.studies.facts.false_facts import false_facts
 from vivavoce.studies.facts.kinds import by_severity
 from vivavoce.studies.facts.length import length, length_sentences
+from vivavoce.studies.facts.rater_pairs import AT_RANDOM, PEOPLE, pair_rows, pair_sentences, rater_pairs
 from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.facts.temperatures import temperature_sentences, temperatures
 from vivavoce.studies.intervals import interval_text
@@ -38,6 +40,9 @@ class Facts(Study):
     special = True
     needs = ("units",)
     margin: float | None = None
+    sample: float | None = None
+    draws: int = 3
+    units_margin: float | None = None
 
     def applies_to(self, scores: ScoreTable) -> bool:
         """Where facts were scored."""
@@ -55,7 +60,13 @@ class Facts(Study):
         `dropped`: what is lost, and what the score becomes, if one verdict that is none drops an answer.
         `shared`: false facts, how many of them several candidates state, and those that come most often.
         `temperature`: candidates that differ in their temperature alone, and neighbours compared, p by Holm
-        over all neighbours of the call, with a verdict by `margin`. Fewer than 10 cases show counts only.
+        over all neighbours of the call, with a verdict by `margin`. `draw`: with `sample`, a share, so many
+        `draws` of the questions, each against all of them (`full`): the error of the draw, equivalence within
+        `margin` (two one-sided tests, Holm over the draws), and the published F and t tests between draws.
+        `people` and `per_call`: two measures of the same answers, one by a person, or equal but for the facts
+        of a call: units an answer with equivalence within `units_margin`, units that both name, agreement of
+        verdicts; of people also sensitivity, specificity and the precision corrected by them, in the cases
+        that nobody checked (`full` is before). Fewer than 10 cases show counts only.
         """
         rows: list[FactsRow] = []
         sentences: list[str] = []
@@ -71,10 +82,21 @@ class Facts(Study):
             sentences += length_sentences(table, lengths)
             if table.passes > 1:
                 notes.append(f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}")
+        for pair in rater_pairs(tables):
+            of_pair = list(pair_rows(pair, self.units_margin))
+            rows += of_pair
+            sentences += pair_sentences(of_pair)
+            if pair.part == PEOPLE:
+                notes.append(AT_RANDOM)
+        if self.sample is not None:
+            of_draws = [row for table in tables for row in draws(table, self.sample, self.draws, self.margin)]
+            rows += of_draws
+            sentences += draw_sentences(of_draws)
+            notes.append(PUBLISHED)
         of_temperature = temperatures(tables, self.margin)
         rows += of_temperature
         sentences += temperature_sentences(of_temperature)
-        return self.finding(rows, "\n".join(sentences) or NOTHING, notes if rows else ())
+        return self.finding(rows, "\n".join(sentences) or NOTHING, dict.fromkeys(notes) if rows else ())
 
 
 def _precision_sentences(

@@ -39,6 +39,7 @@ def false_facts(table: FactTable) -> Iterator[FactsRow]:
     yield facts_row(
         table, "shared", "false_facts", value=by_fact.height, n_units=wrong.height, n_candidates=n
     )
+    # A fact that only one candidate states is a fault of it; one that all state may be one of the checker.
     none = "one candidate: nobody to share a false fact with" if n < 2 else None
     value = None if none else several
     yield facts_row(table, "shared", "shared_false_facts", value=value, n_candidates=n, reason=none)

@@ -108,6 +108,7 @@ def _dropped(table: FactTable, candidate: str) -> Iterator[FactsRow]:
     groups, checked = answers["group"].to_numpy(), answers["checked"].to_numpy().astype(float)
     lost = (~answers["stays"]).cast(pl.Float64).to_numpy()
     yield _filled(row, by_mean(lost, groups, low=0.0, high=1.0), groups)
+    # Of all facts, not the mean over answers: it is the chance of one more fact.
     p = 1 - float(answers["settled"].sum()) / float(checked.sum())
     row = replace(row, n_units=int(checked.sum()))
     yield replace(row, figure="bad_share", value=p)

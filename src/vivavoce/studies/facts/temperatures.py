@@ -46,6 +46,7 @@ def curves(candidates: Sequence[str]) -> list[Curve]:
     for candidate in candidates:
         with suppress(SpecError):  # a label need not be a spec
             spec = parse(candidate)
+            # What else differs, such as a prompt, makes another curve.
             settings = dict(spec.settings)
             temperature = settings.pop(SETTING, None)
             if isinstance(temperature, int | float):
