@@ -79,6 +79,14 @@ def test_one_common_word_among_strange_ones_is_no_hit(folder):
     assert 0 < FLOOR < 0.5
 
 
+def test_a_source_of_one_passage_is_found_by_some_of_its_words(folder):
+    source = open_source(folder({"a.txt": "Metformin is stopped when the eGFR falls below 30 mL/min."}))
+    assert source.search("Metformin should be discontinued if kidney function drops below an eGFR of 30.")
+    assert () == source.search(
+        "Doctors rarely prescribe metformin for psoriasis or severe eczema in children."
+    )
+
+
 def test_no_more_passages_than_wanted_come(folder):
     source = open_source(folder(FILES))
     assert [0, 0, 1, 2] == [len(source.search("mg dose", n)) for n in (-1, 0, 1, 2)]

