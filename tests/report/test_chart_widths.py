@@ -11,12 +11,14 @@ from tests.report.charts import reworded
 from tests.report.test_confidence_charts import rows as confidence
 from tests.report.test_crossing_charts import crossing, prompts
 from tests.report.test_crossing_charts import pairs as crossing_pairs
+from tests.report.test_facts import CURVE, step
 from tests.report.test_matrix import pair
 from tests.report.test_plots import CROSSED, FIRM, FOUR, MEASURES, correlation, pairs, ranking
 
 from vivavoce.report import charts
 from vivavoce.report.charts.correlation import _scatter_chart
 from vivavoce.report.charts.distributions import distributions
+from vivavoce.report.charts.facts import length_against_score, temperature_curve
 from vivavoce.report.charts.svg import CHART_CSS, Drawing
 from vivavoce.report.data import scored_responses
 from vivavoce.report.sections.comparisons import matrix
@@ -71,13 +73,15 @@ def _drawings() -> Iterator[Drawing | str | None]:
     yield charts.reliability_diagram(confidence(LONG[0]))
     yield charts.risk_coverage_curve(confidence(LONG[0]))
     scored = test_distributions.table({"Ann": [k / 50 for k in range(51)]})
+    yield temperature_curve([*CURVE, step(0.9, 0.2, None, None) | {"reason": LONG[0]}])
+    yield length_against_score([float(n) for n in range(3000)], [0.5] * 3000)
     yield _scatter_chart([scored_responses(scored, {1: test_distributions.measure()})[0]] * 6, 0)
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawings = [drawing for drawing in _drawings() if isinstance(drawing, Drawing)]
-    assert 36 == len(drawings)
+    assert 38 == len(drawings)
     path = tmp_path_factory.mktemp("charts") / "charts.html"
     figures = "".join(f"<figure>{drawing.__html__()}</figure>" for drawing in drawings)
     path.write_text(

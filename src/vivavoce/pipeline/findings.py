@@ -35,6 +35,7 @@ from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, p
 from vivavoce.pipeline.stored_benchmarks import shown_exclusions
 from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
 from vivavoce.pipeline.study_tables import StudyTables
+from vivavoce.pipeline.unit_rows import evidence_by_measure, with_units
 from vivavoce.store import read
 from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases
@@ -288,6 +289,8 @@ def write_report(
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
     selected = select_items(run, items)
     table, texts = load_scores(run, None, selected), load_texts(run, selected)
+    facts = with_units(run, table, selected)
+    evidence = evidence_by_measure(run, facts.unit_measures)
     with run.reading() as db:
         check_texts(db)
         primary, overall = primary_scores(run, table, selected)
@@ -321,6 +324,9 @@ def write_report(
             primary_rows=of_it,
             primary_pairs=primary_pairs(primary, compared, of_it, selection=items),
             overall_scores=of_overall,
+            units=facts.units,
+            unit_measures=facts.unit_measures,
+            evidence=evidence,
         )
     return write(data, path, plots=plots, checklist=checklist, pages=pages)
 

@@ -1,9 +1,14 @@
 """The scores of single facts of answers, which no mean over answers takes, for the study of them."""
 
+from collections.abc import Iterable
+
+import polars as pl
+
 from vivavoce.core import specs
 from vivavoce.core.records import ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.store import read
+from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.score_table import ITEM, ScoreTable
 
@@ -31,6 +36,12 @@ def with_units(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> S
         rows = read.scores(db, measures=list(measures), details=True, made=False, unit_texts=True)
     columns = rows.select(name for name in COLUMNS if name in rows.columns)
     return table._replace(units=restrict_to_items(columns, items), unit_measures=measures)
+
+
+def evidence_by_measure(run: RunFile, measures: Iterable[int]) -> dict[int, pl.DataFrame]:
+    """By measure the passages that its scores rest on."""
+    with run.reading() as db:
+        return {key: evidence_rows(db, [key]) for key in measures}
 
 
 def _is_of_facts(signature: str) -> bool:

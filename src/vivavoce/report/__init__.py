@@ -28,7 +28,7 @@ from vivavoce.studies.text import cases, count, few_cases, uneven
 
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
-STYLES = ("page.css", "first.css", "second.css")
+STYLES = ("page.css", "first.css", "second.css", "facts.css")
 Pages = Literal["one", "all"]
 """What paper shows: the first two layers, or everything."""
 
@@ -160,6 +160,7 @@ def _figures(values: dict[str, Any]) -> list[Figure]:
         *values["distributions"],
         *values["against"],
         *(figure for section in values["sections"] for figure in section["figures"]),
+        *(figure for board in values["facts"] for figure in board.lengths),
     ]
 
 

@@ -12,9 +12,10 @@ from vivavoce.privacy.redaction import redactor
 from vivavoce.report.charts.correlation import metric_scatter
 from vivavoce.report.charts.distributions import distributions
 from vivavoce.report.checklist import GUIDELINES, filled
-from vivavoce.report.data import ReportData, quartiles, scored_responses
+from vivavoce.report.data import ReportData, Rows, quartiles, scored_responses
 from vivavoce.report.details import detail_rows, details
 from vivavoce.report.explorer import explorer
+from vivavoce.report.fact_boards import fact_board_rows, fact_boards
 from vivavoce.report.limitations import contamination, limitations
 from vivavoce.report.methods import methods
 from vivavoce.report.sections.answer import answers
@@ -63,11 +64,14 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "scored": by_response,
         "quartiles": quartiles(by_response),
         "against": metric_scatter(by_response),
-        "sections": sections(data.studies, data.measures, data.provenance, selection=data.selection),
+        "sections": sections(
+            _visible_studies(data), data.measures, data.provenance, selection=data.selection
+        ),
         "examiners": examiners(visible.scores, data.without_overall.measures, data.stamps, data.saturated),
         "compliance": compliance(plain.scores, plain.measures),
         "identical": identical,
         "explorer": explorer(answered.items, answered.responses, answered.scores, answered.measures),
+        "facts": fact_boards(data),
         "methods": methods(data.without_overall),
         "checklists": {guideline.name: filled(data, guideline) for guideline in GUIDELINES},
         "cards": data.benchmarks,
@@ -88,6 +92,17 @@ def _redacted(data: ReportData) -> ReportData:
     hide = redactor()
     items, responses, scores = (hide(table) for table in (data.items, data.responses, data.scores))
     return data._replace(items=items, responses=responses, scores=scores)
+
+
+def _visible_studies(data: ReportData) -> Mapping[str, Rows]:
+    """The findings of studies; with redaction the rows about facts without the texts of candidates."""
+    if not data.redact or "facts" not in data.studies:
+        return data.studies
+    findings = [
+        {**finding, "rows": [{**row, "text": None} for row in finding["rows"]]}
+        for finding in data.studies["facts"]
+    ]
+    return {**data.studies, "facts": findings}
 
 
 def _step(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,6 +249,7 @@ def _account_rows(v: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
     """Answers on the page, methods, checklist, benchmarks, provenance and limitations."""
     explorer = v["explorer"]._asdict()
     yield "answers", {k: n for k, n in explorer.items() if k.startswith("n_")}
+    yield from chain.from_iterable(map(fact_board_rows, v["facts"]))
     yield from (("methods", {"text": paragraph}) for paragraph in v["methods"])
     for row in chain.from_iterable(v["checklists"].values()):
         # `section` is the name of the part of the JSON: the checklist's own is called `part`.

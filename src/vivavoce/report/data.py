@@ -30,7 +30,8 @@ class ReportData(NamedTuple):
     `primary` is what the first answer is about; `primary_rows` are the estimates of it, `primary_pairs` the
     latest comparison of each pair by it, with `made_at`. `days` are the days of collection by response, null
     where all came on one. `exclusions` are the rows that benchmarks left out. `overall_scores` are the scores
-    of single answers behind an overall that is primary.
+    of single answers behind an overall that is primary. `units` are the scores of the facts of answers by
+    `unit_measures`, null where none were scored, and `evidence` by measure the passages that they rest on.
     """
 
     name: str
@@ -55,6 +56,9 @@ class ReportData(NamedTuple):
     overall_scores: pl.DataFrame | None = None
     days: pl.DataFrame | None = None
     exclusions: Sequence[ExclusionCounts] = ()
+    units: pl.DataFrame | None = None
+    unit_measures: Mapping[int, Measure] = {}
+    evidence: Mapping[int, pl.DataFrame] = {}
 
     def left_out(self, benchmark: str) -> list[str]:
         """The sentences on the rows that a benchmark left out."""

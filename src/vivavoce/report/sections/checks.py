@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from vivavoce import stats
 from vivavoce.core.specs import signed
+from vivavoce.core.text import one_line
 from vivavoce.report.sections.standing import Row, Standing
 from vivavoce.stats.verdict import LEAST_DIFFERENT
 from vivavoce.studies.comparison.headline import Unit
@@ -93,9 +94,9 @@ def _judge(standing: Standing) -> tuple[State, str]:
 
 
 def _no_judge(standing: Standing) -> str:
-    if standing.primary.rater:
-        return "people scored it"
     signature = standing.rows[0]["signature"]
+    if rater := standing.primary.rater:
+        return "people scored it" if signature and signed(signature).recorded else f"by {one_line(rater, 60)}"
     return "scores from elsewhere" if signature and signed(signature).recorded else "a rule scored it"
 
 

@@ -30,7 +30,8 @@ ONE_PASS = "Of each answer the first pass is taken in which nothing failed, else
 class FactTable(NamedTuple):
     """The facts that one measure scored on one benchmark, in one pass of each answer.
 
-    `facts` has the columns of the answer, `unit`, `text`, `value` and `word`, in the order of the answers.
+    `facts` has the columns of the answer, `pass_no`, `unit`, `text`, `unit_weight`, `value`, `word` and
+    `note`, in the order of the answers.
     `answers` has a row per answer: ITEM, category, weight of a sample, candidate, repeat, `kind`,
     `given` (units), `checked`, `right`, `settled`, `claims` (settled or not), `characters`, and a column for
     each of `WORDS`; `precision`, `low` and `high` are null where nothing is there to divide by, or the answer
@@ -104,7 +105,18 @@ def _table(benchmark: str, measure: Measure, rows: pl.DataFrame, lengths: pl.Dat
         answers = answers.join(lengths, on=RESPONSE, how="left", validate="1:1", maintain_order="left")
     else:
         answers = answers.with_columns(characters=pl.lit(None, pl.UInt32))
-    columns = [*RESPONSE, "group", "category", "unit", "text", "value", "word"]
+    columns = [
+        *RESPONSE,
+        "group",
+        "category",
+        "pass_no",
+        "unit",
+        "text",
+        "unit_weight",
+        "value",
+        "word",
+        "note",
+    ]
     return FactTable(benchmark, measure, facts.select(columns), answers, passes)
 
 
