@@ -166,7 +166,10 @@ def test_a_prompt_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("recorde(file=a.jsonl)", "no checker named 'recorde'.*Did you mean 'recorded'"),
+        (
+            "recorde(file=a.jsonl)",
+            "no checker named 'recorde': name a model as PROVIDER/MODEL. Did you mean 'recorded'",
+        ),
         ("recorded()", "recorded needs file=a path"),
         ("recorded(file=a.jsonl, by=x)", "recorded has no setting 'by'"),
         ("nli(weights=d, dtype=int4)", r"dtype takes auto\|float32"),
@@ -176,6 +179,10 @@ def test_a_prompt_that_is_not_there_is_named() -> None:
 def test_a_spec_that_is_no_checker_is_refused(spec: str, sentence: str) -> None:
     with pytest.raises(SpecError, match=sentence):
         checker_of(spec)
+
+
+def test_a_function_may_sit_in_a_checkers_place() -> None:
+    assert "callable(path=a:b)" == str(checker_of("callable(path=a:b)").model)
 
 
 def test_a_call_about_no_fact_is_refused() -> None:

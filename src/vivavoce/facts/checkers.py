@@ -20,6 +20,7 @@ from vivavoce.facts.fact import KnowledgeWord
 from vivavoce.facts.model_checker import model_checker
 from vivavoce.facts.recorded_checker import RecordedChecker
 from vivavoce.facts.verdict_words import verdict
+from vivavoce.models.candidates import is_model_name
 
 _KINDS: Mapping[str, Any] = {"recorded": RecordedChecker, "nli": EntailmentChecker}
 
@@ -43,13 +44,10 @@ def checker_of(
         if per_call > 1:
             raise SpecError(f"{spec}: citations belong to one fact each: leave per_call out.")
         return cited_checker(spec, partial(checker_of, reads=reads))
-    if "/" in spec.name:
+    if is_model_name(spec.name):
         return model_checker(spec, per_call, reads)
-    names = ["cited", *_KINDS]
-    raise SpecError(
-        f"no checker named {spec.name!r}: give a model such as openai/gpt-4o, or one of "
-        f"{', '.join(names)}.{suggest(spec.name, names)}"
-    )
+    near = suggest(spec.name, ["cited", *_KINDS])
+    raise SpecError(f"no checker named {spec.name!r}: name a model as PROVIDER/MODEL.{near}")
 
 
 def _built(cls: Any, spec: Spec) -> Checker:

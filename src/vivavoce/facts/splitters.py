@@ -25,6 +25,7 @@ from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import is_blank, one_line, printable, spoken
 from vivavoce.facts.fact import Answer
 from vivavoce.facts.recorded import read_recorded
+from vivavoce.models.candidates import is_model_name
 from vivavoce.models.fencing import fenced, harmless, notice
 from vivavoce.models.json_replies import read_object
 from vivavoce.models.requests import Message, Request, Sampling
@@ -216,7 +217,7 @@ _KINDS = {
 def splitter_of(spec: str | Spec) -> Splitter:
     """The splitter that a spec names. Raises `SpecError` for an unknown one or for other settings."""
     spec = parse(spec) if isinstance(spec, str) else spec
-    if "/" in spec.name:
+    if spec.name not in _KINDS and is_model_name(spec.name):
         return ModelSplitter(spec)
     if spec.name not in _KINDS:
         raise SpecError(

@@ -149,6 +149,12 @@ def _sampling(settings: Mapping[str, Any]) -> Sampling:
     return Sampling(**values)
 
 
+def is_model_name(name: str) -> bool:
+    """Whether a name in a spec has the form of a model's, `provider/model`, or is that of a system."""
+    providers: Mapping[str, type[Provider]] = registry.members("provider")
+    return "/" in name or (name in providers and not providers[name].takes_model)
+
+
 def _address(name: str, endpoints: Mapping[str, EndpointConfig]) -> _Address:
     """What `provider/model`, or the name of a system, stands for. Raises a `VivaError` for an unknown one."""
     providers: Mapping[str, type[Provider]] = registry.members("provider")
