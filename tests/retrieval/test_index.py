@@ -241,6 +241,15 @@ def test_an_encoder_puts_the_passages_in_order(folder):
     assert 5 == len(seen)  # and nothing where nothing is a candidate
 
 
+def test_an_encoder_can_come_later_and_go_again(folder):
+    source = open_source(folder(FILES))
+    encoder = lambda texts: np.array([[1.0, 0.0] if "2,500" in text else [0.0, 1.0] for text in texts])  # noqa: E731
+    ordered = source.ordered_by(encoder)
+    query = "dose, not 2,500 mg but 25 mg"
+    assert open_source(source.path, encoder=encoder).search(query) == ordered.search(query)
+    assert source.search(query) == ordered.ordered_by(None).search(query) != ordered.search(query)
+
+
 def test_an_encoder_with_too_few_vectors_is_refused(folder):
     source = open_source(folder(FILES), encoder=lambda texts: np.ones((1, 2)))
     with pytest.raises(MetricError, match="1 vectors for 4 texts"):

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,6 +91,12 @@ class Source:
     def __len__(self) -> int:
         """The number of passages."""
         return len(self._index.places)
+
+    def ordered_by(self, encoder: "Encode | None") -> "Source":
+        """The same source with its passages put in order by another encoder, or by none."""
+        source = copy(self)
+        source._encoder, source._vectors = encoder, {}
+        return source
 
     def document(self, name: str) -> Document:
         """The document of that name. Raises `InputError` for one that the source does not have."""
