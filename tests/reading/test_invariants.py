@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivavoce.reading.invariants import changed, either_holds, invariants
+from vivavoce.reading.invariants import changed, either_holds, invariants, numbers_beyond
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,53 @@ def test_nothing_changes_in_the_same_text(text):
 def test_one_text_holds_the_words_of_another(one, other, held):
     assert held is either_holds(one, other)
     assert held is either_holds(other, one)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("5 mg", "5 to 10 mg"),
+        ("5 mg", "5-10 mg"),
+        ("10 mg or 20 mg", "10 or 20 mg"),
+        ("10-20 mg", "10 mg to 20 mg"),
+        ("1 in 50,000", "1 in 20,000 to 1 in 50,000"),
+        ("2.5 mg", "2,5 mg"),
+        ("2,5 mg", "2.5 mg"),
+        ("20,000 units", "20 000 units"),
+        ("-5 °C", "\u22125 °C"),
+        ("two weeks", "2 weeks of it, then 3"),
+        ("p was 0.01", "p = 0.01"),
+        ("98.9%", "134,594 (98.9 percent)"),
+        ("", "5 mg"),
+    ],
+)
+def test_numbers_of_a_part_are_those_of_the_whole(part, whole):
+    assert () == numbers_beyond(part, whole)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "beyond"),
+    [
+        ("50 mg", "5 mg", ("50", "mg")),
+        ("5 g", "5 mg", ("5", "g")),
+        ("5", "5 mg", ("5", "")),
+        ("7%", "<7%", ("7", "%")),
+        ("25 mg", "2,5 mg", ("25", "mg")),
+        ("5 °C", "-5 °C", ("5", "°c")),
+        ("134,594 %", "134,594 (98.9%)", ("134594", "%")),
+        ("5 mg and 5 mg", "5 mg", ("5", "mg")),
+        ("3 mg", "In 3 patients, 5 mg", ("3", "mg")),
+    ],
+)
+def test_a_number_that_the_whole_has_not_or_less_often_is_beyond_it(part, whole, beyond):
+    assert (beyond,) == numbers_beyond(part, whole)
+
+
+@given(st.text())
+def test_a_text_is_a_part_of_itself(text):
+    assert () == numbers_beyond(text, text)
+
+
+def test_an_equals_sign_is_no_part_of_a_number():
+    assert invariants("p = 0.01").numbers == invariants("p 0.01").numbers
+    assert "numbers or units changed" == changed("p = 0.01", "p = 0.04")

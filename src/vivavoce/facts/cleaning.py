@@ -115,7 +115,7 @@ def clean(
     if _NOTHING.fullmatch(text):
         return Cleaned("noncommittal", (), _named(echoed, False, False, True))
     every = sentences(text)
-    keys = {part: _key(part) for part in {*every, question}}
+    keys = {part: sentence_key(part) for part in {*every, question}}
     parts = [part for part in every if keys[part] != keys[question]]
     complete = _without_cut_end(parts, finish_reason)
     first = _without_duplicates(complete, keys)
@@ -198,7 +198,7 @@ def _without_duplicates(parts: list[str], keys: dict[str, str]) -> list[str]:
     return list(earliest.values())
 
 
-def _key(sentence: str) -> str:
+def sentence_key(sentence: str) -> str:
     """What tells a sentence from others: words, numbers and signs; no case, list marker or punctuation."""
     plain = _MARKS.sub("", sentence, count=1) if _MARKS.match(sentence) else sentence
     plain = _POWERS.sub(

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from vivavoce.core.text import clinical_tokens
+from vivavoce.core.text import SIGNS, clinical_tokens
 
 _WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
@@ -28,7 +28,7 @@ _SPELLINGS = (
 )
 _UNITS = {word: words.split()[0] for words in _SPELLINGS.split(",") for word in words.split()}
 _NUMBER = re.compile(r"(?:[<>]=?|!=?|±)?[+-]?\d+(?:\.\d+)?(?:\^[+-]?\d+)?")
-_NEGATION = re.compile(
+NEGATION = re.compile(
     r"\b(?:no|not|never|none|neither|nobody|nothing|without|cannot|non|absent|absence|den(?:y|ies|ied|ying)|"
     r"negative|lacks?|lacking|free\sof|contraindicated|avoid(?:s|ed|ing)?|unlikely)\b|n['’]t\b",
     re.IGNORECASE,
@@ -46,17 +46,67 @@ class Invariants(NamedTuple):
 def invariants(text: str) -> Invariants:
     """The numbers and negations of a text.
 
-    Numbers are read as clinical tokens are: `2.5mg` is 2.5 mg, `<50` is not 50, `1,000` is 1000; number words
-    from two on count as their figures. Units are brought to one spelling, hours and `h` alike. Empty for a
-    text without either.
+    Numbers are read as clinical tokens are: `2.5mg` is 2.5 mg, `<50` is not 50, `1,000` is 1000; `= 5` is 5,
+    and number words from two on count as their figures. Units are brought to one spelling, hours and `h`
+    alike. Empty for a text without either.
     """
-    tokens = [_WORDS.get(t, t) for word in clinical_tokens(text) for t in _split(word)]
+    tokens = _tokens(text)
     numbers = []
     for k, token in enumerate(tokens):
         if _NUMBER.fullmatch(token):
             after = tokens[k + 1] if k + 1 < len(tokens) else ""
             numbers.append((token, _unit(after)))
-    return Invariants(tuple(numbers), tuple(word[0].casefold() for word in _NEGATION.finditer(text)))
+    return Invariants(tuple(numbers), tuple(word[0].casefold() for word in NEGATION.finditer(text)))
+
+
+def numbers_beyond(part: str, text: str) -> tuple[tuple[str, str], ...]:
+    """The numbers of `part`, with their units, that `text` has not, or has less often; in no order.
+
+    Both are read as by `invariants`, but for two ends of one range or list, which share the unit that stands
+    behind the last one: "5 mg" is part of "5 to 10 mg". A comma before one or two digits may be that of a
+    decimal (2,5), and a blank that of thousands (20 000), on either side.
+    """
+    readings = [Counter(_sharing_units(reading)) for reading in (text, _european(text))]
+    beyond = [
+        Counter(_sharing_units(reading)) - numbers
+        for reading in dict.fromkeys((part, _european(part)))
+        for numbers in readings
+    ]
+    return tuple(min(beyond, key=Counter.total).elements())
+
+
+_JOINED = re.compile(r"(?<=\d) ?[-/] ?(?=\d)")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+)(?!\d)")
+
+
+@lru_cache(maxsize=64)
+def _european(text: str) -> str:
+    joined = _THOUSANDS.sub(lambda match: "".join(match[0].split()), text)
+    return _DECIMAL_COMMA.sub(r"\1.\2", joined)
+
+
+@lru_cache(maxsize=64)  # parts of one text are looked for one after the other
+def _sharing_units(text: str) -> tuple[tuple[str, str], ...]:
+    """The numbers of a text with their units; one without takes that of the number that `to`, `or`, `and`, a
+    dash or a stroke joins to it.
+    """
+    tokens = _tokens(_JOINED.sub(" to ", text.translate(SIGNS)))
+    numbers: list[tuple[str, str]] = []
+    unit, place = "", -3
+    for k in range(len(tokens) - 1, -1, -1):
+        if _NUMBER.fullmatch(tokens[k]):
+            joined = k + 2 == place and tokens[k + 1] in ("to", "or", "and")
+            unit = (_unit(tokens[k + 1]) if k + 1 < len(tokens) else "") or (unit if joined else "")
+            place = k
+            numbers.append((tokens[k], unit))
+    return tuple(numbers[::-1])
+
+
+def _tokens(text: str) -> list[str]:
+    # an equals sign is part of a clinical token ("p = 0.01"), and none of the number
+    words = (word.removeprefix("=") for word in clinical_tokens(text))
+    return [_WORDS.get(t, t) for word in words for t in _split(word)]
 
 
 def _split(token: str) -> list[str]:
