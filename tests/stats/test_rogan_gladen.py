@@ -23,6 +23,17 @@ def test_hand_worked_rogan_gladen():
     assert pytest.approx(r.value - stdtrit(df, 0.975) * r.se) == r.low
 
 
+def test_the_cows_of_epi_prev():
+    """epiR's example of `epi.prev`: 23 of 150 test positive, sensitivity .96, specificity .89: 5.1 in 100."""
+    known = {"sensitivity": Mean(0.96, 0.0, 150, 150, 149), "specificity": Mean(0.89, 0.0, 150, 150, 149)}
+    p = 23 / 150
+    r = rogan_gladen(Mean(p, math.sqrt(p * (1 - p) / 149), 150, 150, 149), **known)
+    assert 5.1 == round(100 * r.value, 1)
+    assert pytest.approx(math.sqrt(p * (1 - p) / 149) / 0.85) == r.se
+    assert 12 == round(100 * r.high)
+    assert 0.0 == r.low
+
+
 def test_a_perfect_judge_needs_no_correction():
     certain = Mean(1.0, 0.0, 99, 50, 49)
     r = rogan_gladen(share(0.7), sensitivity=certain, specificity=certain)

@@ -8,6 +8,7 @@ from tests.studies.fact_rows import fact_rows, found, row_of, rows_of, table
 from vivavoce import stats
 from vivavoce.studies.facts.facts import CONFLICT_ONLY, NOTHING, Facts
 from vivavoce.studies.score_table import ScoreTable
+from vivavoce.testing import check_study
 
 TWELVE = [f"q{n:02}" for n in range(12)]
 
@@ -19,14 +20,16 @@ def uneven() -> pl.DataFrame:
 
 
 def test_precision_over_answers_and_over_facts_by_hand() -> None:
-    finding = found(uneven())
+    items = [f"q{n:02}" for n in range(24)]
+    words = ["true true true false", "true false"]
+    finding = found(fact_rows({"A": {item: words[n % 2] for n, item in enumerate(items)}}))
     macro = row_of(finding, part="precision", figure="precision")
     pooled = row_of(finding, part="precision", figure="pooled_precision")
-    assert (0.625, 12, 36) == (macro["value"], macro["n_groups"], macro["n_units"])
-    assert pooled["value"] == pytest.approx(24 / 36)
-    expected = stats.estimate_mean([0.75, 0.5] * 6, TWELVE, low=0, high=1)
+    assert (0.625, 24, 72) == (macro["value"], macro["n_groups"], macro["n_units"])
+    assert pooled["value"] == pytest.approx(48 / 72)
+    expected = stats.estimate_mean([0.75, 0.5] * 12, items, low=0, high=1)
     assert (macro["low"], macro["high"]) == (expected.low, expected.high)
-    ratio = stats.ratio([3, 1] * 6, [4, 2] * 6, groups=TWELVE, low=0, high=1)
+    ratio = stats.ratio([3, 1] * 12, [4, 2] * 12, groups=items, low=0, high=1)
     assert (pooled["low"], pooled["high"]) == (ratio.low, ratio.high)
 
 
@@ -143,3 +146,24 @@ def test_a_run_without_facts_says_how_to_get_them() -> None:
 
 def test_it_says_what_it_does_not_measure() -> None:
     assert CONFLICT_ONLY in found(uneven()).notes
+
+
+def test_it_keeps_what_every_study_promises() -> None:
+    check_study(Facts())
+
+
+def test_hostile_texts_stay_texts() -> None:
+    hostile = "=cmd|' /C calc'!A0 <script>alert(1)</script>"
+    rows = fact_rows({"A": dict.fromkeys(TWELVE, "false")}).with_columns(text=pl.lit(hostile))
+    finding = found(rows)
+    assert hostile == row_of(finding, figure="false_fact")["text"]
+    assert "script" not in str(finding)
+
+
+def test_facts_that_a_few_long_answers_hold_are_facts_of_few_cases() -> None:
+    answers = {item: "true" if n % 2 else "false " * 500 for n, item in enumerate(TWELVE)}
+    macro, pooled = rows_of(found(fact_rows({"A": answers})), part="precision")
+    assert (0.5, 12) == (macro["value"], macro["effective_cases"])
+    assert (None, 6 * 501) == (pooled["value"], pooled["n_units"])
+    assert pooled["effective_cases"] < 7
+    assert "too few to tell" in pooled["reason"]

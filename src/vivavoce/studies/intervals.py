@@ -94,11 +94,14 @@ def by_ratio(
     high: float | None = None,
     weights: Any = None,
 ) -> Estimate:
-    """A sum over a sum with its interval by group; null below 10 groups, and where there is nothing below."""
+    """A sum over a sum with its interval by group; null where what is below lies in under 10 groups."""
     n = len(numerators), len(set(groups.tolist()))
     if few := too_few(groups):
         return Estimate(*n, reason=few)
     figure = stats.ratio(numerators, denominators, groups=groups, low=low, high=high, weights=weights)
+    # A few cases may hold most of what is divided by: they alone then make the figure.
+    if figure.value is not None and not stats.enough_groups(figure.df + 1):
+        return Estimate(*n, reason=f"{cases(n[1], figure.df + 1)}: too few to tell")
     return Estimate(*n, figure.value, figure.low, figure.high, figure.se, in_cases(figure.reason))
 
 

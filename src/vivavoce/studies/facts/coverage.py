@@ -60,12 +60,12 @@ def _with(row: FactsRow, items: pl.DataFrame, column: str, *, high: float | None
     return replace(row, **estimated(estimate, groups))
 
 
-def estimated(estimate: Estimate, groups: Any) -> dict[str, Any]:
-    """An estimate of one value per item as columns of a row."""
+def estimated(estimate: Estimate, groups: Any, sizes: Any = None) -> dict[str, Any]:
+    """An estimate of one value per item as columns of a row; `sizes` are what each item is of a ratio."""
     return {
         **estimate_columns(estimate),
         "n_items": len(groups),
-        "effective_cases": stats.effective_groups(groups) if len(groups) else None,
+        "effective_cases": stats.effective_groups(groups, weights=sizes) if len(groups) else None,
     }
 
 
@@ -127,4 +127,4 @@ def with_ratio(row: FactsRow, items: pl.DataFrame) -> FactsRow:
     groups = items["group"].to_numpy()
     sides = items["right"].to_numpy(), items["settled"].to_numpy()
     estimate = by_ratio(*sides, groups, low=0.0, high=1.0, weights=weights_of(items))
-    return replace(row, **estimated(estimate, groups))
+    return replace(row, **estimated(estimate, groups, sides[1]))

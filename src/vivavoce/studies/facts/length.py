@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import scipy
 
 from vivavoce.studies.facts.coverage import NO_FACT, estimated
 from vivavoce.studies.facts.fact_table import FactTable
@@ -78,7 +77,7 @@ def _rank_correlation(columns: Floats, groups: Any) -> Estimate | str:
         return NO_PAIR
     if (np.ptp(columns, axis=0) < 1e-12).any():
         return NO_SPREAD
-    ranks = scipy.stats.rankdata(columns.round(12), axis=0)
+    ranks = pl.DataFrame(columns.round(12)).select(pl.all().rank("average")).to_numpy()
     return by_coefficient("pearson", ranks, groups, undefined=NO_SPREAD)
 
 
