@@ -368,6 +368,19 @@ def test_the_section_draws_categories_kinds_and_temperatures() -> None:
     assert all(figure.svg for figure in figures)
 
 
+def test_draws_stand_below_the_figure_of_all_questions() -> None:
+    blank = dict.fromkeys(FactsRow.__dataclass_fields__)
+    rows = [
+        {**blank, "part": "draw", "figure": "precision", "candidate": "A", "contrast": f"draw {n}",
+         "value": 0.5 + n / 100, "low": 0.4, "high": 0.7, "full": 0.55, "benchmark": "exam", "rater": "",
+         "metric": "m", "criterion": "supported", "measure": "m"}
+        for n in (1, 2)
+    ]  # fmt: skip
+    (drawn,) = Facts().charts(rows)
+    assert "Draws of A on exam against all questions" == drawn.title
+    assert "all questions 0.550; draw 1 0.510 (0.400 to 0.700)" in told(drawn.svg)
+
+
 def test_the_table_of_the_study_holds_no_text_of_a_fact() -> None:
     (row,) = Facts().table([{"part": "shared", "text": "It is so.", "value": 1.0, "signature": "s"}])
     assert {"part", "value"} == set(row)

@@ -289,30 +289,19 @@ def _units(db: sqlite3.Connection, measure: Measure) -> dict[tuple[Any, ...], li
     ]
     if not keys:
         return None
-    read.scores(db, measures=keys, details=True)  # which refuses rows that do not fit their checksums
-    units = defaultdict(list)
-    for *name, unit, criterion, text, weight, value, status, note, pass_no in db.execute(
-        _UNITS, (json.dumps(keys),)
-    ):
-        word = (note or "").partition(":")[0]
-        units[tuple(name)].append(
+    rows = read.scores(db, measures=keys, details=True, unit_texts=True).filter(edit="")
+    rows = rows.filter(pl.col("unit") != "").sort(
+        *RESPONSE, "criterion", pl.col("unit").str.len_chars(), "unit", "text", "pass_no"
+    )
+    units: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.iter_rows(named=True):
+        word = (row["note"] or "").partition(":")[0]
+        units[tuple(row[name] for name in RESPONSE)].append(
             {
-                "unit": unit, "criterion": criterion, "text": text, "weight": weight, "value": value,
-                "verdict": word if word in _VERDICTS else None, "status": status, "note": note,
-                "pass": pass_no,
+                "unit": row["unit"], "criterion": row["criterion"], "text": row["text"],
+                "weight": row["unit_weight"], "value": row["value"],
+                "verdict": word if word in _VERDICTS else None, "status": row["status"],
+                "note": row["note"], "pass": row["pass_no"],
             }
         )  # fmt: skip
     return units
-
-
-_UNITS = """
-SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, u.unit, m.criterion, u.text, u.weight,
-       s.value, t.status, s.note, s.pass_no
-FROM scores s JOIN measures m USING (measure_id) JOIN units u USING (unit_id)
-     JOIN statuses t USING (status_id) JOIN responses r USING (response_id) JOIN edits e USING (edit_id)
-     JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
-     JOIN benchmarks b USING (benchmark_id)
-WHERE i.current = 1 AND e.edit = '' AND u.unit_id != 0
-      AND s.measure_id IN (SELECT value FROM json_each(?))
-ORDER BY m.criterion, length(u.unit), u.unit, u.text, s.pass_no
-"""

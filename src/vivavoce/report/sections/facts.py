@@ -26,16 +26,13 @@ class Facts(Section):
     order = 72
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
-        """By candidate the precision of categories and of kinds of facts; by model its temperatures."""
-        for part, title in (("category", "Precision by category"), ("severity", "Precision by kind of fact")):
-            for (benchmark, rater, name), of_name in _by(rows, part, "candidate").items():
-                with_value = [row for row in of_name if row["value"] is not None]
-                lines = [{**row, "candidate": ""} for row in with_value]
-                heading = f"{title} of {name} on {benchmark}{_by_rater(rater)}"
-                yield figure(heading, charts.forest(lines), "facts", part, benchmark, name, rater)
+        """By candidate the precision of categories, kinds of facts and draws; by model its temperatures."""
+        yield from _forests(rows, "category", "Precision by category")
+        yield from _forests(rows, "severity", "Precision by kind of fact")
         for (benchmark, rater, model), of_model in _by(rows, "temperature", "contrast").items():
             heading = f"Precision of {model} by temperature on {benchmark}{_by_rater(rater)}"
             yield figure(heading, temperature_curve(of_model), "facts-temperature", benchmark, model, rater)
+        yield from _draw_figures(rows)
 
     def table(self, rows: Rows) -> Rows:
         """The figures first, the counts after them, without the text of a fact."""
@@ -44,6 +41,30 @@ class Facts(Section):
         return [
             {key: row[key] for key in row if key not in ("measure", "signature", "text")} for row in ordered
         ]
+
+
+def _forests(rows: Rows, part: str, title: str) -> Iterator[Figure]:
+    for (benchmark, rater, name), of_name in _by(rows, part, "candidate").items():
+        lines = [{**row, "candidate": ""} for row in of_name if row["value"] is not None]
+        heading = f"{title} of {name} on {benchmark}{_by_rater(rater)}"
+        yield figure(heading, charts.forest(lines), "facts", part, benchmark, name, rater)
+
+
+def _draw_figures(rows: Rows) -> Iterator[Figure]:
+    for (benchmark, rater, name), of_name in _by(rows, "draw", "candidate").items():
+        lines = list(_draws([row for row in of_name if row["figure"] == "precision"]))
+        heading = f"Draws of {name} on {benchmark} against all questions{_by_rater(rater)}"
+        if lines:
+            yield figure(heading, charts.forest(lines), "facts-draws", benchmark, name, rater)
+
+
+def _draws(rows: Rows) -> Iterator[dict[str, Any]]:
+    """All questions first, then the draws, as lines of a forest."""
+    with_value = [row for row in rows if row["value"] is not None]
+    for row in with_value[:1]:
+        ends = {"low": None, "high": None, "bound_low": None, "bound_high": None}
+        yield {**row, **ends, "candidate": "all questions", "contrast": "", "value": row["full"]}
+    yield from ({**row, "candidate": ""} for row in with_value)
 
 
 def _by_rater(rater: str) -> str:
