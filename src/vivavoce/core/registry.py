@@ -34,6 +34,7 @@ Kind = Literal[
     "metric",
     "provider",
     "reproduction",
+    "rules",
     "section",
     "study",
     "variation",
@@ -50,6 +51,7 @@ HOMES: dict[Kind, tuple[str, ...]] = {
     "metric": ("metrics", "judging", "logprobs"),
     "provider": ("models.providers",),
     "reproduction": (),
+    "rules": ("facts",),
     "section": ("report.sections",),
     "study": ("studies",),
     "variation": ("variants",),
@@ -57,7 +59,7 @@ HOMES: dict[Kind, tuple[str, ...]] = {
 """The packages of the core whose modules register members of a kind."""
 SHIPPED = ("systems", "contrib")
 """Folders of plugins that ship. In each plugin's folder a module named like a kind registers its members."""
-_PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers"}
+_PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers", "rules": "rules"}
 KINDS: dict[str, Kind] = {_PLURALS.get(kind, f"{kind}s"): kind for kind in HOMES}
 _OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
 """What a registered class must have beside the abstract methods of its base class."""
@@ -205,6 +207,8 @@ command = _function_door("command")
 """Register a function, annotated as typer wants it, as the command `viva NAME`."""
 reproduction = _function_door("reproduction")
 """Register `reproduce(data)` as what `viva reproduce NAME` recomputes."""
+rules = _function_door("rules")
+"""Register a function that gives the rule book of `atomic_facts(rules=NAME)`."""
 
 
 @cache
