@@ -26,9 +26,9 @@ _NOT_DENYING = re.compile(
     re.IGNORECASE,
 )
 _DENYING_SOFTLY = re.compile(
-    r"\b(?:unless|except|prevent\w*|rul(?:e|es|ed|ing) out|exclud\w+|fail\w*|refrain\w*|stop\w*|discontinu\w+|"
+    r"\b(?:unless|except|prevent\w*|rul(?:e|es|ed|ing) out|exclud\w+|fail(?:s|ed|ing)?|refrain\w*|stop\w*|discontinu\w+|"
     r"withh\w+|withdraw\w*|instead|rather than|prohibit\w*|forbid\w*|forbidden|insufficient\w*|inadequate\w*|"
-    r"little|few|hardly|barely|rarely|seldom|un[a-z]{4,}|in(?:effective|active|adequate|capable|appropriate|"
+    r"little|few|hardly|barely|rarely|seldom|un(?!der|i[tovq])[a-z]{4,}|in(?:effective|active|adequate|capable|appropriate|"
     r"advisable|complete|operable|curable)|im(?:possible|mune|mobile)|dis(?:courag|approv|agree)\w*|wrong|false|"
     r"free|zero|neither|nor|loss|lose[sd]?|lost|missing|reject\w*|"
     r"poorly|other than|(?<!not )only|harmful|dangerous)\b",
@@ -52,9 +52,15 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _CONDITION_END = re.compile(r"[,;.]|\bthen\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[;:]|,? (?:but|whereas|while|although|which)\b|, (?=and\b)", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[;:]|,? (?:but|whereas|while|although|which)\b|, (?=and\b)|"
+    r"\band (?=(?:can|may|also|therefore|thus|is|are|was|were|should|must|will|has|have)\b)",
+    re.IGNORECASE,
+)
 _COVERED = 0.6
 """Share of a unit's words from which it repeats a consequent, and of what is denied from which it asserts it."""
+_HALF = 0.5
+"""Share of a unit's words that stand before a denial ("X is contraindicated") from which it is about that."""
 _KEPT = 0.34
 """Share of a condition's words from which the unit has the condition."""
 
@@ -141,7 +147,7 @@ def _asserts(words: Sequence[str], origin: str, denial: re.Match[str]) -> bool:
     before, after = _around(origin, denial)
     if content_words(after):
         return _share(content_words(after), Vocabulary(words)) >= _COVERED
-    return _share(words, vocabulary(before)) >= _COVERED
+    return _share(words, vocabulary(before)) >= _HALF
 
 
 def _around(origin: str, denial: re.Match[str]) -> tuple[str, str]:
