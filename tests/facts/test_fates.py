@@ -5,12 +5,14 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.facts.split_cases import CASES
+from tests.facts.split_cases import CASES as FIRST
+from tests.facts.split_cases import LATER
 
 from vivavoce.facts.fact import Answer, Cleaned
 from vivavoce.facts.fates import settle
 from vivavoce.facts.splitters import NoClaim
 
+CASES = FIRST | LATER
 RIGHT = [(name, unit) for name, case in CASES.items() for unit in case.right]
 WRONG = [(name, unit, fate) for name, case in CASES.items() for unit, fate in case.wrong]
 

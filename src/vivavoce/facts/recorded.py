@@ -12,6 +12,7 @@ needed. Other columns are left aside.
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import Path
 from sys import intern
 from typing import Any, NamedTuple, get_args
@@ -40,7 +41,7 @@ class RecordedUnit(NamedTuple):
 
 
 class RecordedUnits(NamedTuple):
-    """The rows of a file by answer, in the order of the file."""
+    """The rows of a file by answer, the units in the order of the file, the rows of a unit side by side."""
 
     path: Path
     by_answer: Mapping[AnswerKey, tuple[RecordedUnit, ...]]
@@ -76,22 +77,22 @@ def read_recorded(path: Path) -> RecordedUnits:
     Raises `InputError` naming the line: a column that is lacking or of another type, a word that is no
     verdict, a unit that a rater checked twice, one with two texts.
     """
-    by_answer: dict[AnswerKey, dict[tuple[str, str], RecordedUnit]] = {}
-    texts: dict[tuple[AnswerKey, str], str] = {}
+    by_answer: dict[AnswerKey, dict[str, list[RecordedUnit]]] = {}
     for line in read_lines(path):
-        key = _name(line, "item"), _name(line, "candidate"), _repeat(line)
         row = _unit(line)
-        rows = by_answer.setdefault(key, {})
-        if (row.unit, row.rater) in rows:
+        units = by_answer.setdefault((_name(line, "item"), _name(line, "candidate"), _repeat(line)), {})
+        rows = units.setdefault(row.unit, [])
+        if any(row.rater == earlier.rater for earlier in rows):
             raise _twice(line, row)
-        first = texts.setdefault((key, row.unit), row.text)
-        if first != row.text:
+        if rows and rows[0].text != row.text:
             raise InputError(
                 f"{line.where}: unit {row.unit!r} has another text than in an earlier row: give it the same, "
                 "or its own unit."
             )
-        rows[row.unit, row.rater] = row._replace(text=first)
-    return RecordedUnits(path, {key: tuple(rows.values()) for key, rows in by_answer.items()})
+        rows.append(row)
+    return RecordedUnits(
+        path, {key: tuple(chain.from_iterable(units.values())) for key, units in by_answer.items()}
+    )
 
 
 def _twice(line: Line, row: RecordedUnit) -> InputError:
