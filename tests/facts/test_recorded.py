@@ -6,6 +6,7 @@ import pytest
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.evidence import Evidence
+from vivavoce.facts.fact import Answer, AnswerKey, Cleaned
 from vivavoce.facts.recorded import RecordedUnit, read_recorded
 
 ROW = {"item": "i1", "candidate": "a", "unit": "1", "text": "A is B."}
@@ -21,6 +22,11 @@ def file(tmp_path):
     return write
 
 
+def key(*names):
+    """The name of an answer, as a splitter gives it."""
+    return (AnswerKey(*names),)
+
+
 def test_units_come_by_answer_in_the_order_of_the_file(file):
     recorded = read_recorded(
         file(
@@ -30,16 +36,16 @@ def test_units_come_by_answer_in_the_order_of_the_file(file):
             {**ROW, "repeat": 2, "text": "E."},
         )
     )
-    assert ("A is B.", "C is D.") == recorded.texts(("i1", "a", 1))
-    assert ("B.",) == recorded.texts(("i1", "b", 1))
-    assert ("E.",) == recorded.texts(("i1", "a", 2))
-    assert recorded.texts(("i2", "a", 1)) is None
+    assert ("A is B.", "C is D.") == recorded.texts(key("i1", "a", 1))
+    assert ("B.",) == recorded.texts(key("i1", "b", 1))
+    assert ("E.",) == recorded.texts(key("i1", "a", 2))
+    assert recorded.texts(key("i2", "a", 1)) is None
 
 
 def test_a_row_holds_verdict_evidence_and_rater(file):
     passage = {"source": "docs", "version": "ab", "file": "x.txt", "page": 2, "offset": 0, "quote": "B."}
     row = {**ROW, "verdict": "Supported", "rater": "ann", "evidence": [{**passage, "bearing": "supports"}]}
-    (checked,) = read_recorded(file(row)).checked(("i1", "a", 1), "A is B.")
+    (checked,) = read_recorded(file(row)).checked(key("i1", "a", 1), "A is B.")
     assert checked == RecordedUnit(
         "1", "A is B.", "supported", (Evidence("docs", "ab", "x.txt", 2, 0, "B.", "supports"),), "ann"
     )
@@ -48,19 +54,19 @@ def test_a_row_holds_verdict_evidence_and_rater(file):
 def test_several_raters_check_one_unit_and_it_is_one_unit(file):
     rows = [{**ROW, "verdict": "true", "rater": "ann"}, {**ROW, "verdict": "false", "rater": "bob"}]
     recorded = read_recorded(file(*rows))
-    assert ("A is B.",) == recorded.texts(("i1", "a", 1))
-    assert ["true", "false"] == [row.verdict for row in recorded.checked(("i1", "a", 1), "A is B.")]
+    assert ("A is B.",) == recorded.texts(key("i1", "a", 1))
+    assert ["true", "false"] == [row.verdict for row in recorded.checked(key("i1", "a", 1), "A is B.")]
     assert ("ann", "bob") == recorded.raters
 
 
 def test_a_unit_without_a_verdict_was_not_checked(file):
     recorded = read_recorded(file(ROW))
-    assert () == recorded.checked(("i1", "a", 1), "A is B.")
+    assert () == recorded.checked(key("i1", "a", 1), "A is B.")
     assert () == recorded.raters
 
 
 def test_an_empty_text_is_a_unit(file):
-    assert ("",) == read_recorded(file({**ROW, "text": " "})).texts(("i1", "a", 1))
+    assert ("",) == read_recorded(file({**ROW, "text": " "})).texts(key("i1", "a", 1))
 
 
 def test_rows_of_items_that_are_not_there_are_counted(file):
@@ -74,7 +80,7 @@ def test_a_table_without_lists_writes_evidence_as_json(tmp_path):
         "item,candidate,repeat,unit,text,verdict,evidence\n"
         'i1,a,2,1,A is B.,TRUE,"[{""source"": ""docs"", ""quote"": ""q""}]"\n'
     )
-    (checked,) = read_recorded(path).checked(("i1", "a", 2), "A is B.")
+    (checked,) = read_recorded(path).checked(key("i1", "a", 2), "A is B.")
     assert ("true", (Evidence("docs", "", "", None, None, "q"),)) == (checked.verdict, checked.evidence)
 
 
@@ -144,7 +150,23 @@ def test_broken_json_and_an_empty_file_are_named(tmp_path):
 
 
 def test_a_file_that_was_written_again_is_read_again(file):
-    assert ("A is B.",) == read_recorded(file(ROW)).texts(("i1", "a", 1))
+    assert ("A is B.",) == read_recorded(file(ROW)).texts(key("i1", "a", 1))
     assert ("Longer than before.",) == read_recorded(file({**ROW, "text": "Longer than before."})).texts(
-        ("i1", "a", 1)
+        key("i1", "a", 1)
     )
+
+
+def test_twins_and_published_ids_have_rows_of_their_own(file):
+    recorded = read_recorded(file(ROW, {**ROW, "variant": "bias:recency", "text": "C is D."}))
+    assert ("A is B.",) == recorded.texts(key("i1", "a", 1))
+    assert ("C is D.",) == recorded.texts(key("i1", "a", 1, "bias:recency"))
+    twin = Answer("i1", "a", 1, "?", Cleaned("ok", ("A.",), ()), "bias:recency", alias="q7")
+    assert ("C is D.",) == recorded.texts(twin.keys)
+    by_alias = read_recorded(file({**ROW, "item": "q7", "text": "E."}))
+    assert ("E.",) == by_alias.texts(twin.keys)
+
+
+def test_must_statements_are_no_units_of_the_answer(file):
+    recorded = read_recorded(file(ROW, {**ROW, "unit": "must 1", "text": "C is D.", "verdict": "true"}))
+    assert ("A is B.",) == recorded.texts(key("i1", "a", 1))
+    assert [row.unit for row in recorded.checked(key("i1", "a", 1), "C is D.")] == ["must 1"]

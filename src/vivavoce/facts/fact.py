@@ -37,14 +37,39 @@ class Cleaned(NamedTuple):
         return "\n".join(self.sentences)
 
 
+class AnswerKey(NamedTuple):
+    """Which answer a recorded row is about; benchmark '' stands for any."""
+
+    item: str
+    candidate: str
+    repeat: int = 1
+    variant: str = ""
+    edit: str = ""
+    benchmark: str = ""
+
+
 class Answer(NamedTuple):
-    """A cleaned answer as a splitter gets it."""
+    """A cleaned answer as a splitter gets it; `alias` is the id that its item was published under."""
 
     item: str
     candidate: str
     repeat: int
     question: str
     cleaned: Cleaned
+    variant: str = ""
+    edit: str = ""
+    benchmark: str = ""
+    alias: str | None = None
+
+    @property
+    def keys(self) -> tuple[AnswerKey, ...]:
+        """The names under which it may be recorded, the most exact first."""
+        names = [(self.item, self.variant), *([(self.alias, "")] if self.alias else [])]
+        return tuple(
+            AnswerKey(item, self.candidate, self.repeat, variant, self.edit, benchmark)
+            for benchmark in dict.fromkeys((self.benchmark, ""))
+            for item, variant in names
+        )
 
 
 class Fact(NamedTuple):

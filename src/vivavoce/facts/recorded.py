@@ -4,14 +4,16 @@ The file is .jsonl, or any other table with the columns
 
     item, candidate, unit, text      always; `unit` is a number or a name, `text` may be empty
     repeat                           1 if there is none
+    variant, edit, benchmark         '' if there is none: the base item, the answer as it came, any benchmark
     verdict, evidence, rater         where the unit was checked; several raters have a row each
 
-`evidence` is a list of objects with the fields of `core.evidence.Evidence`, of which `source` and `quote` are
-needed. Other columns are left aside.
+`item` may also be the id that the item was published under. A unit named `must 1` is the item's first
+must-statement, and no unit of the answer. `evidence` is a list of objects with the fields of
+`core.evidence.Evidence`, of which `source` and `quote` are needed. Other columns are left aside.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from sys import intern
@@ -23,11 +25,11 @@ from vivavoce.core.file_cache import cached_by_file
 from vivavoce.core.json_text import read_json
 from vivavoce.core.tables import Line, read_lines
 from vivavoce.core.text import one_line
-from vivavoce.facts.fact import EvidenceWord, KnowledgeWord, VerdictWord
+from vivavoce.facts.fact import AnswerKey, EvidenceWord, KnowledgeWord, VerdictWord
 
 _WORDS: tuple[VerdictWord, ...] = (*get_args(KnowledgeWord), *get_args(EvidenceWord))
-AnswerKey = tuple[str, str, int]
-"""Item, candidate and repeat."""
+MUST = "must "
+"""How the name of a must-statement begins."""
 
 
 class RecordedUnit(NamedTuple):
@@ -46,15 +48,22 @@ class RecordedUnits(NamedTuple):
     path: Path
     by_answer: Mapping[AnswerKey, tuple[RecordedUnit, ...]]
 
-    def texts(self, key: AnswerKey) -> tuple[str, ...] | None:
-        """The text of each unit of an answer, however many raters checked it; null if none is recorded."""
-        rows = self.by_answer.get(key)
-        return None if rows is None else tuple({row.unit: row.text for row in rows}.values())
+    def texts(self, keys: Iterable[AnswerKey]) -> tuple[str, ...] | None:
+        """The text of each unit of an answer, however many raters checked it; null if none is recorded.
 
-    def checked(self, key: AnswerKey, text: str) -> tuple[RecordedUnit, ...]:
+        `keys` are the names that the answer may have: the first with a row counts.
+        """
+        units = {row.unit: row.text for row in self._rows(keys) if not row.unit.startswith(MUST)}
+        return tuple(units.values()) or None
+
+    def checked(self, keys: Iterable[AnswerKey], text: str) -> tuple[RecordedUnit, ...]:
         """The rows with a verdict on the units of an answer that have this text, one for each rater."""
-        rows = {row.rater: row for row in self.by_answer.get(key, ()) if row.verdict and row.text == text}
-        return tuple(rows.values())
+        return tuple(
+            {row.rater: row for row in self._rows(keys) if row.verdict and row.text == text}.values()
+        )
+
+    def _rows(self, keys: Iterable[AnswerKey]) -> tuple[RecordedUnit, ...]:
+        return next((self.by_answer[key] for key in keys if key in self.by_answer), ())
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -64,9 +73,9 @@ class RecordedUnits(NamedTuple):
     def unknown(self, items: Collection[str]) -> Counter[str]:
         """The number of rows by each item of the file that is none of `items`."""
         counts: Counter[str] = Counter()
-        for (item, _, _), rows in self.by_answer.items():
-            if item not in items:
-                counts[item] += len(rows)
+        for key, rows in self.by_answer.items():
+            if key.item not in items:
+                counts[key.item] += len(rows)
         return counts
 
 
@@ -80,7 +89,7 @@ def read_recorded(path: Path) -> RecordedUnits:
     by_answer: dict[AnswerKey, dict[str, list[RecordedUnit]]] = {}
     for line in read_lines(path):
         row = _unit(line)
-        units = by_answer.setdefault((_name(line, "item"), _name(line, "candidate"), _repeat(line)), {})
+        units = by_answer.setdefault(_key(line), {})
         rows = units.setdefault(row.unit, [])
         if any(row.rater == earlier.rater for earlier in rows):
             raise _twice(line, row)
@@ -93,6 +102,18 @@ def read_recorded(path: Path) -> RecordedUnits:
     return RecordedUnits(
         path, {key: tuple(chain.from_iterable(units.values())) for key, units in by_answer.items()}
     )
+
+
+def _key(line: Line) -> AnswerKey:
+    others = (_label(line, name) for name in ("variant", "edit", "benchmark"))
+    return AnswerKey(_name(line, "item"), _name(line, "candidate"), _repeat(line), *others)
+
+
+def _label(line: Line, column: str) -> str:
+    label = line.row.get(column)
+    if label is not None and not isinstance(label, str):
+        raise InputError(f"{line.where}: {column} must be text, not {_excerpt(label)}.")
+    return intern(label or "")
 
 
 def _twice(line: Line, row: RecordedUnit) -> InputError:

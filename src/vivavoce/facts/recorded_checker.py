@@ -49,8 +49,9 @@ class RecordedChecker(Checker):
     ) -> tuple[Verdict | None, ...]:
         """The recorded verdict on each fact, with its evidence; null where there is none."""
         recorded = read_recorded(self.file)
-        key = answer.item, answer.candidate, answer.repeat
-        return tuple(self._chosen(recorded.checked(key, " ".join(fact.text.split()))) for fact in facts)
+        return tuple(
+            self._chosen(recorded.checked(answer.keys, " ".join(fact.text.split()))) for fact in facts
+        )
 
     def _chosen(self, rows: Sequence[RecordedUnit]) -> Verdict | None:
         for row in rows:

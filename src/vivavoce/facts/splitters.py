@@ -158,7 +158,7 @@ class RecordedSplitter:
 
     def units(self, answer: Answer) -> tuple[str, ...] | None:
         """The units of an answer; null where the file has none. Raises `InputError` for a bad file."""
-        return read_recorded(self.file).texts((answer.item, answer.candidate, answer.repeat))
+        return read_recorded(self.file).texts(answer.keys)
 
     def why_none(self, answer: Answer) -> str:
         """The reason for an answer without units, as a clause."""

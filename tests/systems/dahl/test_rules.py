@@ -63,8 +63,9 @@ def test_published_repeated_units_count_again_and_blank_lines_are_checked(score)
     values = score(lambda text: "false" if "mouth" in text else "true", "published")
     assert values["dahl_score"].value == pytest.approx(3 / 4)
     values = score(lambda text: "false" if "mouth" in text else "true", "corrected")
+    assert values["dahl_score"].value == pytest.approx(1 / 2)
     notes = [v.note.split(":")[0] for v in values["supported"].values()]
-    assert notes[1] == "empty"
+    assert notes == ["true", "empty", "repeated", "false"]
 
 
 def test_untrue_is_true_by_the_published_book_and_false_by_the_corrected_one(score):

@@ -197,7 +197,10 @@ class AtomicFacts(Metric):
     def _answer(self, row: Row) -> Answer:
         response, question = row.response, row.item.question
         cleaned = self._book.cleaned(question, row.reading.text, response.finish_reason)
-        return Answer(row.item.item, response.candidate, response.repeat, question, cleaned)
+        return Answer(
+            row.item.item, response.candidate, response.repeat, question, cleaned,
+            row.item.variant, response.edit, row.item.benchmark, row.item.alias,
+        )  # fmt: skip
 
     def _evidence(self, item: Item, text: str) -> tuple[Evidence, ...] | None:
         """The passages to show for a text; null where none are asked for."""
