@@ -56,6 +56,12 @@ def test_every_answer_is_counted_once_by_what_became_of_it() -> None:
                        "unreadable": 1, "failed": 2}  # fmt: skip
 
 
+def test_the_sentence_counts_answers_and_not_units_that_are_called_alike() -> None:
+    answers = dict.fromkeys(TWELVE, "true empty empty") | {"q90": "true failed failed", "q91": "lost"}
+    text = found(fact_rows({"A": answers})).text
+    assert "14 answers, 12 answered with 1 checked facts each, 2 failed." in text
+
+
 def test_an_answer_that_failed_stays_out_of_precision_and_opens_the_bounds() -> None:
     answers = dict.fromkeys(TWELVE, "true true") | {"q90": "true failed", "q91": "lost"}
     macro, pooled = rows_of(found(fact_rows({"A": answers})), part="precision")

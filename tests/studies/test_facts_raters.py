@@ -205,3 +205,24 @@ def test_draws_of_silence_are_null(words: str) -> None:
     for row in rows_of(finding, part="draw"):
         assert (None, None) == (row["value"], row["p"])
         assert row["reason"]
+
+
+def test_people_who_check_a_part_make_no_curve_no_draws_and_no_lengths() -> None:
+    answers = {f"m(temperature={t})": {item: texts("true false", item) for item in CASES} for t in (0.1, 0.9)}
+    frames = fact_rows(answers), fact_rows(answers, key=2)
+    finding = found(*frames, measures=MEASURES, sample=0.5, draws=2)
+    for part in ("draw", "temperature", "length", "dropped"):
+        assert {"judge/m"} == {row["rater"] for row in rows_of(finding, part=part)}
+    assert 1 == finding.text.count("2 temperatures")
+    assert 2 == finding.text.count("2 draws")
+
+
+def test_few_checked_cases_correct_nothing() -> None:
+    answers = {item: texts("true false true false", item) for item in CASES}
+    of_person = {item: texts("true true false false", item) for item in CASES[:9]}
+    frames = fact_rows({"A": answers}), fact_rows({"A": of_person}, key=2)
+    finding = found(*frames, measures=MEASURES)
+    for figure in ("sensitivity", "specificity", "corrected_precision"):
+        row = row_of(finding, figure=figure)
+        assert None is row["value"]
+        assert "18 facts that people call" in row["reason"]

@@ -8,7 +8,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.studies.facts.fact_table import FactTable
 from vivavoce.studies.facts.rows import FactsRow
-from vivavoce.studies.intervals import in_cases
+from vivavoce.studies.intervals import in_cases, too_few
 from vivavoce.studies.text import count
 
 ALL_CHECKED = "people checked every case: their own verdicts are the figure"
@@ -42,11 +42,10 @@ def _error(
     """The share of what people call true, or false, that the checker calls so too; or why there is none."""
     part = judged.filter(pl.col("second") == truth)
     row = replace(row, figure=figure, n_units=part.height)
+    what = f"{count(part.height, 'fact')} that people call {'true' if truth else 'false'}"
     # With fewer of the rarer kind its share is anything: too few errors to see how often they occur.
-    if part.height < stats.LEAST_GROUPS:
-        reason = (
-            f"{count(part.height, 'fact')} that people call {'true' if truth else 'false'}: too few to tell"
-        )
+    if few := too_few(part["group"]):
+        reason = f"{what}, in {few}" if part.height else f"{what}: too few to tell"
         return replace(row, reason=reason), reason
     right, groups = (part["first"] == truth).cast(pl.Float64).to_numpy(), part["group"].to_numpy()
     mean, estimate = stats.cluster_mean(right, groups), stats.estimate_mean(right, groups, low=0.0, high=1.0)

@@ -131,14 +131,14 @@ def _published(row: FactsRow, first: object, second: object) -> Iterator[FactsRo
 
 def draw_sentences(rows: list[FactsRow]) -> Iterator[str]:
     """How near the draws come to the figure of all questions, and whether that is near enough."""
-    by_candidate: dict[tuple[str, str], list[FactsRow]] = {}
+    by_candidate: dict[tuple[str, ...], list[FactsRow]] = {}
     for row in rows:
         if row.figure == "precision" and row.value is not None and row.full is not None:
-            by_candidate.setdefault((row.benchmark, row.candidate), []).append(row)
-    for (benchmark, candidate), of_it in by_candidate.items():
+            by_candidate.setdefault((row.candidate, row.benchmark, row.rater, row.signature), []).append(row)
+    for (candidate, benchmark, rater, _), of_it in by_candidate.items():
         values = [row.value or 0.0 for row in of_it]
         yield (
-            f"{candidate} on {benchmark}: {of_it[0].full:.3f} over all questions, "
+            f"{candidate} on {benchmark}, by {rater}: {of_it[0].full:.3f} over all questions, "
             f"{min(values):.3f} to {max(values):.3f} in {count(len(of_it), 'draw')}"
             f"{_equivalence_text(of_it)}."
         )

@@ -1,6 +1,7 @@
 """The study of facts: what the verdicts on single facts of long answers show, and what they do not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
@@ -10,7 +11,14 @@ from vivavoce.studies.facts.fact_table import KINDS, ONE_PASS, FactTable, fact_t
 from vivavoce.studies.facts.false_facts import false_facts
 from vivavoce.studies.facts.kinds import by_severity
 from vivavoce.studies.facts.length import length, length_sentences
-from vivavoce.studies.facts.rater_pairs import AT_RANDOM, PEOPLE, pair_rows, pair_sentences, rater_pairs
+from vivavoce.studies.facts.rater_pairs import (
+    AT_RANDOM,
+    PEOPLE,
+    is_person,
+    pair_rows,
+    pair_sentences,
+    rater_pairs,
+)
 from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.facts.temperatures import temperature_sentences, temperatures
 from vivavoce.studies.intervals import interval_text
@@ -26,6 +34,14 @@ NOTHING = (
     'No facts of answers were scored here: `viva score RUN --metric "atomic_facts(splitter=…, checker=…)"` '
     "does that."
 )
+
+
+class Part(NamedTuple):
+    """Rows, the sentences about them, and the notes that they need."""
+
+    rows: Sequence[FactsRow]
+    sentences: Iterable[str]
+    notes: Sequence[str] = ()
 
 
 @study("facts")
@@ -68,35 +84,39 @@ class Facts(Study):
         verdicts; of people also sensitivity, specificity and the precision corrected by them, in the cases
         that nobody checked (`full` is before). Fewer than 10 cases show counts only.
         """
-        rows: list[FactsRow] = []
-        sentences: list[str] = []
-        notes = [CONFLICT_ONLY]
         tables = list(fact_tables(scores))
-        for table in tables:
-            precisions = list(precision(table))
-            counts = list(coverage(table))
-            lengths = list(length(table))
-            rows += [*counts, *precisions, *by_category(table), *by_severity(table), *lengths]
-            rows += false_facts(table)
-            sentences += _precision_sentences(table, precisions, counts)
-            sentences += length_sentences(table, lengths)
-            if table.passes > 1:
-                notes.append(f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}")
+        if not tables:
+            return self.finding((), NOTHING)
+        parts = [*map(_of_table, tables), *self._across(tables)]
+        rows = [row for part in parts for row in part.rows]
+        sentences = [sentence for part in parts for sentence in part.sentences]
+        notes = [note for part in parts for note in part.notes]
+        return self.finding(rows, "\n".join(sentences), dict.fromkeys([CONFLICT_ONLY, *notes]))
+
+    def _across(self, tables: Sequence[FactTable]) -> Iterator[Part]:
+        """Measures of the same answers, and samples and temperatures as checkers see them."""
         for pair in rater_pairs(tables):
-            of_pair = list(pair_rows(pair, self.units_margin))
-            rows += of_pair
-            sentences += pair_sentences(of_pair)
-            if pair.part == PEOPLE:
-                notes.append(AT_RANDOM)
+            rows = list(pair_rows(pair, self.units_margin))
+            yield Part(rows, pair_sentences(rows), [AT_RANDOM] if pair.part == PEOPLE else [])
+        # People check a part of the answers to judge a checker, and no candidate by it.
+        of_checkers = [table for table in tables if not is_person(table.measure)]
         if self.sample is not None:
-            of_draws = [row for table in tables for row in draws(table, self.sample, self.draws, self.margin)]
-            rows += of_draws
-            sentences += draw_sentences(of_draws)
-            notes.append(PUBLISHED)
-        of_temperature = temperatures(tables, self.margin)
-        rows += of_temperature
-        sentences += temperature_sentences(of_temperature)
-        return self.finding(rows, "\n".join(sentences) or NOTHING, dict.fromkeys(notes) if rows else ())
+            shares = self.sample, self.draws, self.margin
+            rows = [row for table in of_checkers for row in draws(table, *shares)]
+            yield Part(rows, draw_sentences(rows), [PUBLISHED])
+        rows = temperatures(of_checkers, self.margin)
+        yield Part(rows, temperature_sentences(rows))
+
+
+def _of_table(table: FactTable) -> Part:
+    """What one measure shows on one benchmark."""
+    counts, precisions = list(coverage(table)), list(precision(table))
+    lengths = [] if is_person(table.measure) else list(length(table))
+    kinds = [*by_category(table), *by_severity(table)]
+    rows = [*counts, *precisions, *kinds, *lengths, *false_facts(table)]
+    sentences = [*_precision_sentences(table, precisions, counts), *length_sentences(table, lengths)]
+    passes = [f"{table.measure.rater} on {table.benchmark}: {ONE_PASS}"] if table.passes > 1 else []
+    return Part(rows, sentences, passes)
 
 
 def _precision_sentences(
@@ -105,7 +125,9 @@ def _precision_sentences(
     """A sentence for each candidate: precision with its bounds, and beside it what became of its answers."""
     for candidate in table.candidates:
         macro, pooled = (row for row in precisions if row.candidate == candidate)
-        figures = {row.figure: row.value for row in counts if row.candidate == candidate}
+        # Units have words of their own, and two of them are kinds of answers too.
+        of_it = [row for row in counts if row.candidate == candidate and row.part == "coverage"]
+        figures = {row.figure: row.value for row in of_it}
         yield (
             f"{candidate} on {table.benchmark}, by {table.measure.rater}: {_precision_text(macro, pooled)}; "
             f"{_coverage_text(figures)}."

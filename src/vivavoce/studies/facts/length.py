@@ -149,13 +149,16 @@ def length_sentences(table: FactTable, rows: list[FactsRow]) -> Iterator[str]:
     """What dropping whole answers does, where any is dropped."""
     for candidate in table.candidates:
         of_it = [row for row in rows if row.candidate == candidate and row.part == "dropped"]
+        if not of_it:
+            continue
         by = {row.figure: row.value for row in of_it}
         lost, expected = by["dropped_share"], by.get("expected_dropped_share")
         published, unit = by.get("published_score"), by.get("unit_score")
         if not lost or None in (published, unit):
             continue
         yield (
-            f"{candidate} on {table.benchmark}: one verdict that is none drops a whole answer from the "
-            f"published score, {lost:.1%} of them ({expected:.1%} expected from their lengths): "
+            f"{candidate} on {table.benchmark}, by {table.measure.rater}: one verdict that is none drops a "
+            f"whole answer from the published score, {lost:.1%} of them ({expected:.1%} expected from their "
+            "lengths): "
             f"{published:.3f} published, {unit:.3f} by facts."
         )

@@ -152,16 +152,21 @@ def _evidence(
 
 def temperature_sentences(rows: Sequence[FactsRow]) -> Iterator[str]:
     """What neighbours of a curve show: who is better only where a verdict says so."""
-    for model in dict.fromkeys(row.contrast for row in rows):
-        of_model = [row for row in rows if row.contrast == model]
+    for place in dict.fromkeys(map(_place, rows)):
+        of_model = [row for row in rows if _place(row) == place]
         clear = [_better_text(row) for row in of_model if (row.verdict_code or "").startswith("better")]
         nothing = "no neighbours were told apart, so nothing is said of which temperature to take"
-        yield from (f"{_range_text(model, of_model)}: {text}." for text in clear or [nothing])
+        yield from (f"{_range_text(of_model)}: {text}." for text in clear or [nothing])
 
 
-def _range_text(model: str, rows: Sequence[FactsRow]) -> str:
+def _place(row: FactsRow) -> tuple[str, ...]:
+    return row.contrast, row.benchmark, row.signature
+
+
+def _range_text(rows: Sequence[FactsRow]) -> str:
     points = sorted({row.temperature for row in rows if row.temperature is not None})
-    return f"{model} at {count(len(points), 'temperature')} from {points[0]:g} to {points[-1]:g}"
+    model = f"{rows[0].contrast} on {rows[0].benchmark}, by {rows[0].rater}"
+    return f"{model}, at {count(len(points), 'temperature')} from {points[0]:g} to {points[-1]:g}"
 
 
 def _better_text(row: FactsRow) -> str:
