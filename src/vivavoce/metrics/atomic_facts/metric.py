@@ -93,10 +93,7 @@ class AtomicFacts(Metric):
     @cached_property
     def _source(self) -> Source | None:
         """The folder of evidence, indexed."""
-        if not isinstance(self.source, Path):
-            return None
-        encoder = None if self.rerank is None else load_encoder(self.rerank, None, "auto")
-        return open_source(self.source, encoder=encoder)
+        return open_source(self.source) if isinstance(self.source, Path) else None
 
     @property
     def rater(self) -> str:
@@ -151,7 +148,11 @@ class AtomicFacts(Metric):
     def bind(self, items: Sequence[Item]) -> Self:
         """The metric with its evidence ready; which version of the source that is stands in its settings."""
         self._checker.prepare(passages=self.source is not None)
-        return self.bind_settings(items)
+        ready = self.bind_settings(items)
+        if self.rerank is not None and ready._source is not None:
+            encoder = load_encoder(self.rerank, None, "auto")
+            ready.__dict__["_source"] = ready._source.ordered_by(encoder)
+        return ready
 
     def bind_settings(self, items: Sequence[Item]) -> Self:
         """The metric with its source open; no encoder and no checker is loaded."""
