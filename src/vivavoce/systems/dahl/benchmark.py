@@ -94,11 +94,11 @@ class DAHL(SourceFolder):
     @property
     def files(self) -> tuple[Path, ...]:
         """The file of questions."""
-        return (self.data if is_file(self.data) else find_file("dahl", self.data, _FILE),)
+        return (_file(self.data),)
 
     def items(self) -> Iterator[Item | Exclusion]:
         """The questions in their order."""
-        lines = list(read_source(self.files[0], "question", "category"))
+        lines = read_rows(self.data)
         categories: dict[str, dict[str, None]] = {}
         for line in lines:
             categories.setdefault(_key(line), {})[line.optional("category") or ""] = None
@@ -127,6 +127,15 @@ class DAHL(SourceFolder):
             )
 
         return items_of(lines, item)
+
+
+def _file(data: Path) -> Path:
+    return data if is_file(data) else find_file("dahl", data, _FILE)
+
+
+def read_rows(data: Path) -> list[SourceLine]:
+    """The rows of the question file at `data`, or in that folder. Raises `InputError` for another file."""
+    return list(read_source(_file(data), "question", "category"))
 
 
 def _key(line: SourceLine) -> str:
