@@ -5,7 +5,7 @@ Seo, Lim, Jang and Shin (2024), arXiv 2411.09255.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,16 +21,11 @@ from vivavoce.core.cases import content_text
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import is_file
+from vivavoce.systems.dahl.filters import RULES, decide
 
 _FILE = "questions.csv"
 _REVISION = "4647475b6841b60aa8efd2ddce74a5ed36dc873b"
-_ANSWER = re.compile(r"\s*A\d*\s*:")
-_FAULTS = {
-    "it begins with a label, such as Q3:": re.compile(r"\A\s*Q\d*\s*:"),
-    "its end is cut off": re.compile(r"[^.?!…\"'”’)\]\s][\"'”’)\]\s]*\Z"),
-    "a word is missing between two spaces": re.compile(r"\S {2,}\S"),
-}
-"""What is wrong with questions that can be asked all the same."""
+_LOST_WORD = re.compile(r"\S {2,}\S")
 _DECODING = {"temperature": 0.6, "max_tokens": 256, "chat_template": False}
 _PUBLISHED = {
     "paper": {**_DECODING, "prompt": "dahl_paper"},
@@ -52,9 +47,11 @@ class DAHL(SourceFolder):
     `published` chooses what `--preset published` asks with: the prompt of the `paper`, or that of the
     `released` code, which lacks its instruction. Both ask the same items. A question that cannot be asked as
     it should be names its `fault` in `meta`; two rows that are answers are left out.
+    `exclude=drop` also leaves out questions that break the rules by which the paper says it filtered.
     """
 
     published: Literal["paper", "released"] = "paper"
+    exclude: Literal["none", "drop"] = "none"
 
     @property
     def card(self) -> Card:
@@ -78,8 +75,8 @@ class DAHL(SourceFolder):
                 "8,504 questions are different. Each row is asked, and equal texts are one case.",
                 "One text stands in two categories, public health and medicine: meta lists both.",
                 'The paper names a category "Other"; the file has none, and has "statistics" instead.',
-                "138 rows break the rules by which the paper says it filtered: they ask about a study that "
-                "nobody sees.",
+                "138 rows break the rules by which the paper says it filtered: 84 speak of a text "
+                "that nobody sees. They are asked, unless exclude=drop.",
                 "There are no references: an answer is true by what a checker knows or finds.",
                 _PROMPT_FAULT[self.published],
             ),
@@ -106,13 +103,16 @@ class DAHL(SourceFolder):
 
         def item(line: SourceLine) -> Item:
             question = line.text("question")
-            if _ANSWER.match(question):
+            decision = decide(question)
+            if "H3" in decision.rules:
                 raise line.fault("it is an answer, and asks nothing")
+            if self.exclude == "drop" and decision.grounds:
+                raise line.fault(f"it breaks a rule of the paper: {', '.join(decision.grounds)}")
             name, group = content_id(question), _key(line)
             occurrences[name] += 1
             several = list(categories[group])
             meta: dict[str, Any] = {"row": line.number}
-            if fault := fault_of(question):
+            if fault := _fault(question, decision.rules):
                 meta["fault"] = fault
             if len(several) > 1:
                 meta["categories"] = several
@@ -143,6 +143,7 @@ def _key(line: SourceLine) -> str:
     return content_id(content_text(str(line.row["question"])))
 
 
-def fault_of(question: str) -> str | None:
-    """What is wrong with a question that can be asked all the same; null where nothing is seen."""
-    return next((fault for fault, pattern in _FAULTS.items() if pattern.search(question)), None)
+def _fault(question: str, rules: Collection[str]) -> str | None:
+    """What is wrong with a question that can be asked all the same; null where nothing is found."""
+    broken = next((RULES[rule] for rule in ("H1", "H2") if rule in rules), None)
+    return broken or ("a word is missing between two spaces" if _LOST_WORD.search(question) else None)

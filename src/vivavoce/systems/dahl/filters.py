@@ -22,7 +22,7 @@ _RULES = {
     "B1": r"\b(?:based\s+on|depending\s+on|according\s+to|in\s+the\s+context\s+of)\b",
     "B2": r"\b(?:was|were|did)\b",
     "H1": r"\A\s*[QA]\d*:",
-    "H2": r"(?:\A|[^.?!])\s*\Z",
+    "H2": r"(?:\A|[^.?!\s\"'”’)\]])[\s\"'”’)\]]*\Z",
     "H3": r"\A\s*A\d*:",
 }
 RULES = {
@@ -37,7 +37,7 @@ RULES = {
 }
 """What a question does that a rule hits."""
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _RULES.items()}
-_DROP = frozenset(("A1", "A3", "H2", "H3"))
+_DROP = ("A1", "A3", "H2", "H3")
 _REVIEW = frozenset(("A2", "B1", "B2"))
 
 
@@ -46,6 +46,13 @@ class Decision(NamedTuple):
 
     decision: Literal["keep", "review", "drop", "repair"]
     rules: tuple[str, ...]
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """The rules that drop it; none where it is not dropped."""
+        if self.decision != "drop":
+            return ()
+        return tuple(rule for rule in self.rules if rule in _DROP) or ("A2", "B1")
 
 
 def decide(question: str) -> Decision:
@@ -58,7 +65,7 @@ def decide(question: str) -> Decision:
     rules = [name for name, pattern in _PATTERNS.items() if pattern.search(question)]
     if "A3" in rules:
         rules.remove("B2")
-    if not _DROP.isdisjoint(rules) or {"A2", "B1"} <= set(rules):
+    if any(rule in _DROP for rule in rules) or {"A2", "B1"} <= set(rules):
         return Decision("drop", tuple(rules))
     if not _REVIEW.isdisjoint(rules):
         return Decision("review", tuple(rules))

@@ -17,6 +17,7 @@ from vivavoce.systems.dahl.reproduction.not_reproducible import not_reproducible
 from vivavoce.systems.dahl.reproduction.question_file import (
     categories,
     checker_calls,
+    filters,
     read_questions,
     sample_precision,
 )
@@ -47,6 +48,7 @@ def reproduce(data: Path) -> Reproduction:
         "categories": categories(file, paper),
         "sample_size": file.n_sample,
         "sample": sample_precision(file.n_sample, len(file.rows), systems, paper["sample"]["of"]),
+        "filters": filters(file),
         "size_trend": size_trend(systems, paper["effective_questions"]),
         "human_agreement": human_agreement(paper["human"]),
         "checker_calls": checker_calls(len(file.rows), file.n_sample, systems, paper["example"]),
@@ -98,8 +100,11 @@ def _pairs(trend: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
 def _notes(rows: Mapping[str, Any]) -> tuple[str, ...]:
     verdicts = [row["verdict"] for row in rows["claims"]]
     counted = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
+    kept = rows["filters"]
     return (
         f"Of {len(verdicts)} claims: {counted}.",
+        f"The paper's own rules keep {kept['keep']:,} rows, want {kept['review']:,} reviewed and "
+        f"{kept['repair']:,} repaired, and drop {kept['drop']:,}.",
         f"A tenth by category is {rows['sample_size']:,} questions.",
         "No answer, unit or verdict is released, so no DAHL score can be recomputed.",
     )

@@ -46,6 +46,7 @@ def claims(
         claim.row
         for claim in (
             *_of_the_questions(file, paper, rows),
+            _of_filters(rows["filters"]),
             *_of_sizes(systems, rows["size_trend"], paper),
             *_of_table_2(systems, paper),
             *_of_samples(rows["sample"], paper),
@@ -77,6 +78,18 @@ def _of_the_questions(
         "holds" if unlisted == ["other"] else "fails",
         f"beside those listed the file has {', '.join(unlisted) or 'none'}, and the prompt that wrote the "
         f"questions does not offer {' or '.join(paper['not_offered'])}",
+    )
+
+
+def _of_filters(kept: Mapping[str, Any]) -> Claim:
+    return Claim(
+        "questions that need their paper are filtered out",
+        None,
+        {word: kept[word] for word in ("keep", "review", "drop", "repair")},
+        "fails" if kept["drop"] else "holds",
+        f"{kept['drop']:,} rows break the rules that are named, finished by us where the paper gives "
+        f"examples; A1 hits {kept['rules']['A1']:,} rows, A3 {kept['rules']['A3']:,}. That people looked at "
+        "the exceptions cannot be checked",
     )
 
 

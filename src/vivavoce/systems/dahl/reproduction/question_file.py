@@ -11,6 +11,7 @@ from vivavoce.benchmarks import load, sampled
 from vivavoce.benchmarks.health.source_files import SourceLine
 from vivavoce.core.specs import Spec
 from vivavoce.systems.dahl.benchmark import read_rows
+from vivavoce.systems.dahl.filters import RULES, decide
 
 _Z = 1.959964
 
@@ -45,6 +46,25 @@ def categories(file: QuestionFile, paper: Mapping[str, Any]) -> dict[str, dict[s
             "listed": name in paper["listed"],
         }
         for name in names
+    }
+
+
+def filters(file: QuestionFile) -> dict[str, Any]:
+    """Rows by what the paper's rules say of them: `keep`, `review`, `drop`, `repair`; hits of each rule.
+
+    `dropped` and `repaired` name the rows, by their line in the file, with the rules that they break.
+    """
+    decisions = [(row.number, decide(str(row.row["question"]))) for row in file.rows]
+    words = Counter(decision.decision for _, decision in decisions)
+    hits = Counter(rule for _, decision in decisions for rule in decision.rules)
+    named = {
+        key: [{"row": row, "rules": list(d.rules)} for row, d in decisions if d.decision == word]
+        for key, word in (("dropped", "drop"), ("repaired", "repair"))
+    }
+    return {
+        **{word: words[word] for word in ("keep", "review", "drop", "repair")},
+        "rules": {rule: hits[rule] for rule in RULES},
+        **named,
     }
 
 
