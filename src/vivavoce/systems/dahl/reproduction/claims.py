@@ -81,14 +81,14 @@ def _of_the_questions(
     )
 
 
-def _of_filters(kept: Mapping[str, Any]) -> Claim:
+def _of_filters(decisions: Mapping[str, Any]) -> Claim:
     return Claim(
         "questions that need their paper are filtered out",
         None,
-        {word: kept[word] for word in ("keep", "review", "drop", "repair")},
-        "fails" if kept["drop"] else "holds",
-        f"{kept['drop']:,} rows break the rules that are named, finished by us where the paper gives "
-        f"examples; A1 hits {kept['rules']['A1']:,} rows, A3 {kept['rules']['A3']:,}. That people looked at "
+        {word: decisions[word] for word in ("keep", "review", "drop", "repair")},
+        "fails" if decisions["drop"] else "holds",
+        f"{decisions['drop']:,} rows break the rules that are named, finished by us where the paper gives "
+        f"examples; A1 hits {decisions['rules']['A1']:,} rows, A3 {decisions['rules']['A3']:,}. That people looked at "
         "the exceptions cannot be checked",
     )
 
@@ -295,7 +295,7 @@ def pearson_p(r: float, n: int) -> float:
 
 
 def _of_the_method() -> Iterator[Claim]:
-    read = "read in the released code, at commit 4647475: "
+    prefix = "read in the released code, at commit 4647475: "
     rows: tuple[tuple[str, Word, str], ...] = (
         (
             "a temperature of 0.2 to 0.3 is the best balance",
@@ -311,26 +311,27 @@ def _of_the_method() -> Iterator[Claim]:
         (
             "the checker draws on online documents",
             "cannot be checked",
-            read + "the model is an argument, and the one of its example was listed by its maker apart from "
+            prefix
+            + "the model is an argument, and the one of its example was listed by its maker apart from "
             "those that search",
         ),
         (
             "prompts, repeated, incomplete and noncommittal sentences are removed by regular expression",
             "fails",
-            read + "it cuts the instruction and the question out, wherever they stand, and removes nothing "
+            prefix + "it cuts the instruction and the question out, wherever they stand, and removes nothing "
             "else",
         ),
         (
             "answers with other numbers of units and labels are left out",
             "fails",
-            read + "the two numbers are always equal, because each unit gets a label; what is left out are "
+            prefix + "the two numbers are always equal, because each unit gets a label; what is left out are "
             "answers with a unit that is neither true nor false, long ones more often, while an answer "
             "without units counts 0",
         ),
         (
             "the evaluation is released for others to use",
             "fails",
-            read + "evaluate_with_pplai.py uses a name that it does not define, and stops at once",
+            prefix + "evaluate_with_pplai.py uses a name that it does not define, and stops at once",
         ),
         (
             "the score may stand in for people's preferences",

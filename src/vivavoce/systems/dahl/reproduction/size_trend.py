@@ -106,9 +106,9 @@ def _pair(small: Mapping[str, Any], large: Mapping[str, Any], n: int) -> dict[st
     or together but not against each other; `answers_needed`: with as many scored, p is .05 at most.
     """
     difference = large["score"] - small["score"]
-    shown = max(abs(difference) - _ROUNDING, 0.0)
+    certain = max(abs(difference) - _ROUNDING, 0.0)
     variance = sum(system["score"] * (1 - system["score"]) for system in (small, large))
-    z = shown / math.sqrt(variance / n)
+    z = certain / math.sqrt(variance / n)
     return {
         "family": small["family"],
         "small": small["size"],
@@ -117,5 +117,5 @@ def _pair(small: Mapping[str, Any], large: Mapping[str, Any], n: int) -> dict[st
         "per_doubling": difference / math.log2(large["size"] / small["size"]),
         "z_at_least": z,
         "p_at_most": float(2 * scipy.special.ndtr(-z)),
-        "answers_needed": math.ceil(_Z**2 * variance / shown**2) if shown else None,
+        "answers_needed": math.ceil(_Z**2 * variance / certain**2) if certain else None,
     }
