@@ -88,8 +88,8 @@ def _of_filters(decisions: Mapping[str, Any]) -> Claim:
         {word: decisions[word] for word in ("keep", "review", "drop", "repair")},
         "fails" if decisions["drop"] else "holds",
         f"{decisions['drop']:,} rows break the rules that are named, finished by us where the paper gives "
-        f"examples; A1 hits {decisions['rules']['A1']:,} rows, A3 {decisions['rules']['A3']:,}. That people looked at "
-        "the exceptions cannot be checked",
+        f"examples; A1 hits {decisions['rules']['A1']:,} rows, A3 {decisions['rules']['A3']:,}. That people "
+        "looked at the exceptions cannot be checked",
     )
 
 
