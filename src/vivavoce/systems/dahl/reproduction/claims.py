@@ -112,9 +112,15 @@ def _of_sizes(
         f"families Spearman's rho is {trend['spearman']:.2f} (permutation p {trend['p']:.2f}; "
         f"{trend['low']:.2f} to {trend['high']:.2f} without one family), which shows nothing across families",
     )
+    yield _plateau(trend, paper)
+    yield _gains(trend, paper)
+    yield from _of_families(systems, trend)
+
+
+def _plateau(trend: Mapping[str, Any], paper: Mapping[str, Any]) -> Claim:
     beyond = [pair for pair in trend["pairs"] if pair["small"] >= paper["plateau"]]
     significant = [pair for pair in beyond if pair["p_at_most"] < 0.05]
-    yield Claim(
+    return Claim(
         "beyond 7 to 8 billion parameters more of them bring no significant improvement",
         None,
         {f"{p['family']} {p['small']:g}B to {p['large']:g}B": p["p_at_most"] for p in beyond},
@@ -122,15 +128,18 @@ def _of_sizes(
         "no test is reported; "
         + "; ".join(
             f"{p['family']} gains {p['difference']:.4f}, p at most {p['p_at_most']:.3f} by the greatest "
-            f"possible variance, if {p['answers_needed']:,} answers or more were scored"
+            f"possible variance if all answers were scored, and under 0.05 if {p['answers_needed']:,} were"
             for p in beyond
         ),
     )
+
+
+def _gains(trend: Mapping[str, Any], paper: Mapping[str, Any]) -> Claim:
     slow, fast = (
         [p["per_doubling"] for p in trend["pairs"] if (p["small"] >= paper["plateau"]) is late]
         for late in (True, False)
     )
-    yield Claim(
+    return Claim(
         "the gain by size is less pronounced between larger models",
         None,
         {"per doubling": {"from 7B on": slow, "below": fast}},
@@ -138,7 +147,6 @@ def _of_sizes(
         "per doubling of the size, each gain from 7B on is smaller than each below; scores nearer to "
         "1 have less to gain",
     )
-    yield from _of_families(systems, trend)
 
 
 def _of_families(systems: Sequence[Mapping[str, Any]], trend: Mapping[str, Any]) -> Iterator[Claim]:
@@ -185,6 +193,10 @@ def _of_table_2(systems: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) 
         f"gpt-4o's answers need {per_token['gpt-4o']:.1f} characters a token to fit, the others at most "
         f"{longest:.1f}; the released code sets no limit for it, and top_p 0.9 for the others",
     )
+    yield from _of_the_order(others, paper)
+
+
+def _of_the_order(others: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) -> Iterator[Claim]:
     open_systems = [system for system in others if system["size"] is not None]
     order = sorted(
         {system["family"] for system in open_systems},
