@@ -197,11 +197,10 @@ def _of_table_2(systems: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) 
 
 
 def _of_the_order(others: Sequence[Mapping[str, Any]], paper: Mapping[str, Any]) -> Iterator[Claim]:
-    open_systems = [system for system in others if system["size"] is not None]
-    order = sorted(
-        {system["family"] for system in open_systems},
-        key=lambda family: -max(s["score"] for s in open_systems if s["family"] == family),
-    )
+    best: dict[str, float] = {}
+    for system in others:
+        best[system["family"]] = max(system["score"], best.get(system["family"], 0.0))
+    order = sorted(best, key=lambda family: -best[family])
     for where, printed in (("Section 5.1", paper["order"]), ("the caption of Table 2", paper["caption"])):
         first = [(a, b) for a, b in zip(printed, order, strict=True) if a != b]
         yield Claim(
