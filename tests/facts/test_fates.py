@@ -176,6 +176,12 @@ def test_a_reason_names_what_is_wrong(unit, reason):
     assert (fact.reason or "").startswith(reason)
 
 
+def test_a_week_is_a_rate_only_after_what_is_counted():
+    of = answer("It is given three times a day for one week.")
+    assert ["checked", "checked"] == fates(of, "It is given for a week.", "It is given 3 times per day.")
+    assert ["changed"] == fates(of, "It is given 3 times a week.")
+
+
 def test_numbers_may_come_from_the_question_but_doses_may_not():
     of = answer("Yes, he has it.", question="Has a 40-year-old man on 500 mg of drug X type 2 diabetes?")
     assert ["checked"] == fates(of, "The 40-year-old man has type 2 diabetes.")

@@ -35,7 +35,8 @@ _DENYING_SOFTLY = re.compile(
     re.IGNORECASE,
 )
 _RATE = re.compile(
-    r"(?:(?:\b(?:per|an?|each|every|once|twice) |/ ?)(?=(?:hour|day|week|month|year)\b)|\b(?=(?:hour|week|month|year|dai)ly\b))"
+    r"(?:(?:\b(?:per|each|every) |/ ?|(?:(?<=times )|(?<=once )|(?<=twice )|(?<=mg )|(?<=doses )|(?<=tablets ))an? )"
+    r"(?=(?:hour|day|week|month|year)\b)|\b(?=(?:hour|week|month|year|dai)ly\b))"
     r"(hour|day|week|month|year|dai)|\b([btqo])\.? ?(?:i\.? ?)?d\b"
 )
 _BOUNDARY = re.compile(
