@@ -99,16 +99,17 @@ def test_a_citation_that_only_looks_like_one_does_not_exist(source: Source, cita
 def test_without_a_source_nobody_knows(source: Source) -> None:
     result = existence(Citation(title="iron.txt"), None)
     assert (None, "no local source to look it up in") == result[:2]
-    lookup = looked_up(FACT, ["https://example.org/invented"], None)
+    lookup = looked_up(FACT, [Citation(url="https://example.org/invented")], None)
     assert (None, "no local source to look it up in", None) == lookup[:3]
 
 
 def test_a_reply_that_cites_nothing_has_no_share(source: Source) -> None:
-    assert (None, "the reply cites nothing", None) == looked_up(FACT, [{}], source)[:3]
+    assert (None, "the reply cites nothing", None) == looked_up(FACT, citation_texts([{}]), source)[:3]
 
 
 def test_the_share_of_citations_that_exist(source: Source) -> None:
-    lookup = looked_up(FACT, ["https://example.org/metformin", "https://example.org/invented"], source)
+    cited = citation_texts(["https://example.org/metformin", "https://example.org/invented"])
+    lookup = looked_up(FACT, cited, source)
     assert (0.5, f"https://example.org/invented is not in the source {source.name}") == lookup[:2]
     assert lookup.claim is not None
     (passage,) = lookup.claim.passages or ()
@@ -118,12 +119,12 @@ def test_the_share_of_citations_that_exist(source: Source) -> None:
 
 def test_only_cited_documents_are_shown(source: Source) -> None:
     """The source says it elsewhere, but what is cited does not."""
-    lookup = looked_up(FACT, [{"title": "iron.txt"}], source)
+    lookup = looked_up(FACT, [Citation(title="iron.txt")], source)
     assert (1.0, None, Claim(FACT, ())) == lookup[:3]
 
 
 def test_cited_words_are_shown_with_their_place(source: Source) -> None:
-    lookup = looked_up("Iron darkens the stool.", [{"cited_text": "They can darken the stool."}], source)
+    lookup = looked_up("Iron darkens the stool.", [Citation(quote="They can darken the stool.")], source)
     assert lookup.claim is not None
     assert ("iron.txt", IRON.index("They"), "They can darken the stool.") == (
         lookup.claim.passages[0].file, lookup.claim.passages[0].offset, lookup.claim.passages[0].quote,

@@ -5,7 +5,7 @@ on each claim by `CitedChecker.calls`; of each reply it gives the citations to `
 source or null. `Lookup.exists` is then the value of the criterion *exists*, and the verdict of
 `CitedChecker.support` on `Lookup.claim` that of *supports*, by `support_value`:
 
-    lookup = looked_up(claim.text, result.citations, source)
+    lookup = looked_up(claim.text, citation_texts(result.citations), source)
     lookup.exists, lookup.reason                  # share of the citations that exist, or why it is not known
     checker.support.calls([lookup.claim])         # where it is not null, asked like any claim
     support_value(verdict)                        # 1, 0 or null
@@ -140,9 +140,8 @@ def _key(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def looked_up(text: str, citations: Iterable[Any], source: Source | None) -> Lookup:
+def looked_up(text: str, named: Sequence[Citation], source: Source | None) -> Lookup:
     """The citations of a reply about the fact `text`, looked up in the source."""
-    named = citation_texts(citations)
     if not named:
         return Lookup(None, "the reply cites nothing")
     results = [existence(citation, source) for citation in named]

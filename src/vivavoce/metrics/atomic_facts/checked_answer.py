@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from vivavoce.core.records import Unit, Value
+from vivavoce.facts.citations import Citation, Lookup
 from vivavoce.facts.fact import RIGHT, WRONG, Cleaned, Fact, Verdict
 from vivavoce.facts.severity import severity
 
@@ -14,11 +15,18 @@ CLAIMS_ASIDE = ("bad", "unverifiable", "changed", "surplus")
 
 
 class CheckedFact(NamedTuple):
-    """A unit with its verdict; `failure` is why no reply came. A unit set aside has neither."""
+    """A unit with its verdict; `failure` is why no reply came. A unit set aside has neither.
+
+    `citations` are those of the reply, `lookup` what a source knows of them, and `support` the verdict of the
+    documents that are cited.
+    """
 
     fact: Fact
     verdict: Verdict | None = None
     failure: str | None = None
+    citations: tuple[Citation, ...] = ()
+    lookup: Lookup | None = None
+    support: Verdict | None = None
 
     @property
     def word(self) -> str:
@@ -38,7 +46,7 @@ class CheckedFact(NamedTuple):
         note = f"{self.word}: {self.reason}" if self.reason else self.word
         if self.verdict is None:
             return Value(None, note=note, status="failed" if self.failure else "set_aside")
-        value, evidence = self.verdict.value, self.verdict.evidence
+        value, evidence = self.verdict.value, (self.support or self.verdict).evidence
         if value is None:
             return Value(None, note=note, status="set_aside", evidence=evidence)
         return Value(value, note=note, evidence=evidence)

@@ -13,12 +13,14 @@ from vivavoce.core.specs import Spec
 from vivavoce.embeddings.encoder import load_encoder, resolve_encoder, weight_files
 from vivavoce.facts.checker import Checker
 from vivavoce.facts.checkers import checker_of
+from vivavoce.facts.cited_checker import CitedChecker
 from vivavoce.facts.context_passages import context_passages
 from vivavoce.facts.fact import Answer
 from vivavoce.facts.rules import Rules, rule_book
 from vivavoce.facts.splitters import Splitter, splitter_of
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.metrics.atomic_facts.checked_answer import CheckedAnswer
+from vivavoce.metrics.atomic_facts.citing import CITED, with_citations
 from vivavoce.metrics.atomic_facts.figures import (
     MUST_RECALL,
     NO_STATEMENT,
@@ -127,10 +129,12 @@ class AtomicFacts(Metric):
         every = figures(
             k=self.k,
             gamma=self.gamma,
-            has_evidence=self.source is not None or self._checker.model is None,
+            has_evidence=self._checker.takes_passages
+            and (self.source is not None or self._checker.model is None),
             silence_is_zero=self._book.silence_is_zero,
         )
         every += [MUST_RECALL] if self.must else []
+        every += CITED if isinstance(self._checker, CitedChecker) else ()
         only = self._book.figures
         return [figure for figure in every if not only or figure.criterion.criterion in only]
 
@@ -183,6 +187,8 @@ class AtomicFacts(Metric):
             shares_calls=self.per_call == 1,
             with_statements=self.must,
         )
+        if isinstance(self._checker, CitedChecker):
+            checked = with_citations(split_answers, checked, self._checker, self._source, context)
         return [self._values(answer) for answer in checked]
 
     def _values(self, answer: CheckedAnswer) -> dict[str, Value | Mapping[Unit, Value]]:

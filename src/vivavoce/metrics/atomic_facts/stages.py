@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Item
 from vivavoce.facts.checker import NO_PASSAGE, CheckCall, Checker, Claim
+from vivavoce.facts.citations import Citation, citation_texts
 from vivavoce.facts.context_passages import statement_claim
 from vivavoce.facts.entailment import NEITHER
 from vivavoce.facts.fact import Answer, Fact, Verdict
@@ -22,6 +23,13 @@ SPLIT, CHECK = "split facts", "check facts"
 NOT_RECORDED = "no verdict on it is recorded"
 Outcome = Verdict | str
 """A verdict, or why no reply came."""
+
+
+class Answered(NamedTuple):
+    """What a checker says of a claim, and the sources that it cites."""
+
+    outcome: Outcome
+    citations: tuple[Citation, ...] = ()
 
 
 class Units(NamedTuple):
@@ -123,15 +131,15 @@ def _outcomes(
     claim_of: Callable[[SplitAnswer, str], Claim],
     *,
     shares_calls: bool,
-) -> list[list[Outcome]]:
+) -> list[list[Answered]]:
     """What the checker says of the facts of each answer, in their order."""
     claims = [_claims(answer, of_answer, claim_of) for answer, of_answer in zip(answers, facts, strict=True)]
     if checker.model is not None:
         parts = [list(chain.from_iterable(claims))] if shares_calls else claims
-        by_claim = _ask(checker, list(chain.from_iterable(map(checker.calls, parts))), context)
-        return [[checker.immediate_verdict(claim) or by_claim[claim] for claim in of] for of in claims]
+        by_claim = ask(checker, list(chain.from_iterable(map(checker.calls, parts))), context)
+        return [[by_claim.get(claim) or _immediate(checker, claim) for claim in of] for of in claims]
     return [
-        [verdict or NOT_RECORDED for verdict in checker.verdicts(answer.answer, *of, context.once_a_call)]
+        [Answered(v or NOT_RECORDED) for v in checker.verdicts(answer.answer, *of, context.once_a_call)]
         for answer, of in zip(answers, zip(facts, claims, strict=True), strict=True)
     ]
 
@@ -142,7 +150,13 @@ def _claims(
     return [claim_of(answer, fact.text) for fact in facts]
 
 
-def _ask(checker: Checker, calls: Sequence[CheckCall], context: ScoringContext) -> Mapping[Claim, Outcome]:
+def _immediate(checker: Checker, claim: Claim) -> Answered:
+    verdict = checker.immediate_verdict(claim)
+    assert verdict is not None
+    return Answered(verdict)
+
+
+def ask(checker: Checker, calls: Sequence[CheckCall], context: ScoringContext) -> Mapping[Claim, Answered]:
     """What the model says of each claim, or why no reply came."""
     assert checker.model is not None
     results = context.client.ask(
@@ -152,33 +166,36 @@ def _ask(checker: Checker, calls: Sequence[CheckCall], context: ScoringContext) 
         purpose=CHECK,
         repeat=context.pass_no,
     )
-    outcomes: dict[Claim, Outcome] = {}
+    answered: dict[Claim, Answered] = {}
     for call, result in zip(calls, results, strict=True):
-        verdicts: Sequence[Outcome] = result.value or [result.reason or "no reply"] * len(call.claims)
-        outcomes |= zip(call.claims, verdicts, strict=True)
-    return outcomes
+        outcomes: Sequence[Outcome] = result.value or [result.reason or "no reply"] * len(call.claims)
+        citations = citation_texts(result.citations)
+        answered |= {c: Answered(o, citations) for c, o in zip(call.claims, outcomes, strict=True)}
+    return answered
 
 
 def _checked(
     answer: SplitAnswer,
-    outcomes: Sequence[Outcome],
+    on_facts: Sequence[Answered],
     statements: Sequence[Fact],
-    on_statements: Sequence[Outcome],
+    on_statements: Sequence[Answered],
 ) -> CheckedAnswer:
-    verdicts = iter(outcomes)
+    replies = iter(on_facts)
     facts = [
-        _with_outcome(fact, next(verdicts)) if fact.fate == "checked" else CheckedFact(fact)
+        _with_outcome(fact, *next(replies)) if fact.fate == "checked" else CheckedFact(fact)
         for fact in answer.facts
     ]
     of_statements = [
         _with_outcome(fact, outcome if isinstance(outcome, str) else _statement_verdict(outcome))
-        for fact, outcome in zip(statements, on_statements, strict=True)
+        for fact, (outcome, _) in zip(statements, on_statements, strict=True)
     ]
     return CheckedAnswer(answer.answer.cleaned, facts, failure=answer.failure, statements=of_statements)
 
 
-def _with_outcome(fact: Fact, outcome: Outcome) -> CheckedFact:
-    return CheckedFact(fact, failure=outcome) if isinstance(outcome, str) else CheckedFact(fact, outcome)
+def _with_outcome(fact: Fact, outcome: Outcome, citations: tuple[Citation, ...] = ()) -> CheckedFact:
+    if isinstance(outcome, str):
+        return CheckedFact(fact, failure=outcome)
+    return CheckedFact(fact, outcome, citations=citations)
 
 
 def _statement_verdict(verdict: Verdict) -> Verdict:
