@@ -70,6 +70,13 @@ def score(
         bool,
         typer.Option("--dry-run", help="Show what would be scored and asked, and its cost; do nothing."),
     ] = False,
+    pilot: Annotated[
+        int | None,
+        typer.Option(
+            help="With --dry-run: ask about N answers, which spends, and estimate all from their usage.",
+            metavar="N",
+        ),
+    ] = None,
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
@@ -95,12 +102,14 @@ def score(
 
     Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --passes 2`
 
+    Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --dry-run --pilot 20`
+
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
     from vivavoce.studies.text import by_view
 
     _check_metric_words(metrics)
-    with progress_bars(show=not quiet and not dry_run) as progress:
+    with progress_bars(show=not quiet and (not dry_run or pilot is not None)) as progress:
         finding = open_run(run, plugin).score(
             *metrics,
             items=items,
@@ -116,6 +125,7 @@ def score(
             allow_phi=allow_phi,
             progress=progress,
             dry_run=dry_run,
+            pilot=pilot,
         )
     if dry_run:
         _print_plan(finding, run, quiet=quiet, json=json)

@@ -42,7 +42,12 @@ class AskOptions(NamedTuple):
 
 
 @contextmanager
-def open_client(run: RunFile, items: set[ItemKey] | None, options: AskOptions) -> Iterator[ModelClient]:
+def open_client(
+    run: RunFile,
+    items: set[ItemKey] | None,
+    options: AskOptions,
+    kind: type[ModelClient] = ModelClient,
+) -> Iterator[ModelClient]:
     """A client for a verb that works on these items of the run; null for all."""
     with run.reading() as db:
         stored = [
@@ -70,7 +75,7 @@ def open_client(run: RunFile, items: set[ItemKey] | None, options: AskOptions) -
 
     privacy = Privacy(options.offline, options.allow_phi, tuple(options.allow))
     with net.offline(options.offline):
-        client = ModelClient(
+        client = kind(
             run,
             endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
             max_cost=options.max_cost,

@@ -214,7 +214,7 @@ class Run(RunTables):
         tail: float | None = None, veto: Sequence[str] = (), providers: str | Path | None = None,
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
-        timeout_total: float = TIMEOUT_TOTAL_S, dry_run: bool = False,
+        timeout_total: float = TIMEOUT_TOTAL_S, dry_run: bool = False, pilot: int | None = None,
     ) -> Finding:  # fmt: skip
         """Score every response that has no score yet and return the estimates of these metrics.
 
@@ -222,13 +222,15 @@ class Run(RunTables):
         `items` is a benchmark's spec that restricts what is marked and estimated. Judges mark every answer in
         so many `passes`; a rule would say the same again. Of a jury every judge marks. `worst_at`, `tail` and
         `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges. `dry_run` does
-        nothing: a row for each metric counts what is left to score, calls, price and texts to encode.
+        nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
+        `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
         """
         options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
-            self.file, metrics, options, items=items, passes=passes, bad_ends=thresholds, dry_run=dry_run
-        )
+            self.file, metrics, options, items=items, passes=passes, bad_ends=thresholds, dry_run=dry_run,
+            pilot=pilot,
+        )  # fmt: skip
 
     def vary(
         self, *variations: str, items: str | None = None, check: str | None = None, mark: bool = False,

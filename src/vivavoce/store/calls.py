@@ -157,6 +157,24 @@ def stored_reply(db: sqlite3.Connection, purpose: str, key: str, model: str, rep
     return None if row is None else str(row[0])
 
 
+def last_call(
+    db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int
+) -> tuple[int | None, int | None, float | None, int | None] | None:
+    """Input and output tokens, cost and length of the reply of the last equal call of that purpose; of a
+    usable one where there is one. Null if none was made.
+    """
+    for status in ("!=", "="):  # apart, so that the first finds its index
+        row: tuple[int | None, int | None, float | None, int | None] | None = db.execute(
+            "SELECT input_tokens, output_tokens, cost, length(json_extract(reply, '$.text')) FROM calls "
+            f"WHERE (purpose, key, model, repeat) = (?, ?, ?, ?) AND status {status} 'failed' "
+            "ORDER BY call_id DESC LIMIT 1",
+            (purpose, key, model, repeat),
+        ).fetchone()
+        if row:
+            return row
+    return None
+
+
 @contextmanager
 def ledger(run: "RunFile") -> Iterator[Ledger]:
     """The run, open for answers; its items and candidates are there already."""

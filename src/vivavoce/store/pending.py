@@ -128,6 +128,28 @@ def pending(db: sqlite3.Connection, items: Mapping[int, Item], keys: Sequence[in
         yield from _responses_to(db, items, where, {"keys": some})
 
 
+class ResponsePlace(NamedTuple):
+    """Which response a key stands for."""
+
+    key: int
+    benchmark: str
+    item: str
+    variant: str
+    candidate: str
+    repeat: int
+    edit: str
+
+
+def response_places(db: sqlite3.Connection, keys: Sequence[int]) -> list[ResponsePlace]:
+    """What these keys stand for, by key."""
+    sql = (
+        "SELECT response_id, benchmark, item, variant, candidate, repeat, edit FROM json_each(?) k "
+        "JOIN responses ON response_id = k.value JOIN items USING (item_id) JOIN benchmarks "
+        "USING (benchmark_id) JOIN candidates USING (candidate_id) JOIN edits USING (edit_id) ORDER BY 1"
+    )
+    return [ResponsePlace(*row) for row in db.execute(sql, (json.dumps(list(keys)),))]
+
+
 def contestants(db: sqlite3.Connection, items: Mapping[int, Item]) -> Iterator[Pending]:
     """What candidates, no floor or ceiling, answered to these items, unedited, item by item."""
     return _responses_to(

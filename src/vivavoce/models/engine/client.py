@@ -71,7 +71,7 @@ def call_result(reply: Reply | None, value: Any, reason: str | None) -> CallResu
     return CallResult(value, reason, reply.citations, reply.finish_reason)
 
 
-class _Batch(NamedTuple):
+class Batch(NamedTuple):
     """Requests of one model, each with its parser; `purpose` and `repeat` are those of the calls."""
 
     candidate: CandidateConfig
@@ -182,14 +182,14 @@ class ModelClient:
         if not requests:
             return []
         sampled = [replace(r, sampling=merged(candidate.sampling, r.sampling)) for r in requests]
-        batch = _Batch(candidate, list(zip(sampled, parsers, strict=True)), purpose, repeat)
+        batch = Batch(candidate, list(zip(sampled, parsers, strict=True)), purpose, repeat)
         results: dict[str, _Result] = {}
         if sampled[0].sampling.schema and not self._takes_schema(batch, results):
             batch = batch._replace(requests=[(without_schema(r), parser) for r, parser in batch.requests])
-        self._send(batch, results)
+        self.send(batch, results)
         return [results[request.key] for request, _ in batch.requests]
 
-    def _takes_schema(self, batch: _Batch, results: dict[str, _Result]) -> bool:
+    def _takes_schema(self, batch: Batch, results: dict[str, _Result]) -> bool:
         """Whether the endpoint takes a schema; where that is unknown, the first request finds out."""
         endpoint = batch.candidate.spec.name
         if endpoint in self._schemas:
@@ -199,17 +199,17 @@ class ModelClient:
         with self.run.reading() as db:
             if stored_reply(db, batch.purpose, bare.key, str(batch.candidate.spec), batch.repeat) is not None:
                 return self._schemas.setdefault(endpoint, False)
-        self._send(batch._replace(requests=[(first, parser)]), results)
+        self.send(batch._replace(requests=[(first, parser)]), results)
         accepted = results[first.key].schema_accepted
         if accepted is False:
-            self._send(batch._replace(requests=[(bare, parser)]), results)
+            self.send(batch._replace(requests=[(bare, parser)]), results)
             # If the request is rejected without its schema too, the schema is not the reason.
             accepted = results[bare.key].schema_accepted is False
         if accepted is not None:
             self._schemas[endpoint] = accepted
         return self._schemas.get(endpoint, True)
 
-    def _send(self, batch: _Batch, results: dict[str, _Result]) -> None:
+    def send(self, batch: Batch, results: dict[str, _Result]) -> None:
         """Ask the requests without a result, and put their results under their keys."""
         pending: dict[str, Call] = {}
         for request, parser in batch.requests:

@@ -101,7 +101,7 @@ def score(
                 summaries |= zip(group, together, strict=True)
     finally:
         if desk and desk.usage.traffic.requests:
-            _account(run, metrics, desk)
+            record_usage(run, metrics, desk)
     return [summaries[number]._replace(commands=missing) for number, missing in enumerate(commands)]
 
 
@@ -195,11 +195,11 @@ def check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]
     return commands
 
 
-def _account(run: RunFile, metrics: Sequence[Metric], desk: ModelClient) -> None:
+def record_usage(run: RunFile, metrics: Sequence[Metric], desk: ModelClient, purpose: str = "score") -> None:
     """Store what the judges were sent, and what they cost."""
     usage = desk.usage
     body = {
-        "for": "score",
+        "for": purpose,
         "metrics": [str(metric) for metric in metrics if metric.rater],
         "answered": usage.answered,
         "failed": usage.failed,

@@ -1,4 +1,4 @@
-"""`viva score --dry-run`: what a call would score, ask and encode. Nothing is asked, stored or loaded."""
+"""`viva score --dry-run`: what a call would score, ask and encode. Nothing is asked but by a pilot."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from vivavoce.models.engine.counting_client import CallEstimate, CountingClient
 from vivavoce.pipeline.score import check_all, measures_of, selected_items
 from vivavoce.pipeline.score.ballot_scores import pending_ballots
 from vivavoce.pipeline.score.checks import read_response
+from vivavoce.pipeline.score.pilot import sentences
 from vivavoce.pipeline.score.tasks import probe_of
 from vivavoce.store.pending import Demand, Pending, pending, unsettled
 from vivavoce.store.read import items_by_id, measures
@@ -65,11 +66,13 @@ def plan_scores(
     items: set[ItemKey] | None,
     passes: int,
     endpoints: Mapping[str, EndpointConfig] | None,
+    pilots: Sequence[Mapping[str, Any]] = (),
 ) -> Finding:
     """A row for each metric: what is left to score by it, and the calls and encoder passes that takes.
 
     Each distinct text counts once for an encoder, in the rows for each metric by itself, in `passes` of the
-    finding and its sentence for all metrics together. Raises `MetricError` as scoring itself would.
+    finding and its sentence for all metrics together. `pilots` are rows of their pilots, which join. Raises
+    `MetricError` as scoring itself would.
     """
     with run.reading() as db:
         stored = items_by_id(db)
@@ -90,7 +93,7 @@ def plan_scores(
             count = _count_ballots if is_comparative(metric) else _count_responses
             count(run, plan, applicable, own_keys, context)
         plans.append(plan)
-    return _finding(plans)
+    return _finding(plans, pilots)
 
 
 def _count_responses(
@@ -140,7 +143,21 @@ def _batches(responses: Iterator[Pending]) -> Iterator[list[Pending]]:
         yield batch
 
 
-def _finding(plans: Sequence[_Plan]) -> Finding:
+def _finding(plans: Sequence[_Plan], pilots: Sequence[Mapping[str, Any]]) -> Finding:
+    passes = _passes(plans)
+    joined = zip(plans, pilots or [{}] * len(plans), strict=True)
+    rows = tuple({**plan.row, **pilot} for plan, pilot in joined)
+    lines = [_work(rows), _price(rows)]
+    lines += [
+        f"The encoder {name} would read {n:,} {'text' if n == 1 else 'texts'}." for name, n in passes.items()
+    ]
+    lines += [f"{row['metric']}: {row['reason']}." for row in rows if row["reason"]]
+    lines += _pilot_sentences(rows) if pilots else ["Nothing was asked, encoded or stored."]
+    return Finding(study="score", rows=rows, text="\n".join(filter(None, lines)), passes=passes)
+
+
+def _passes(plans: Sequence[_Plan]) -> dict[str, int]:
+    """By encoder how many distinct texts it would read for all metrics."""
     texts: dict[_Model, set[str]] = {}
     for plan in plans:
         for model, of_plan in plan.texts.items():
@@ -148,14 +165,15 @@ def _finding(plans: Sequence[_Plan]) -> Finding:
     passes = Counter[str]()
     for model, of_model in texts.items():
         passes[model.name] += len(of_model)
-    rows = tuple(plan.row for plan in plans)
-    lines = [_work(rows), _price(rows)]
-    lines += [
-        f"The encoder {name} would read {n:,} {'text' if n == 1 else 'texts'}." for name, n in passes.items()
+    return dict(passes)
+
+
+def _pilot_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        *(line for row in rows for line in sentences(row)),
+        "Intervals are 95 %, over cases. What equal requests share beyond the pilot is not deducted. The "
+        "calls of the pilot are stored, and no score is.",
     ]
-    lines += [f"{row['metric']}: {row['reason']}." for row in rows if row["reason"]]
-    lines.append("Nothing was asked, encoded or stored.")
-    return Finding(study="score", rows=rows, text="\n".join(filter(None, lines)), passes=dict(passes))
 
 
 def _work(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -125,7 +125,7 @@ def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
     """The scores of these responses by the task's measures; non-responses never reach the metric."""
     metric = task.metric
     rows = _rows(metric, batch, reader)
-    values = iter(_values(metric, [row for row in rows if isinstance(row, Row)], reader.context))
+    values = iter(metric_values(metric, [row for row in rows if isinstance(row, Row)], reader.context))
     scores: dict[int, list[ScoreRow]] = {key: [] for key in task.measures}
     for p, row in zip(batch, rows, strict=True):
         by_criterion = next(values) if isinstance(row, Row) else None
@@ -171,7 +171,7 @@ def _row_or_value(metric: Metric, p: Pending, reason: str | None, reader: _Reade
     return row
 
 
-def _values(metric: Metric, rows: Sequence[Row], context: ScoringContext) -> Iterator[Any]:
+def metric_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) -> Iterator[Any]:
     """What the metric gives for each row, not yet checked."""
     if not rows:
         return iter(())

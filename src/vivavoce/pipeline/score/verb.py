@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from vivavoce.core import net, registry, specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError
@@ -13,6 +14,7 @@ from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
 from vivavoce.models.candidates import shown_name
 from vivavoce.models.endpoints import load_endpoints
+from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
@@ -21,6 +23,7 @@ from vivavoce.pipeline.named_scores import overall_table, scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
+from vivavoce.pipeline.score.pilot import pilot_rows
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile
@@ -37,16 +40,18 @@ def score_run(
     passes: int,
     bad_ends: BadEnds | None,
     dry_run: bool = False,
+    pilot: int | None = None,
 ) -> Finding:
     """Score every response that has no score yet, and return the estimates of these metrics.
 
     An overall scores nothing by itself: its estimates come first, of the scores that are there then.
     """
+    _check_pilot(pilot, dry_run=dry_run)
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
     if dry_run:
         return (
-            _planned(run, rest, options, items=items, passes=passes)
+            _planned(run, rest, options, items=items, passes=passes, pilot=pilot)
             if rest or not overalls
             else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
         )
@@ -54,6 +59,12 @@ def score_run(
         return _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     scored = _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends) if rest else None
     return _with_overalls(run, scored, overalls, select_items(run, items), bad_ends)
+
+
+def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:
+    if pilot is not None and (pilot < 1 or not dry_run):
+        what = "asks about one response or more" if dry_run else "goes with --dry-run: it scores nothing"
+        raise InputError(f"--pilot {pilot} {what}.")
 
 
 def _with_overalls(
@@ -144,14 +155,25 @@ def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str]
 
 
 def _planned(
-    run: RunFile, metrics: Sequence[str], options: AskOptions, *, items: str | None, passes: int
+    run: RunFile,
+    metrics: Sequence[str],
+    options: AskOptions,
+    *,
+    items: str | None,
+    passes: int,
+    pilot: int | None,
 ) -> Finding:
-    """What scoring by these metrics would do."""
+    """What scoring by these metrics would do, and by a pilot of so many responses what it would take."""
     selected = select_items(run, items)
-    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=False)
+    bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=pilot is not None)
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
     to_score = with_generated(run, selected)
-    finding = plan_scores(run, _scorers(bound), items=to_score, passes=passes, endpoints=endpoints)
+    scorers, pilots = _scorers(bound), list[Mapping[str, Any]]()
+    if pilot is not None:
+        with open_client(run, to_score, options, MeteringClient) as client:
+            assert isinstance(client, MeteringClient)
+            pilots += pilot_rows(run, scorers, client, items=to_score, passes=passes, size=pilot)
+    finding = plan_scores(run, scorers, items=to_score, passes=passes, endpoints=endpoints, pilots=pilots)
     return replace(finding, notes=unnamed)
 
 
