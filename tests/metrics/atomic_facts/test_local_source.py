@@ -30,9 +30,8 @@ PASSAGE = re.compile(r"<passage[^>]*>\n(.*?)\n</passage>", re.DOTALL)
 
 
 @pytest.fixture
-def checker(tmp_path, monkeypatch):
+def checker():
     """The spec of the fake checker, and the prompts that it got."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     prompts: list[str] = []
     with borrowed():
 
