@@ -368,6 +368,12 @@ def test_the_section_draws_categories_kinds_and_temperatures() -> None:
     assert all(figure.svg for figure in figures)
 
 
+def test_two_measures_of_one_rater_are_not_drawn_as_one() -> None:
+    two = [{**row, "signature": signature} for signature in ("one", "two") for row in CURVE]
+    blank = dict.fromkeys(FactsRow.__dataclass_fields__)
+    assert 2 == len(list(Facts().charts([{**blank, **row} for row in two])))
+
+
 def test_draws_stand_below_the_figure_of_all_questions() -> None:
     blank = dict.fromkeys(FactsRow.__dataclass_fields__)
     rows = [

@@ -29,7 +29,7 @@ class Facts(Section):
         """By candidate the precision of categories, kinds of facts and draws; by model its temperatures."""
         yield from _forests(rows, "category", "Precision by category")
         yield from _forests(rows, "severity", "Precision by kind of fact")
-        for (benchmark, rater, model), of_model in _by(rows, "temperature", "contrast").items():
+        for (benchmark, rater, model, _), of_model in _by(rows, "temperature", "contrast").items():
             heading = f"Precision of {model} by temperature on {benchmark}{_by_rater(rater)}"
             yield figure(heading, temperature_curve(of_model), "facts-temperature", benchmark, model, rater)
         yield from _draw_figures(rows)
@@ -44,14 +44,14 @@ class Facts(Section):
 
 
 def _forests(rows: Rows, part: str, title: str) -> Iterator[Figure]:
-    for (benchmark, rater, name), of_name in _by(rows, part, "candidate").items():
+    for (benchmark, rater, name, _), of_name in _by(rows, part, "candidate").items():
         lines = [{**row, "candidate": ""} for row in of_name if row["value"] is not None]
         heading = f"{title} of {name} on {benchmark}{_by_rater(rater)}"
         yield figure(heading, charts.forest(lines), "facts", part, benchmark, name, rater)
 
 
 def _draw_figures(rows: Rows) -> Iterator[Figure]:
-    for (benchmark, rater, name), of_name in _by(rows, "draw", "candidate").items():
+    for (benchmark, rater, name, _), of_name in _by(rows, "draw", "candidate").items():
         lines = list(_draws([row for row in of_name if row["figure"] == "precision"]))
         heading = f"Draws of {name} on {benchmark} against all questions{_by_rater(rater)}"
         if lines:
@@ -71,10 +71,11 @@ def _by_rater(rater: str) -> str:
     return f", by {rater}" if rater else ""
 
 
-def _by(rows: Rows, part: str, column: str) -> dict[tuple[str, str, str], list[Mapping[str, Any]]]:
-    """The rows of a part by benchmark, rater and a column."""
-    by: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+def _by(rows: Rows, part: str, column: str) -> dict[tuple[str, str, str, str], list[Mapping[str, Any]]]:
+    """The rows of a part by benchmark, rater, a column and signature: two measures may share a rater."""
+    by: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["part"] == part:
-            by.setdefault((row["benchmark"], row["rater"] or "", row[column]), []).append(row)
+            key = (row["benchmark"], row["rater"] or "", row[column], row.get("signature") or "")
+            by.setdefault(key, []).append(row)
     return by
