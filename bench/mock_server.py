@@ -2,7 +2,7 @@
 
 It stands on bare sockets and reads no JSON, so that what is measured is the client. `GET /seen` tells how
 many questions came, how many were on the wire at most, and the CPU seconds they cost here.
-Usage: python bench/mock_server.py [seconds]; the first line printed is the port.
+Usage: python bench/mock_server.py [seconds [answer]]; the first line printed is the port.
 """
 
 import asyncio
@@ -24,16 +24,18 @@ def response(body: dict, status: str = "200 OK") -> bytes:
     return head.encode() + raw
 
 
-GOOD = response({
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "created": 1_700_000_000,
-    "model": MODEL,
-    "choices": [
-        {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
-    ],
-    "usage": {"prompt_tokens": 24, "completion_tokens": 34, "total_tokens": 58},
-})  # fmt: skip
+def completion(answer: str) -> bytes:
+    """A chat completion that says this."""
+    return response({
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": MODEL,
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
+        ],
+        "usage": {"prompt_tokens": 24, "completion_tokens": 34, "total_tokens": 58},
+    })  # fmt: skip
 
 
 class Counts:
@@ -52,8 +54,8 @@ class Counts:
 class Connection(asyncio.Protocol):
     """One connection, kept alive; requests on it are answered in the order in which they come."""
 
-    def __init__(self, counts: Counts, latency: float) -> None:
-        self.counts, self.latency = counts, latency
+    def __init__(self, counts: Counts, latency: float, good: bytes) -> None:
+        self.counts, self.latency, self.good = counts, latency, good
         self.loop = asyncio.get_running_loop()
         self.read = bytearray()
         self.gone = False
@@ -101,17 +103,17 @@ class Connection(asyncio.Protocol):
         """Answer the oldest question that waits."""
         self.counts.flying -= 1
         if not self.gone:
-            self.transport.write(GOOD)
+            self.transport.write(self.good)
 
 
-async def serve(latency: float) -> None:
-    counts = Counts()
+async def serve(latency: float, answer: str) -> None:
+    counts, good = Counts(), completion(answer)
     loop = asyncio.get_running_loop()
     # a client that opens hundreds of connections at once must not wait for a full backlog
-    server = await loop.create_server(lambda: Connection(counts, latency), "127.0.0.1", 0, backlog=4096)
+    server = await loop.create_server(lambda: Connection(counts, latency, good), "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(*map(float, sys.argv[1:2] or ["0.05"])))
+    asyncio.run(serve(float((sys.argv[1:] or ["0.05"])[0]), (sys.argv[2:] or [ANSWER])[0]))
