@@ -22,11 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vivavoce.metrics.atomic_facts import metric as atomic_facts
-
 import vivavoce as viva
 from vivavoce.facts import clean
 from vivavoce.facts.fact import Cleaned
+from vivavoce.metrics.atomic_facts import metric as atomic_facts
 from vivavoce.retrieval.index import open_source
 
 SIZES, CANDIDATES, FACTS, DOCUMENTS, SENTENCES = (1_000, 5_000), 5, 600, 40, 10
