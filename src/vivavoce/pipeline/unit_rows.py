@@ -23,7 +23,7 @@ COLUMNS = (
 def with_units(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> ScoreTable:
     """The table with the facts of the chosen items; null for all.
 
-    Only the columns that a study needs stay: half a million facts are then 100 MB, not 300.
+    Only the columns that a study needs stay: there may be half a million facts.
     """
     with run.reading() as db:
         measures = {
