@@ -128,6 +128,12 @@ def test_must_recall_counts_the_statements_that_the_answer_makes():
     assert MUST_RECALL.of(checked()).status == "set_aside"
 
 
+def test_a_statement_without_a_reply_fails_must_recall_alone():
+    of = values_of(checked("true", statements=("true", "failed")), [MUST_RECALL], silence_is_zero=False)
+    assert of["must_recall"].status == "failed"
+    assert "1 of 2 statements got no verdict" in of["must_recall"].note
+
+
 def test_the_order_of_units_changes_nothing():
     words = ("supported", "contradicted", "unverifiable", "repeated", "supported")
     first, second = values(checked(*words), k=3), values(checked(*reversed(words)), k=3)

@@ -1,12 +1,12 @@
 """What a checked answer is worth by each criterion. Nothing that was not checked becomes a number."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from vivavoce.core.records import Criterion, Direction, IfUnanswered, Unit, Value
 from vivavoce.facts.fact import Fate
-from vivavoce.metrics.atomic_facts.checked_answer import CheckedAnswer
+from vivavoce.metrics.atomic_facts.checked_answer import CheckedAnswer, CheckedFact
 
 Values = Mapping[str, Value | Mapping[Unit, Value]]
 SUPPORTED = Criterion(criterion="supported", pool="unit", if_unanswered="set_aside")
@@ -67,16 +67,22 @@ def values_of(answer: CheckedAnswer, every: list[Figure], *, silence_is_zero: bo
     """The value by each figure. An answer of which a unit got no reply has failed as a whole: asked again, it
     may have another value.
     """
+    names = [figure.criterion.criterion for figure in every]
     if answer.failures:
-        n, first = len(answer.failures), answer.failures[0]
-        of = "" if answer.failure else f" of {len(answer.facts)} units"
-        why = f"{first}" if answer.failure else f"{n}{of} got no verdict: {first}"
-        return {f.criterion.criterion: Value(None, note=f"failed: {why}", status="failed") for f in every}
+        return dict.fromkeys(names, _no_reply(answer.failures, answer.facts, "units"))
     status = answer.cleaned.status
     if status != "ok" and not silence_is_zero:
-        note = f"{status}: {_SILENT[status]}"
-        return {f.criterion.criterion: Value(None, note=note, status="unanswered") for f in every}
-    return {f.criterion.criterion: f.of(answer) for f in every}
+        return dict.fromkeys(names, Value(None, note=f"{status}: {_SILENT[status]}", status="unanswered"))
+    values = {figure.criterion.criterion: figure.of(answer) for figure in every}
+    if unheard := [statement.failure for statement in answer.statements if statement.failure]:
+        values[MUST_RECALL.criterion.criterion] = _no_reply(unheard, answer.statements, "statements")
+    return values
+
+
+def _no_reply(failures: Sequence[str], facts: Sequence[CheckedFact], what: str) -> Value:
+    """The value of an answer of which not everything could be checked; without facts, that was not split."""
+    why = f"{len(failures)} of {len(facts)} {what} got no verdict: {failures[0]}" if facts else failures[0]
+    return Value(None, note=f"failed: {why}", status="failed")
 
 
 _SILENT = {
