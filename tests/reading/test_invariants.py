@@ -130,6 +130,14 @@ def test_a_text_is_a_part_of_itself(text):
     assert () == numbers_beyond(text, text)
 
 
+@pytest.mark.parametrize("end", [".", ").", '."', "!", "?)", " "])
+def test_a_number_that_ends_a_sentence_has_no_unit_of_the_next(end):
+    sentence = f"Treat (from a score of 2{end}"
+    assert (("2", "" if end.strip() else "dose"),) == invariants(f"{sentence} The dose is fixed.").numbers
+    assert bool(numbers_beyond(sentence, f"{sentence} The dose is fixed.")) == (not end.strip())
+    assert (("2.5", "mg"), ("3", "")) == invariants("2.5 mg. 3. Days later it heals.").numbers
+
+
 def test_an_equals_sign_is_no_part_of_a_number():
     assert invariants("p = 0.01").numbers == invariants("p 0.01").numbers
     assert "numbers or units changed" == changed("p = 0.01", "p = 0.04")

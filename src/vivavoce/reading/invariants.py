@@ -103,7 +103,17 @@ def _sharing_units(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(numbers[::-1])
 
 
+_END_AFTER_NUMBER = re.compile(r"(?<=\d)[\"')\]”’]{0,3}[.!?][.!?\"')\]”’]*\s+")
+
+
 def _tokens(text: str) -> list[str]:
+    """The words of a text; one without a sign follows a number that ends a sentence."""
+    # What the next sentence begins with is no unit: "a score of 2. The dose is ...".
+    first, *others = _END_AFTER_NUMBER.split(text)
+    return [*_words(first), *(word for other in others for word in ("", *_words(other)))]
+
+
+def _words(text: str) -> list[str]:
     # an equals sign is part of a clinical token ("p = 0.01"), and none of the number
     words = (word.removeprefix("=") for word in clinical_tokens(text))
     return [_WORDS.get(t, t) for word in words for t in _split(word)]
