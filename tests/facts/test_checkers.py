@@ -12,6 +12,7 @@ from vivavoce.core.registry import file_hash
 from vivavoce.core.specs import parse
 from vivavoce.facts.checker import NO_PASSAGE, Claim
 from vivavoce.facts.checkers import checker_of
+from vivavoce.facts.context_passages import statement_claim
 from vivavoce.facts.fact import Answer, Cleaned, Fact, Verdict
 
 ANSWER = Answer("i", "c", 1, "Which drug?", Cleaned("ok", ("Iron.",), ()))
@@ -232,6 +233,33 @@ def test_of_several_raters_one_is_named(tmp_path: Path) -> None:
         checker_of(f"recorded(file='{file}', rater=bem)").prepare(passages=False)
     ben = checker_of(f"recorded(file='{file}', rater=ben)")
     assert (Verdict("false"),) == ben.verdicts(ANSWER, [Fact(1, "A is b.")], [Claim("A is b.")])
+
+
+def test_two_verdicts_of_one_rater_on_one_text_are_none(tmp_path: Path) -> None:
+    words = {
+        "A is b.": ("true", "false"),
+        "C is d.": ("contradicted", "supported"),
+        "E is f.": ("true", "true"),
+    }
+    rows = [
+        {"unit": f"{text[0]}{k}", "text": text, "verdict": word}
+        for text, both in words.items()
+        for k, word in enumerate(both)
+    ]
+    checker = checker_of(f"recorded(file='{recorded(tmp_path, *rows)}')")
+    facts = [Fact(k, text) for k, text in enumerate(words, 1)]
+    assert (
+        Verdict("bad", "recorded as true and as false"),
+        Verdict("unverifiable", "recorded as contradicted and as supported"),
+        Verdict("true"),
+    ) == checker.verdicts(ANSWER, facts, [Claim(text) for text in words])
+
+
+def test_a_fact_that_must_be_stated_may_be_stated_and_false(tmp_path: Path) -> None:
+    file = recorded(tmp_path, {"verdict": "false"}, {"unit": "must 1", "verdict": "true"})
+    checker, fact = checker_of(f"recorded(file='{file}')"), Fact(1, "A is b.")
+    assert (Verdict("false"),) == checker.verdicts(ANSWER, [fact], [Claim(fact.text)])
+    assert (Verdict("true"),) == checker.verdicts(ANSWER, [fact], [statement_claim(fact.text, "A is b.")])
 
 
 def test_a_file_without_verdicts_is_refused(tmp_path: Path) -> None:

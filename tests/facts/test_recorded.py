@@ -169,4 +169,5 @@ def test_twins_and_published_ids_have_rows_of_their_own(file):
 def test_must_statements_are_no_units_of_the_answer(file):
     recorded = read_recorded(file(ROW, {**ROW, "unit": "must 1", "text": "C is D.", "verdict": "true"}))
     assert ("A is B.",) == recorded.texts(key("i1", "a", 1))
-    assert [row.unit for row in recorded.checked(key("i1", "a", 1), "C is D.")] == ["must 1"]
+    assert [row.unit for row in recorded.checked(key("i1", "a", 1), "C is D.", must=True)] == ["must 1"]
+    assert () == recorded.checked(key("i1", "a", 1), "C is D.")

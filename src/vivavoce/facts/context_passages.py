@@ -27,6 +27,11 @@ def statement_claim(statement: str, answer_text: str) -> Claim:
     return Claim(statement, _passages(ANSWER, "", answer_text))
 
 
+def is_statement(claim: Claim) -> bool:
+    """Whether a claim is that an answer makes a statement, as `statement_claim` puts it."""
+    return bool(claim.passages) and all(passage.source == ANSWER for passage in claim.passages or ())
+
+
 def _passages(source: str, name: str, text: str) -> tuple[Evidence, ...]:
     if is_blank(text):
         return ()

@@ -56,10 +56,16 @@ class RecordedUnits(NamedTuple):
         units = {row.unit: row.text for row in self._rows(keys) if not row.unit.startswith(MUST)}
         return tuple(units.values()) or None
 
-    def checked(self, keys: Iterable[AnswerKey], text: str) -> tuple[RecordedUnit, ...]:
-        """The rows with a verdict on the units of an answer that have this text, one for each rater."""
+    def checked(
+        self, keys: Iterable[AnswerKey], text: str, *, must: bool = False
+    ) -> tuple[RecordedUnit, ...]:
+        """The rows with a verdict on the units of an answer that have this text; with `must`, on its
+        must-statements: a fact may be stated, and false.
+        """
         return tuple(
-            {row.rater: row for row in self._rows(keys) if row.verdict and row.text == text}.values()
+            row
+            for row in self._rows(keys)
+            if row.verdict and row.text == text and row.unit.startswith(MUST) == must
         )
 
     def _rows(self, keys: Iterable[AnswerKey]) -> tuple[RecordedUnit, ...]:

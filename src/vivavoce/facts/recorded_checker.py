@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.specs import Spec
 from vivavoce.facts.checker import Checker, Claim, Once, once_each
-from vivavoce.facts.fact import Answer, Fact, Verdict
+from vivavoce.facts.context_passages import is_statement
+from vivavoce.facts.fact import RIGHT, WRONG, Answer, Fact, KnowledgeWord, Verdict, VerdictWord
 from vivavoce.facts.recorded import RecordedUnit, read_recorded
 
 
@@ -50,14 +52,20 @@ class RecordedChecker(Checker):
         """The recorded verdict on each fact, with its evidence; null where there is none."""
         recorded = read_recorded(self.file)
         return tuple(
-            self._chosen(recorded.checked(answer.keys, " ".join(fact.text.split()))) for fact in facts
+            self._chosen(recorded.checked(answer.keys, " ".join(fact.text.split()), must=is_statement(claim)))
+            for fact, claim in zip(facts, claims, strict=True)
         )
 
     def _chosen(self, rows: Sequence[RecordedUnit]) -> Verdict | None:
-        for row in rows:
-            if row.verdict and (self.rater is None or row.rater == self.rater):
-                reason = (
-                    None if row.verdict in ("true", "false", "supported", "contradicted") else "recorded so"
-                )
-                return Verdict(row.verdict, reason, row.evidence)
-        return None
+        """The verdict of the rater, who may have met one text twice."""
+        of_rater = [row for row in rows if self.rater in (None, row.rater)]
+        return _verdict([row.verdict for row in of_rater if row.verdict], of_rater[0]) if of_rater else None
+
+
+def _verdict(words: Sequence[VerdictWord], row: RecordedUnit) -> Verdict:
+    """What the words come to, with the evidence of the first: two that say otherwise are no verdict."""
+    if len({Verdict(word).value for word in words}) == 1:
+        reason = None if words[0] in (*RIGHT, *WRONG) else "recorded so"
+        return Verdict(words[0], reason, row.evidence)
+    none: VerdictWord = "bad" if set(words) <= set(get_args(KnowledgeWord)) else "unverifiable"
+    return Verdict(none, f"recorded as {' and as '.join(dict.fromkeys(words))}", row.evidence)
