@@ -1,7 +1,7 @@
 """How grave an error in a fact would be, by what it is about: word lists, a convention and no measure."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -34,6 +34,7 @@ def weights() -> dict[SeverityKind, float]:
     return {kind.severity.kind: kind.severity.weight for kind in _kinds()}
 
 
+@lru_cache(maxsize=8_192)  # the facts of an answer are asked for again, and many answers share some
 def severity(text: str) -> Severity:
     """The gravest kind that the words of a text show; `other` where they show none.
 
