@@ -289,7 +289,7 @@ def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
         (("status", "a.viva", "b.viva"), "status takes no further 'b.viva': `viva status --help`"),
         (
             ("list", "metric"),
-            "'metrics', 'providers', 'reproductions', 'sections', 'studies', 'variations', "
+            "'metrics', 'providers', 'reproductions', 'rules', 'sections', 'studies', 'variations', "
             "'rubrics'. Did you mean 'metrics'?",
         ),
         (("compare", "r.viva", "--margin", "big"), "--margin big: "),

@@ -136,7 +136,7 @@ def test_json_of_every_verb(viva: Viva, run: Run, tmp_path: Path) -> None:
     assert ("file", str(tmp_path / "run.html")) == (reported[0]["section"], reported[0]["path"])
     assert 1 == len(rows(viva("copy", path, tmp_path / "copy.viva", "--json"), "copy"))
     exported = rows(viva("export", path, tmp_path / "out", "--to", "csv", "--json"), "export")
-    assert [{"table", "path", "rows", "bytes"}] * 10 == [set(r) for r in exported]
+    assert [{"table", "path", "rows", "bytes"}] * 11 == [set(r) for r in exported]
     assert rows(viva("list", "metrics", "--json"), "list")
     assert 1 == len(rows(viva("show", "rouge(n=1)", "--json"), "show"))
 
