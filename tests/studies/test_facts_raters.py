@@ -120,7 +120,7 @@ def test_a_corrected_share_outside_0_to_1_is_no_share() -> None:
 def test_where_people_checked_every_case_there_is_nothing_to_correct() -> None:
     answers = {item: texts("true false", item) for item in CASES}
     finding = found(fact_rows({"A": answers}), fact_rows({"A": answers}, key=2), measures=MEASURES)
-    assert "people checked every case" in row_of(finding, figure="corrected_precision")["reason"]
+    assert "recorded verdicts cover every case" in row_of(finding, figure="corrected_precision")["reason"]
 
 
 def test_people_who_checked_other_answers_are_no_yardstick() -> None:
@@ -215,6 +215,14 @@ def test_people_who_check_a_part_make_no_curve_no_draws_and_no_lengths() -> None
         assert {"judge/m"} == {row["rater"] for row in rows_of(finding, part=part)}
     assert 1 == finding.text.count("2 temperatures")
     assert 2 == finding.text.count("2 draws")
+
+
+def test_recorded_verdicts_alone_judge_the_candidates() -> None:
+    """A machine's verdicts are recorded with its name too, and nothing in a file tells it from a person."""
+    alone = fact_rows({"A": {item: texts("true false", item) for item in CASES}}, key=2)
+    finding = found(alone, measures={2: MEASURES[2]}, sample=0.5, margin=0.2)
+    assert {"draw", "length", "dropped"} <= {row["part"] for row in finding.rows}
+    assert not rows_of(finding, part="people")
 
 
 def test_few_checked_cases_correct_nothing() -> None:

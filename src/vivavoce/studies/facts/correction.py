@@ -11,7 +11,7 @@ from vivavoce.studies.facts.rows import FactsRow
 from vivavoce.studies.intervals import in_cases, too_few
 from vivavoce.studies.text import count
 
-ALL_CHECKED = "people checked every case: their own verdicts are the figure"
+ALL_CHECKED = "recorded verdicts cover every case: they are the figure"
 
 
 def corrected(

@@ -14,7 +14,7 @@ from vivavoce.studies.facts.length import length, length_sentences
 from vivavoce.studies.facts.rater_pairs import (
     AT_RANDOM,
     PEOPLE,
-    is_person,
+    judging_tables,
     pair_rows,
     pair_sentences,
     rater_pairs,
@@ -87,31 +87,31 @@ class Facts(Study):
         tables = list(fact_tables(scores))
         if not tables:
             return self.finding((), NOTHING)
-        parts = [*map(_of_table, tables), *self._across(tables)]
+        judging = judging_tables(tables)
+        by_table = [_of_table(table, judges=any(table is judge for judge in judging)) for table in tables]
+        parts = [*by_table, *self._across(tables, judging)]
         rows = [row for part in parts for row in part.rows]
         sentences = [sentence for part in parts for sentence in part.sentences]
         notes = [note for part in parts for note in part.notes]
         return self.finding(rows, "\n".join(sentences), dict.fromkeys([CONFLICT_ONLY, *notes]))
 
-    def _across(self, tables: Sequence[FactTable]) -> Iterator[Part]:
-        """Measures of the same answers, and samples and temperatures as checkers see them."""
+    def _across(self, tables: Sequence[FactTable], judging: Sequence[FactTable]) -> Iterator[Part]:
+        """Measures of the same answers, and samples and temperatures by those that are `judging`."""
         for pair in rater_pairs(tables):
             rows = list(pair_rows(pair, self.units_margin))
             yield Part(rows, pair_sentences(rows), [AT_RANDOM] if pair.part == PEOPLE else [])
-        # People check a part of the answers to judge a checker, and no candidate by it.
-        of_checkers = [table for table in tables if not is_person(table.measure)]
         if self.sample is not None:
             shares = self.sample, self.draws, self.margin
-            rows = [row for table in of_checkers for row in draws(table, *shares)]
+            rows = [row for table in judging for row in draws(table, *shares)]
             yield Part(rows, draw_sentences(rows), [PUBLISHED])
-        rows = temperatures(of_checkers, self.margin)
+        rows = temperatures(judging, self.margin)
         yield Part(rows, temperature_sentences(rows))
 
 
-def _of_table(table: FactTable) -> Part:
-    """What one measure shows on one benchmark."""
+def _of_table(table: FactTable, *, judges: bool) -> Part:
+    """What one measure shows on one benchmark; `judges`: by it candidates are judged, and no checker."""
     counts, precisions = list(coverage(table)), list(precision(table))
-    lengths = [] if is_person(table.measure) else list(length(table))
+    lengths = list(length(table)) if judges else []
     kinds = [*by_category(table), *by_severity(table)]
     rows = [*counts, *precisions, *kinds, *lengths, *false_facts(table)]
     sentences = [*_precision_sentences(table, precisions, counts), *length_sentences(table, lengths)]

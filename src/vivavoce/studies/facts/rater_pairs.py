@@ -29,8 +29,8 @@ COEFFICIENTS: tuple[stats.AgreementCoefficient, ...] = ("alpha_nominal", "ac1", 
 NOTHING_SHARED = "no answer has facts by both"
 NO_VERDICTS = "no fact has a verdict by both"
 AT_RANDOM = (
-    "A precision corrected by people's verdicts holds only if the cases they checked were drawn at random, "
-    "and the checker errs as often in the others."
+    "A precision corrected by recorded verdicts holds only if these are people's, their cases were "
+    "drawn at random, and the checker errs as often in the others."
 )
 
 
@@ -54,9 +54,18 @@ class Matched(NamedTuple):
 
 
 def is_person(measure: Measure) -> bool:
-    """Whether the verdicts are recorded ones of a rater."""
+    """Whether the verdicts are recorded ones of a rater, who is taken for a person: a file does not say."""
     checker = signed(measure.signature).spec.settings.get("checker")
     return isinstance(checker, Spec) and checker.name == "recorded" and bool(checker.settings.get("rater"))
+
+
+def judging_tables(tables: Sequence[FactTable]) -> list[FactTable]:
+    """Those by which candidates are judged: people check a part of the answers to judge a checker.
+
+    Where no other checker is, recorded verdicts judge the candidates, a machine's or people's.
+    """
+    by_checker = {table.benchmark for table in tables if not is_person(table.measure)}
+    return [table for table in tables if not (is_person(table.measure) and table.benchmark in by_checker)]
 
 
 def rater_pairs(tables: Sequence[FactTable]) -> Iterator[RaterPair]:
@@ -177,7 +186,7 @@ def pair_sentences(rows: Sequence[FactsRow]) -> Iterator[str]:
         yield f"{_names(of_it[0])}: {_agreement_text(figures)}."
         for row in of_it:
             if row.figure == "corrected_precision" and row.value is not None:
-                corrected_text = f"{_text(row, '.3f')} corrected by people's verdicts"
+                corrected_text = f"{_text(row, '.3f')} corrected by recorded verdicts"
                 yield f"{row.candidate}: precision {row.full:.3f} by the checker, {corrected_text}."
 
 
