@@ -14,6 +14,7 @@ from vivavoce.core.prompts import Unreadable
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.client import CallResult, ModelClient, reply_from_json
+from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.requests import Message, Reply, Request, Sampling
 from vivavoce.pipeline.run import Run
 
@@ -130,6 +131,58 @@ def test_a_reply_that_a_stricter_reader_turns_down_is_asked_for_once_more(
     assert [(0, "heard a", "too short")] == told
     assert ("heard more", None) == (found.value, found.reason)
     assert 2 == len(judge.sent)
+
+
+def _gentle(k: int, reply: str, why: str) -> Request:
+    return saying(f"more of {k}, for {why}")
+
+
+@pytest.mark.parametrize("sampling", [{}, {"schema": {"type": "object"}}])
+@pytest.mark.parametrize("takes_schema", [True, False])
+def test_what_the_second_request_mended_is_not_asked_again(
+    desk: Callable[..., ModelClient], judge: FakeJudge, takes_schema: bool, sampling: dict[str, Any]
+) -> None:
+    judge.takes_schema = takes_schema
+    requests = [saying("refuse", **sampling), saying("a", **sampling), saying("refuse", **sampling)]
+    first = desk().ask("fake/j1", requests, read, purpose="test", again=_gentle)
+    assert ["heard more of 0, for it will not", "heard a", "heard more of 2, for it will not"] == [
+        result.value for result in first
+    ]
+    judge.sent.clear()
+    second = desk()
+    values = [r.value for r in second.ask("fake/j1", requests, read, purpose="test", again=_gentle)]
+    assert "heard a" == values[1]
+    assert [] == judge.sent
+    assert second.usage.answered == second.usage.shared
+
+
+def test_what_failed_twice_is_asked_again(desk: Callable[..., ModelClient], judge: FakeJudge) -> None:
+    for _ in range(2):
+        judge.sent.clear()
+        desk().ask("fake/j1", [saying("refuse")], read, purpose="test", again=lambda *_: saying("refuse 2"))
+        assert [("refuse",), ("refuse 2",)] == [sent.answers for sent in judge.sent]
+
+
+def test_what_another_second_request_mended_is_asked_again(
+    desk: Callable[..., ModelClient], judge: FakeJudge
+) -> None:
+    """A reader that objects to something else asks for something else."""
+    desk().ask("fake/j1", [saying("refuse")], read, purpose="test", again=_gentle)
+    judge.sent.clear()
+    desk().ask("fake/j1", [saying("refuse")], read, purpose="test", again=lambda *_: saying("other"))
+    assert [("refuse",), ("other",)] == [sent.answers for sent in judge.sent]
+
+
+def test_a_dry_run_counts_no_call_for_what_was_mended(
+    run: Run, desk: Callable[..., ModelClient], known: Known, judge: FakeJudge
+) -> None:
+    desk().ask("fake/j1", [saying("refuse")], read, purpose="test", again=_gentle)
+    judge.sent.clear()
+    counting = CountingClient(run.file, load_endpoints(known()))
+    (result,) = counting.ask("fake/j1", [saying("refuse")], read, purpose="test", again=_gentle)
+    assert "heard more of 0, for it will not" == result.value
+    assert (0, 2) == (counting.estimate.calls, counting.estimate.stored)
+    assert [] == judge.sent
 
 
 def test_both_reasons_are_told_of_what_failed_twice(

@@ -157,6 +157,23 @@ def stored_reply(db: sqlite3.Connection, purpose: str, key: str, model: str, rep
     return None if row is None else str(row[0])
 
 
+def unusable_replies(db: sqlite3.Connection, purpose: str, model: str, repeat: int) -> dict[str, int]:
+    """By key of the request the last call of that purpose whose reply came and could not be used."""
+    return dict(
+        db.execute(
+            "SELECT key, max(call_id) FROM calls WHERE status = 'failed' AND reply IS NOT NULL "
+            "AND (purpose, model, repeat) = (?, ?, ?) GROUP BY key",
+            (purpose, model, repeat),
+        )
+    )
+
+
+def reply_of_call(db: sqlite3.Connection, call_id: int) -> str:
+    """The reply of a call that has one, as JSON."""
+    (reply,) = db.execute("SELECT reply FROM calls WHERE call_id = ?", (call_id,)).fetchone()
+    return str(reply)
+
+
 def last_call(
     db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int
 ) -> tuple[int | None, int | None, float | None, int | None] | None:

@@ -1,12 +1,14 @@
 """A client for the program's own questions to models, on a run's account: judges, rephrasers, dictionaries.
 
 Every call is a row of the run's `calls` with its reply. A reply that could be used is never requested twice;
-one that could not is requested again by the next command.
+one that could not is requested again by the next command, unless the second request brought one that could.
 """
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from vivavoce.core.errors import InputError, ModelError, SpecError
@@ -19,7 +21,7 @@ from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
-from vivavoce.store.calls import CallRecord, put_call, stored_reply
+from vivavoce.store.calls import CallRecord, put_call, reply_of_call, stored_reply, unusable_replies
 from vivavoce.store.runfile import RunFile
 
 T = TypeVar("T")
@@ -72,12 +74,16 @@ def call_result(reply: Reply | None, value: Any, reason: str | None) -> CallResu
 
 
 class Batch(NamedTuple):
-    """Requests of one model, each with its parser; `purpose` and `repeat` are those of the calls."""
+    """Requests of one model, each with its parser; `purpose` and `repeat` are those of the calls.
+
+    `settled` gives by key the stored replies that cannot be used and are not requested again.
+    """
 
     candidate: CandidateConfig
     requests: Sequence[tuple[Request, Parser[Any]]]
     purpose: str
     repeat: int
+    settled: Mapping[str, str] = {}
 
 
 class ModelClient:
@@ -105,6 +111,8 @@ class ModelClient:
         self._max_cost, self._progress, self._check = max_cost, progress, check
         self._timeout_total, self._refusals = timeout_total, RefusalCounter()
         self._checked: set[str] = set()
+        self._failed: dict[tuple[str, str, int], dict[str, int]] = {}
+        """By purpose, model and repeat, the calls of earlier commands whose replies could not be used."""
         self._local: dict[str, Any] = {}
         """By spec, the models of this process: loaded weights stay for the next requests."""
         self._schemas: dict[str, bool] = {}
@@ -143,11 +151,16 @@ class ModelClient:
         """
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
-        results = self._ask_once(candidate, requests, parsers, purpose, repeat)
+        batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
+        batch = batch._replace(settled=self.settled(batch, again) if again else {})
+        results = self._ask_once(batch)
         if again:
             unusable = [k for k, result in enumerate(results) if result.reason and result.text is not None]
             second = [again(k, results[k].text or "", results[k].reason or "") for k in unusable]
-            better = self._ask_once(candidate, second, [parsers[k] for k in unusable], purpose, repeat)
+            readers = [parsers[k] for k in unusable]
+            better = self._ask_once(
+                Batch(candidate, list(zip(second, readers, strict=True)), purpose, repeat)
+            )
             for k, result in zip(unusable, better, strict=True):
                 reason = result.reason and f"{results[k].reason}; asked again: {result.reason}"
                 results[k] = result._replace(reason=reason)
@@ -170,21 +183,41 @@ class ModelClient:
             self._local[spec] = model
         return model
 
-    def _ask_once(
-        self,
-        candidate: CandidateConfig,
-        requests: Sequence[Request],
-        parsers: Sequence[Parser[Any]],
-        purpose: str,
-        repeat: int,
-    ) -> list[_Result]:
+    def settled(self, batch: Batch, again: SecondRequest) -> dict[str, str]:
+        """By key the stored replies that cannot be used, where a usable one to the second request is stored.
+
+        What was mended once is not asked again: a command that was killed goes on where it was.
+        """
+        place = (batch.purpose, str(batch.candidate.spec), batch.repeat)
+        replies: dict[str, str] = {}
+        with self.run.reading() as db:
+            if place not in self._failed:
+                self._failed[place] = unusable_replies(db, *place)
+            failed = self._failed[place]
+            if not failed:
+                return replies
+            usable = partial(_usable_reply, db, batch)
+            for k, (request, parser) in enumerate(batch.requests):
+                for form in (_as_is, without_schema):  # an endpoint that rejects the schema was asked without
+                    key = form(_sampled(request, batch)).key
+                    if key not in failed or usable(key) is not None:
+                        continue
+                    stored = reply_of_call(db, failed[key])
+                    result = _parsed(CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0), parser)
+                    if result.text is None or result.reason is None:
+                        continue
+                    second = _sampled(again(k, result.text, result.reason), batch)
+                    if usable(form(second).key) is not None:
+                        replies[key] = stored
+        return replies
+
+    def _ask_once(self, batch: Batch) -> list[_Result]:
         """The result of each request; the first goes alone to learn whether the endpoint takes a schema."""
-        if not requests:
+        if not batch.requests:
             return []
-        sampled = [replace(r, sampling=merged(candidate.sampling, r.sampling)) for r in requests]
-        batch = Batch(candidate, list(zip(sampled, parsers, strict=True)), purpose, repeat)
+        batch = batch._replace(requests=[(_sampled(r, batch), parser) for r, parser in batch.requests])
         results: dict[str, _Result] = {}
-        if sampled[0].sampling.schema and not self._takes_schema(batch, results):
+        if batch.requests[0][0].sampling.schema and not self._takes_schema(batch, results):
             batch = batch._replace(requests=[(without_schema(r), parser) for r, parser in batch.requests])
         self.send(batch, results)
         return [results[request.key] for request, _ in batch.requests]
@@ -197,7 +230,7 @@ class ModelClient:
         first, parser = batch.requests[0]
         bare = without_schema(first)
         with self.run.reading() as db:
-            if stored_reply(db, batch.purpose, bare.key, str(batch.candidate.spec), batch.repeat) is not None:
+            if bare.key in batch.settled or _usable_reply(db, batch, bare.key) is not None:
                 return self._schemas.setdefault(endpoint, False)
         self.send(batch._replace(requests=[(first, parser)]), results)
         accepted = results[first.key].schema_accepted
@@ -231,6 +264,7 @@ class ModelClient:
 
             def recall(model: Model, call: Call) -> CallOutcome | None:
                 stored = stored_reply(db, purpose, call.request.key, model.name, call.repeat)
+                stored = batch.settled.get(call.request.key) if stored is None else stored
                 return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
             def store(model: Model, call: Call, outcome: CallOutcome) -> None:
@@ -278,6 +312,19 @@ def merged(from_spec: Sampling, default: Sampling) -> Sampling:
     """The sampling that the model's spec states, and for the rest that of the request."""
     values = {f.name: getattr(from_spec, f.name) for f in fields(from_spec)}
     return replace(default, **{name: v for name, v in values.items() if v not in (None, (), False)})
+
+
+def _sampled(request: Request, batch: Batch) -> Request:
+    """The request with the settings of the model's spec."""
+    return replace(request, sampling=merged(batch.candidate.sampling, request.sampling))
+
+
+def _usable_reply(db: sqlite3.Connection, batch: Batch, key: str) -> str | None:
+    return stored_reply(db, batch.purpose, key, str(batch.candidate.spec), batch.repeat)
+
+
+def _as_is(request: Request) -> Request:
+    return request
 
 
 def without_schema(request: Request) -> Request:

@@ -9,6 +9,7 @@ from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.engine.client import (
+    Batch,
     CallResult,
     ModelClient,
     Parser,
@@ -77,19 +78,29 @@ class CountingClient(ModelClient):
         """The results of requests that the run has replies to; others are counted and have none."""
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
+        batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
+        settled = self.settled(batch, again) if again else {}
         results = []
         with self.run.reading() as db:
-            for request, parser in zip(requests, parsers, strict=True):
+            for k, (request, parser) in enumerate(batch.requests):
                 sampled = replace(request, sampling=merged(candidate.sampling, request.sampling))
                 # An endpoint that rejects the schema was asked without it.
                 keys = dict.fromkeys((sampled.key, without_schema(sampled).key))
                 replies = (stored_reply(db, purpose, k, str(candidate.spec), repeat) for k in keys)
                 reply = next((r for r in replies if r is not None), None)
+                mended = (
+                    next((settled[key] for key in keys if key in settled), None) if reply is None else None
+                )
+                reply = mended or reply
                 place = (purpose, sampled.key, str(candidate.spec), repeat)
                 if place not in self._requests:
                     self._requests.add(place)
                     self._count_request(sampled, candidate, is_stored=reply is not None)
-                results.append(_result(reply, parser))
+                result = _result(reply, parser)
+                if mended and again:
+                    second = again(k, reply_from_json(mended).text or "", result.reason or "")
+                    (result,) = self.ask(model, [second], [parser], purpose=purpose, repeat=repeat)
+                results.append(result)
         return results
 
     def _count_request(self, request: Request, candidate: CandidateConfig, *, is_stored: bool) -> None:
