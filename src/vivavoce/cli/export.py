@@ -1,13 +1,17 @@
 """`viva export`: a run's tables, some of its items, pairs of answers, or the files of another system."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.exchange.exporters import ExportedFile
 
 TABLES = (
     "items, responses, scores, evidence, estimates, measures, benchmarks, exclusions, findings, provenance, "
@@ -90,7 +94,16 @@ def export(
     if json:
         print_json("export", run, [file._asdict() | {"path": str(file.path)} for file in files])
     elif not quiet:
-        lines = [[file.table or "run", file.rows, file.bytes, file.path] for file in files]
-        print_table(["table", "rows", "bytes", "file"], lines)
+        _print_files(files)
         if left_out := [entry for file in files for entry in getattr(file, "left_out", {}).items()]:
             print_table(["left out", "number"], left_out)
+
+
+def _print_files(files: "Sequence[ExportedFile]") -> None:
+    """The files with what their exporter says of them, the path last."""
+    rows = [{"table": None} | file._asdict() for file in files]
+    names = [name for name in rows[0] if name not in ("path", "left_out")] if rows else []
+    whole = all(row["table"] is None for row in rows) and "rows" not in names
+    names = names[1:] if whole else names  # files of another system hold no table of a run
+    lines = [[row[name] if name != "table" else row[name] or "run" for name in names] for row in rows]
+    print_table([*names, "file"], [[*line, row["path"]] for line, row in zip(lines, rows, strict=True)])

@@ -42,6 +42,15 @@ def refused(run: Run, folder: Path, spec: str) -> str:
     return str(error.value)
 
 
+def test_the_shell_lists_the_files_of_results(
+    viva: Viva, run: Run, results: Results, spec: str, tmp_path: Path
+) -> None:
+    taken(run, results(), spec)
+    shown = viva("export", run.file.path, tmp_path / "out", "--format", "cliniqlink").stdout
+    assert ["items", "answers", "file"] == shown.splitlines()[0].split()
+    assert all(path.name in shown for path in (tmp_path / "out").iterdir())
+
+
 # In
 
 
