@@ -22,9 +22,11 @@ from vivavoce.cli.export import TABLES as CLI_TABLES
 from vivavoce.core.errors import InputError, RunNotFound, StoreError, VivaError
 from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES
-from vivavoce.pipeline.exchange.exports import TABLES
+from vivavoce.pipeline.exchange.exports import TABLES, _delete_other_items
 from vivavoce.pipeline.exchange.tables import _TABLES, MEANINGS
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.store.checksums import renew_checksums
+from vivavoce.store.write import put_finding
 
 ANSWERS: Answers = {
     "A": {"q1": 1, "q2": 0.5, "q3|twin": [1, 0.25]},
@@ -388,6 +390,60 @@ def test_what_was_left_out_is_gone_from_the_file(run: Run, part: Callable[[], Ru
     assert b"What of q1?" in raw
     assert b"What of q3|twin?" not in raw
     assert not list(tmp_path.glob(".export-*"))
+
+
+def test_a_part_holds_no_false_fact_of_what_was_left_out(
+    run: Run, part: Callable[[], Run], tmp_path: Path
+) -> None:
+    row = {"benchmark": "exam", "part": "shared", "figure": "false_fact", "text": "Stated of q3.", "value": 1}
+    with run.file.writing() as db:
+        put_finding(db, "facts", {}, [row])
+    small = part()
+    assert b"Stated of q3." not in small.file.path.read_bytes()
+    items = exam(tmp_path / "part", ["q1"])
+    run.export(tmp_path / "tables", format="parquet", items=items)
+    for written in (pl.read_parquet(tmp_path / "tables" / "findings.parquet"), _findings(small, tmp_path)):
+        (rows,) = written.filter(study="facts")["rows"]
+        assert [row | {"text": None}] == json.loads(rows)
+
+
+def _findings(run: Run, tmp_path: Path) -> pl.DataFrame:
+    run.export(tmp_path / "findings", format="parquet", table=["findings"])
+    return pl.read_parquet(tmp_path / "findings" / "findings.parquet")
+
+
+def test_a_part_is_cut_out_in_steps_that_grow_with_the_scores_alone(tmp_path: Path) -> None:
+    """Facts are units by the hundred thousand, and to delete one nobody may read all scores."""
+
+    def steps(n: int) -> int:
+        (tmp_path / str(n)).mkdir()
+        run = marked(tmp_path / str(n), {"A": {f"q{k}": 1 for k in range(4)}})
+        taken = 0
+
+        def count() -> int:
+            nonlocal taken
+            taken += 1
+            return 0
+
+        with run.file.writing() as db:
+            db.execute(
+                "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < ?) "
+                "INSERT INTO units (unit, text, weight) SELECT k, 'fact ' || k, 1 FROM n",
+                (n,),
+            )
+            db.execute(
+                "INSERT INTO scores SELECT measure_id, response_id, units.unit_id, ballot_id, pass_no, "
+                "position, value, status_id, parts, note FROM (SELECT * FROM scores WHERE unit_id = 0 "
+                "GROUP BY response_id) s JOIN units ON units.unit_id % 4 = s.response_id % 4 "
+                "WHERE units.unit_id > 0"
+            )
+            renew_checksums(db)
+            db.set_progress_handler(count, 1_000)
+            _delete_other_items(db, {("exam", "q0", "")})
+            db.set_progress_handler(None, 0)
+        return taken
+
+    assert steps(4_000) < 8 * steps(1_000)
 
 
 def test_a_part_says_where_it_comes_from(part: Callable[[], Run], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 An export appears whole or not at all, and takes the place of nothing but an earlier export.
 """
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ TABLES = (
     *("items", "responses", "scores", "evidence", "estimates", "measures", "benchmarks", "exclusions"),
     *("findings", "provenance", "calls"),
 )
+
+_KEYS = ("response_id", "unit_id", "ballot_id")
+"""Columns by which scores point to what goes with them, and that no index of a run begins with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +122,9 @@ def export_tables(
         with export_folder(to, run, files) as folder:
             for name in names:  # one table at a time: a large run's do not stand in memory together
                 table = frame(db, name, chosen=chosen, estimates=estimates)
+                if name == "findings" and chosen is not None:
+                    texts = pl.col("rows").map_elements(_without_texts, return_dtype=pl.String)
+                    table = table.with_columns(rows=pl.when(study="facts").then(texts).otherwise("rows"))
                 table = hidden(table) if hidden else table
                 table = without_words(name, table) if hidden else table
                 _write(table, folder / f"{name}.{form}", form)
@@ -184,6 +191,8 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "response_id IN (SELECT response_id FROM responses WHERE item_id IN (SELECT item_id FROM temp.gone))"
     )
     delete_scores(db, in_responses)
+    for name in _KEYS:  # without these every deletion below reads all scores, to see that none points to it
+        db.execute(f"CREATE INDEX export_{name} ON scores ({name})")
     for statement in (
         # The bill goes with the answers; of other calls nobody knows which items their replies speak of.
         f"DELETE FROM calls WHERE response_id IS NULL OR {in_responses}",
@@ -201,9 +210,18 @@ def _delete_other_items(db: sqlite3.Connection, chosen: set[ItemKey]) -> dict[st
         "DELETE FROM ballots WHERE ballot_id != 0 AND ballot_id NOT IN (SELECT ballot_id FROM scores)",
     ):
         db.execute(statement)
+    for name in _KEYS:
+        db.execute(f"DROP INDEX export_{name}")
     drop_unused_passages(db)
+    db.create_function("without_texts", 1, _without_texts)
+    db.execute("UPDATE findings SET rows = without_texts(rows) WHERE study = 'facts'")
     renew_table_hashes(db)
     return calls_by_purpose
+
+
+def _without_texts(rows: str) -> str:
+    """The rows of a finding about facts without false facts: nobody knows whose items they are of."""
+    return json.dumps([{**row, "text": None} for row in json.loads(rows)], ensure_ascii=False)
 
 
 def _count(path: Path) -> int:
