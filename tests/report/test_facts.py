@@ -215,7 +215,8 @@ def test_of_each_candidate_the_worst_the_middle_and_the_best_are_shown(tmp_path:
 
 
 def test_no_text_of_an_answer_a_fact_or_a_quote_is_on_a_redacted_page(tmp_path: Path) -> None:
-    quote = Evidence("notes", "v", "notes.txt", 1, 0, "Zephyrine coughs.", "supports")
+    # The file of a citation is a title in a model's words.
+    quote = Evidence("citation", "v", "Zephyrine, a life.txt", 1, 0, "Zephyrine coughs.", "supports")
     facts = {
         "A": {"q1": [fact("Zephyrine coughs.", "false", note="false: Zephyrine does", evidence=[quote])]}
     }

@@ -135,7 +135,7 @@ def _place(weight: Mapping[str, float], words_of: Sequence[frozenset[str]]) -> i
 
 
 def shown_fact(row: Mapping[str, Any], quotes: Sequence[Mapping[str, Any]], *, hide: bool) -> ShownFact:
-    """A unit of an answer for the page; `hide` leaves its text, its reason and the words of quotes out."""
+    """A unit of an answer for the page; `hide` leaves its text, its reason, quotes and their files out."""
     word, style = row["word"], _style(row["word"])
     reason = (row["note"] or "").partition(": ")[2]
     return ShownFact(
@@ -164,7 +164,9 @@ def _style(word: str) -> Style:
 def _quote(row: Mapping[str, Any], *, hide: bool) -> Quote:
     source = (row["source"] or "").rstrip("/").rpartition("/")[2]  # a folder's name, and not where it lies
     page = "" if row["page"] is None else f"page {row['page']}"
-    place = ", ".join(filter(None, (source, row["file"] if row["file"] != source else "", page)))
+    file = row["file"] if row["file"] != source else ""
+    # A file's name may be a title that a model cited.
+    place = ", ".join(filter(None, (source, HIDDEN if hide and file else file, page)))
     return Quote(
         text=HIDDEN if hide else one_line(printable(row["quote"]), LONGEST_QUOTE),
         bearing=_BEARINGS.get(row["bearing"], row["bearing"]),
