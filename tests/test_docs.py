@@ -33,7 +33,7 @@ def test_the_code_blocks_of_a_page_run_in_their_order(page, root, tmp_path):
         done = subprocess.run(
             command,
             cwd=tmp_path,
-            env={**os.environ, "PATH": path},
+            env={**os.environ, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "user cache")},
             capture_output=True,
             text=True,
             timeout=300,
