@@ -101,9 +101,9 @@ def export(
 
 def _print_files(files: "Sequence[ExportedFile]") -> None:
     """The files with what their exporter says of them, the path last."""
-    rows = [{"table": None} | file._asdict() for file in files]
-    names = [name for name in rows[0] if name not in ("path", "left_out")] if rows else []
-    whole = all(row["table"] is None for row in rows) and "rows" not in names
-    names = names[1:] if whole else names  # files of another system hold no table of a run
-    lines = [[row[name] if name != "table" else row[name] or "run" for name in names] for row in rows]
-    print_table([*names, "file"], [[*line, row["path"]] for line, row in zip(lines, rows, strict=True)])
+    rows = [file._asdict() for file in files]
+    for row in rows:
+        row.pop("left_out", None)
+        row |= {"table": row["table"] or "run"} if "table" in row else {}
+        row["file"] = row.pop("path")
+    print_table(list(rows[0]), [list(row.values()) for row in rows])

@@ -76,14 +76,14 @@ def call_result(reply: Reply | None, value: Any, reason: str | None) -> CallResu
 class Batch(NamedTuple):
     """Requests of one model, each with its parser; `purpose` and `repeat` are those of the calls.
 
-    `settled` gives by key the stored replies that cannot be used and are not requested again.
+    `old_replies` gives by key the stored replies that cannot be used and are not requested again.
     """
 
     candidate: CandidateConfig
     requests: Sequence[tuple[Request, Parser[Any]]]
     purpose: str
     repeat: int
-    settled: Mapping[str, str] = {}
+    old_replies: Mapping[str, str] = {}
 
 
 class ModelClient:
@@ -152,7 +152,7 @@ class ModelClient:
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
         batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
-        batch = batch._replace(settled=self.settled(batch, again) if again else {})
+        batch = batch._replace(old_replies=self.old_replies(batch, again) if again else {})
         results = self._ask_once(batch)
         if again:
             unusable = [k for k, result in enumerate(results) if result.reason and result.text is not None]
@@ -183,7 +183,7 @@ class ModelClient:
             self._local[spec] = model
         return model
 
-    def settled(self, batch: Batch, again: SecondRequest) -> dict[str, str]:
+    def old_replies(self, batch: Batch, again: SecondRequest) -> dict[str, str]:
         """By key the stored replies that cannot be used, where a usable one to the second request is stored.
 
         What was mended once is not asked again: a command that was killed goes on where it was.
@@ -196,19 +196,16 @@ class ModelClient:
             failed = self._failed[place]
             if not failed:
                 return replies
-            usable = partial(_usable_reply, db, batch)
             for k, (request, parser) in enumerate(batch.requests):
+                first = _sampled(request, batch)
+                second = partial(_second_request, batch, again, k, parser)
                 for form in (_as_is, without_schema):  # an endpoint that rejects the schema was asked without
-                    key = form(_sampled(request, batch)).key
-                    if key not in failed or usable(key) is not None:
-                        continue
-                    stored = reply_of_call(db, failed[key])
-                    result = _parsed(CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0), parser)
-                    if result.text is None or result.reason is None:
-                        continue
-                    second = _sampled(again(k, result.text, result.reason), batch)
-                    if usable(form(second).key) is not None:
-                        replies[key] = stored
+                    key = form(first).key
+                    if key in failed and _usable_reply(db, batch, key) is None:
+                        stored = reply_of_call(db, failed[key])
+                        better = second(stored)
+                        if better and _usable_reply(db, batch, form(better).key) is not None:
+                            replies[key] = stored
         return replies
 
     def _ask_once(self, batch: Batch) -> list[_Result]:
@@ -230,7 +227,7 @@ class ModelClient:
         first, parser = batch.requests[0]
         bare = without_schema(first)
         with self.run.reading() as db:
-            if bare.key in batch.settled or _usable_reply(db, batch, bare.key) is not None:
+            if bare.key in batch.old_replies or _usable_reply(db, batch, bare.key) is not None:
                 return self._schemas.setdefault(endpoint, False)
         self.send(batch._replace(requests=[(first, parser)]), results)
         accepted = results[first.key].schema_accepted
@@ -264,7 +261,7 @@ class ModelClient:
 
             def recall(model: Model, call: Call) -> CallOutcome | None:
                 stored = stored_reply(db, purpose, call.request.key, model.name, call.repeat)
-                stored = batch.settled.get(call.request.key) if stored is None else stored
+                stored = batch.old_replies.get(call.request.key) if stored is None else stored
                 return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
             def store(model: Model, call: Call, outcome: CallOutcome) -> None:
@@ -321,6 +318,16 @@ def _sampled(request: Request, batch: Batch) -> Request:
 
 def _usable_reply(db: sqlite3.Connection, batch: Batch, key: str) -> str | None:
     return stored_reply(db, batch.purpose, key, str(batch.candidate.spec), batch.repeat)
+
+
+def _second_request(
+    batch: Batch, again: SecondRequest, k: int, parser: Parser[Any], stored: str
+) -> Request | None:
+    """The second request for a stored reply; null for one that can be used now, or has no text."""
+    result = _parsed(CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0), parser)
+    if result.text is None or result.reason is None:
+        return None
+    return _sampled(again(k, result.text, result.reason), batch)
 
 
 def _as_is(request: Request) -> Request:

@@ -1,5 +1,6 @@
 """A client that asks nobody: it counts what would be asked, and gives the replies that the run has."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -79,35 +80,40 @@ class CountingClient(ModelClient):
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
         batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
-        settled = self.settled(batch, again) if again else {}
+        old_replies = self.old_replies(batch, again) if again else {}
         results = []
         with self.run.reading() as db:
             for k, (request, parser) in enumerate(batch.requests):
                 sampled = replace(request, sampling=merged(candidate.sampling, request.sampling))
                 # An endpoint that rejects the schema was asked without it.
                 keys = dict.fromkeys((sampled.key, without_schema(sampled).key))
-                replies = (stored_reply(db, purpose, k, str(candidate.spec), repeat) for k in keys)
-                reply = next((r for r in replies if r is not None), None)
-                mended = (
-                    next((settled[key] for key in keys if key in settled), None) if reply is None else None
-                )
-                reply = mended or reply
+                reply = next(filter(None, (self._usable(db, batch, key) for key in keys)), None)
+                old_reply = None if reply else next(filter(None, map(old_replies.get, keys)), None)
+                reply = old_reply or reply
                 place = (purpose, sampled.key, str(candidate.spec), repeat)
                 if place not in self._requests:
                     self._requests.add(place)
                     self._count_request(sampled, candidate, is_stored=reply is not None)
                 result = _result(reply, parser)
-                if mended and again:
-                    second = again(k, reply_from_json(mended).text or "", result.reason or "")
+                if old_reply and again:
+                    second = again(k, _text(old_reply), result.reason or "")
                     (result,) = self.ask(model, [second], [parser], purpose=purpose, repeat=repeat)
                 results.append(result)
         return results
+
+    @staticmethod
+    def _usable(db: sqlite3.Connection, batch: Batch, key: str) -> str | None:
+        return stored_reply(db, batch.purpose, key, str(batch.candidate.spec), batch.repeat)
 
     def _count_request(self, request: Request, candidate: CandidateConfig, *, is_stored: bool) -> None:
         if is_stored:
             self.estimate.stored += 1
         else:
             self.estimate.add(request, candidate)
+
+
+def _text(stored: str) -> str:
+    return reply_from_json(stored).text or ""
 
 
 def _result(stored: str | None, parser: Parser[Any]) -> CallResult[Any]:
