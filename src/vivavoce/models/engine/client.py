@@ -152,7 +152,7 @@ class ModelClient:
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
         batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
-        batch = batch._replace(old_replies=self.old_replies(batch, again) if again else {})
+        batch = batch._replace(old_replies=self.old_replies(batch, again))
         results = self._ask_once(batch)
         if again:
             unusable = [k for k, result in enumerate(results) if result.reason and result.text is not None]
@@ -183,13 +183,15 @@ class ModelClient:
             self._local[spec] = model
         return model
 
-    def old_replies(self, batch: Batch, again: SecondRequest) -> dict[str, str]:
+    def old_replies(self, batch: Batch, again: SecondRequest | None) -> dict[str, str]:
         """By key the stored replies that cannot be used, where a usable one to the second request is stored.
 
         What was mended once is not asked again: a command that was killed goes on where it was.
         """
         place = (batch.purpose, str(batch.candidate.spec), batch.repeat)
         replies: dict[str, str] = {}
+        if again is None:
+            return replies
         with self.run.reading() as db:
             if place not in self._failed:
                 self._failed[place] = unusable_replies(db, *place)

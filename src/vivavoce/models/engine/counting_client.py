@@ -1,7 +1,7 @@
 """A client that asks nobody: it counts what would be asked, and gives the replies that the run has."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,14 +80,14 @@ class CountingClient(ModelClient):
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
         batch = Batch(candidate, list(zip(requests, parsers, strict=True)), purpose, repeat)
-        old_replies = self.old_replies(batch, again) if again else {}
+        old_replies = self.old_replies(batch, again)
         results = []
         with self.run.reading() as db:
             for k, (request, parser) in enumerate(batch.requests):
                 sampled = replace(request, sampling=merged(candidate.sampling, request.sampling))
                 # An endpoint that rejects the schema was asked without it.
                 keys = dict.fromkeys((sampled.key, without_schema(sampled).key))
-                reply = next(filter(None, (self._usable(db, batch, key) for key in keys)), None)
+                reply = self._usable(db, batch, keys)
                 old_reply = None if reply else next(filter(None, map(old_replies.get, keys)), None)
                 reply = old_reply or reply
                 place = (purpose, sampled.key, str(candidate.spec), repeat)
@@ -102,8 +102,10 @@ class CountingClient(ModelClient):
         return results
 
     @staticmethod
-    def _usable(db: sqlite3.Connection, batch: Batch, key: str) -> str | None:
-        return stored_reply(db, batch.purpose, key, str(batch.candidate.spec), batch.repeat)
+    def _usable(db: sqlite3.Connection, batch: Batch, keys: Iterable[str]) -> str | None:
+        place = (str(batch.candidate.spec), batch.repeat)
+        replies = (stored_reply(db, batch.purpose, key, *place) for key in keys)
+        return next((reply for reply in replies if reply is not None), None)
 
     def _count_request(self, request: Request, candidate: CandidateConfig, *, is_stored: bool) -> None:
         if is_stored:
