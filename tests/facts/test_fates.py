@@ -90,6 +90,13 @@ def test_numbers_keep_units_apart():
     assert ["checked", "checked"] == fates(of, "The dose is 2.5 mg.", "The dose is 25 mg.")
 
 
+def test_a_sentence_of_the_answer_is_not_changed_however_many_are_like_it():
+    alike = [f"Ravenol is contraindicated in fesque of class {n}." for n in range(10, 70, 10)]
+    unit = "Ravenol was seen with fesque of class 70."
+    crowd = [f"Pelagin was seen with lorvex of class {n}." for n in range(80, 200, 10)]
+    assert ["checked"] == fates(answer(*alike, unit, *crowd), unit)
+
+
 def test_a_unit_much_like_an_earlier_one_is_kept_and_says_so():
     words = (
         "aspirin irreversibly inhibits cyclooxygenase in human platelets and in many cells of vessel walls"

@@ -95,6 +95,8 @@ def _rates(text: str) -> set[str]:
 
 def _against_origins(unit: str, answer: AnswerWords) -> str | None:
     """What of negations and conditions is otherwise than in every sentence that the unit may come from."""
+    if unit in answer.sentences:  # among many that are alike it need not be one of the likeliest origins
+        return None
     faults = [_negation(unit, origin) or _condition(unit, origin) for origin in answer.origins(unit)]
     return faults[0] if faults and all(faults) else None
 
