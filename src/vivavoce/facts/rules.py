@@ -39,7 +39,7 @@ class Rules:
 
 @registry.rules("corrected")
 def corrected() -> Rules:
-    """The book that this project recommends."""
+    """The default: what has no verdict is set aside, and the score comes with bounds."""
     return Rules()
 
 

@@ -8,7 +8,7 @@ from vivavoce.systems.dahl.published_text import replace_prompt, substring_verdi
 
 @registry.rules("published")
 def published() -> Rules:
-    """What `atomic_facts(rules=published)` does."""
+    """DAHL's released code: substring verdicts, and one unit without a verdict drops the whole answer."""
     return Rules(
         cleaned=_cleaned,
         verdict=substring_verdict,
