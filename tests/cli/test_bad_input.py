@@ -391,9 +391,26 @@ def test_an_empty_run_says_what_fills_it(viva: Viva, tmp_path: Path) -> None:
 def test_a_score_without_a_metric_where_none_fits_lists_those_to_name(viva: Viva, tmp_path: Path) -> None:
     run = made(tmp_path, {"A": {"q1": "a"}}, items=[{"item": "q1", "references": []}])
     said = refused(viva("score", run.file.path))
-    assert "name at least one metric: this run can be marked by" in said
-    assert "rouge(n=1|2|" in said
+    assert "name at least one metric: this run can be scored by" in said
+    assert "atomic_facts(splitter=" in said
     assert "accuracy" not in said
+
+
+def test_metrics_that_compare_are_not_suggested_to_items_without_a_reference(
+    viva: Viva, tmp_path: Path
+) -> None:
+    items = [{"item": "q1", "references": []}, {"item": "q2", "references": ["a"]}]
+    few = refused(viva("score", made(tmp_path / "few", {"A": {"q1": "a"}}, items=items[:1]).file.path))
+    both = refused(viva("score", made(tmp_path / "both", {"A": {"q1": "a"}}, items=items).file.path))
+    assert "rouge(n=1|2|" not in few
+    assert "rouge(n=1|2|" in both
+
+
+def test_a_metric_without_its_settings_names_all_that_are_missing(viva: Viva, tmp_path: Path) -> None:
+    run = made(tmp_path, {"A": {"q1": "a"}})
+    said = refused(viva("score", run.file.path, "atomic_facts"))
+    assert "needs splitter=text or a spec and checker=text or a spec" in said
+    assert "write atomic_facts:splitter=…,checker=…" in said
 
 
 def test_a_comparison_without_a_metric_of_quality_lists_those_that_scored(viva: Viva, tmp_path: Path) -> None:

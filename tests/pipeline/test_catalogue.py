@@ -6,7 +6,7 @@ import pytest
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
-from vivavoce.core.records import Criterion
+from vivavoce.core.records import Criterion, Item
 from vivavoce.metrics import Metric
 from vivavoce.pipeline.catalogue import describe, fitting, listing, metrics_of
 
@@ -104,15 +104,18 @@ def test_what_cannot_be_shown_is_named(spec: str, words: str) -> None:
 
 
 def test_the_metrics_that_fit_a_format_are_found_as_they_are_typed() -> None:
-    assert "accuracy" in fitting(["mcq"])
-    assert any(name.startswith("rouge(n=1|2|") for name in fitting(["short", "mcq"]))
-    assert "exact" not in fitting(["mcq"])
+    closed = Item(benchmark="b", item="1", format="mcq", question="?", options=("A", "B"), answer=("A",))
+    short = Item(benchmark="b", item="2", format="short", question="?", references=("A",))
+    assert "accuracy" in fitting([closed])
+    assert any(name.startswith("rouge(n=1|2|") for name in fitting([short, closed]))
+    assert "exact" not in fitting([closed])
     assert [] == fitting([])
 
 
 def test_the_screen_for_edits_is_run_and_suggested_by_name_alone() -> None:
-    assert "token_f1" in fitting(["longform"])
-    assert "conflict" not in fitting(["longform"])
+    answered = Item(benchmark="b", item="1", format="longform", question="?", references=("A",))
+    assert "token_f1" in fitting([answered])
+    assert "conflict" not in fitting([answered])
     assert "conflict" in {row["name"] for row in listing("metrics")}
 
 

@@ -1,6 +1,7 @@
 """The first screen: one sentence for who is better, three checks, and what would settle it."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.studies.making import SILENT, made, marked, score, twins
 from vivavoce.core.records import Criterion
 from vivavoce.pipeline.run import Run
 from vivavoce.report.sections.answer import _ticks
+from vivavoce.report.sections.checks import _judge
 from vivavoce.report.sections.leaderboard import Scale
 from vivavoce.studies.comparison.compare import COLUMNS
 from vivavoce.studies.comparison.headline import Unit, leader_headline, pair_headline
@@ -294,3 +296,17 @@ def test_ticks_are_round_and_inside_the_scale() -> None:
     assert (0.0, 0.25, 0.5, 0.75, 1.0) == _ticks(Scale(0.0, 1.0))
     assert (-1.0, -0.5, 0.0, 0.5, 1.0) == _ticks(Scale(-1.0, 1.0))
     assert all(2.5 <= tick <= 3.1 for tick in _ticks(Scale(2.5, 3.1)))
+
+
+@pytest.mark.parametrize(
+    ("rater", "state", "words"),
+    [
+        ("acme/checker", "no", "No: no stamp says that acme/checker scores as people do"),
+        ("recorded(file=f.jsonl)", "none", "No judge: the verdicts were recorded in a file"),
+        ("", "none", "No judge: a rule scored it"),
+    ],
+)
+def test_a_model_that_is_no_judge_is_not_taken_for_a_rule(rater: str, state: str, words: str) -> None:
+    row = {"stamp": None, "signature": "atomic_facts()@1#0", "estimate_kind": "scores"}
+    standing: Any = SimpleNamespace(rows=[row], primary=SimpleNamespace(rater=rater))
+    assert (state, words) == _judge(standing)

@@ -331,9 +331,10 @@ def build(kind: Kind, spec: Spec | str) -> Any:
     for key in spec.settings:
         if key not in settings_of:
             raise SpecError(f"{spec.name} has no setting {key!r}.{suggest(key, list(settings_of))}")
-    for key, f in settings_of.items():
-        if f.default is MISSING and f.default_factory is MISSING and key not in spec.settings:
-            raise SpecError(f"{spec.name} needs {key}={type_in_words(hints[key])}: write {spec.name}:{key}=…")
+    if missing := [key for key in settings_of if key not in {*spec.settings, *defaults(entry)}]:
+        words = " and ".join(f"{key}={type_in_words(hints[key])}" for key in missing)
+        typed = ",".join(f"{key}=…" for key in missing)
+        raise SpecError(f"{spec.name} needs {words}: write {spec.name}:{typed}")
     values = {key: typed_setting(spec, key, value, hints[key]) for key, value in spec.settings.items()}
     try:
         return entry.cls(**values)

@@ -150,20 +150,27 @@ def _beginning(item: Item, card: Card) -> str | None:
     return None if card.access == "credentialed" else one_line(item.question or item.context or "")
 
 
-def fitting(shapes: Iterable[str]) -> list[str]:
-    """The metrics that mark one of these formats, as they are typed: `rouge(n=1|2|L)` takes one of the three.
+def fitting(items: Iterable[Item]) -> list[str]:
+    """The metrics that can score some of these items, as they are typed: `rouge(n=1|2|L)` takes one of three.
 
-    A metric whose formats depend on its settings is left out, and so is one that scores only some items, or
-    asks not to be suggested.
+    A metric whose formats depend on its settings is left out, and so is one that scores only some items, asks
+    not to be suggested, or needs what none of its items has: references, above all.
     """
-    accepted = {name for shape in shapes for name in formats.scored_as(shape)}
+    items = tuple(items)
     names = []
     for entry in registry.entries("metric"):
-        if _scores_every_item(entry.cls) and accepted & set(entry.cls.formats):
+        if _scores_every_item(entry.cls) and any(_can_score(entry.cls, item) for item in items):
             defaults, hints = registry.defaults(entry), registry.settings(entry)
             open_ = ", ".join(f"{name}={hint}" for name, hint in hints.items() if name not in defaults)
             names.append(f"{entry.name}({open_})" if open_ else entry.name)
     return names
+
+
+def _can_score(metric: Any, item: Item) -> bool:
+    """Whether the item is of the metric's formats, and has what the metric needs."""
+    of_format = set(formats.scored_as(item.format)) & set(metric.formats)
+    needs = metric.needs if isinstance(metric.needs, tuple) else ()
+    return bool(of_format) and all(getattr(item, field) for field in needs)
 
 
 def _scores_every_item(metric: type[Metric]) -> bool:
@@ -172,10 +179,10 @@ def _scores_every_item(metric: type[Metric]) -> bool:
     return fixed and metric.applies_to is Metric.applies_to
 
 
-def no_metric_named(shapes: Iterable[str]) -> SelectionError:
-    """The error for a call that names no metric, with those that mark a run of these formats."""
-    fit = ", ".join(fitting(shapes))
-    these = f"this run can be marked by {fit}; " if fit else ""
+def no_metric_named(items: Iterable[Item]) -> SelectionError:
+    """The error for a call that names no metric, with those that can score these items."""
+    fit = ", ".join(fitting(items))
+    these = f"this run can be scored by {fit}; " if fit else ""
     return SelectionError(f"name at least one metric: {these}`viva show METRIC` explains one.")
 
 

@@ -151,7 +151,7 @@ def _fitting(run: RunFile, selected: set[ItemKey] | None) -> tuple[Sequence[str]
         if rest:
             note += f" None of them scores {rest.total()} of the items ({_by_format(rest)})."
         return names, (note,)
-    raise catalogue.no_metric_named(dict.fromkeys(item.format for item in items))
+    raise catalogue.no_metric_named(items)
 
 
 def _planned(

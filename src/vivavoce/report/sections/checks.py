@@ -82,7 +82,7 @@ def _effective(n: float) -> str:
 def _judge(standing: Standing) -> tuple[State, str]:
     stamp = weakest_status(row["stamp"] for row in standing.rows)
     if stamp is None:
-        return "none", f"No judge: {_no_judge(standing)}"
+        return _no_judge(standing)
     if any(row["estimate_kind"] == "prediction_powered" for row in standing.rows):
         labels = max(row["n_labelled"] or 0 for row in standing.rows)
         return "yes", f"Corrected by people's scores of {count(labels, 'question')}"
@@ -93,11 +93,18 @@ def _judge(standing: Standing) -> tuple[State, str]:
     return "yes", f"Yes, {stamp.partition(' (')[0]}"
 
 
-def _no_judge(standing: Standing) -> str:
+def _no_judge(standing: Standing) -> tuple[State, str]:
     signature = standing.rows[0]["signature"]
-    if rater := standing.primary.rater:
-        return "people scored it" if signature and signed(signature).recorded else f"by {one_line(rater, 60)}"
-    return "scores from elsewhere" if signature and signed(signature).recorded else "a rule scored it"
+    imported = bool(signature) and signed(signature).recorded
+    match standing.primary.rater:
+        case "":
+            return "none", f"No judge: {'scores from elsewhere' if imported else 'a rule scored it'}"
+        case _ if imported:
+            return "none", "No judge: people scored it"
+        case rater if rater.startswith("recorded("):
+            return "none", "No judge: the verdicts were recorded in a file"
+        case rater:
+            return "no", f"No: no stamp says that {one_line(rater, 60)} scores as people do"
 
 
 def _missing(standing: Standing) -> tuple[State, str]:

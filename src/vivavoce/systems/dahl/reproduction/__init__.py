@@ -99,10 +99,10 @@ def _pairs(trend: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
 
 def _notes(rows: Mapping[str, Any]) -> tuple[str, ...]:
     verdicts = [row["verdict"] for row in rows["claims"]]
-    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
+    counted = ", ".join(f"{word} {verdicts.count(word)}" for word in dict.fromkeys(verdicts))
     decisions = rows["filters"]
     return (
-        f"Of {len(verdicts)} claims: {counted}.",
+        f"Verdicts on {len(verdicts)} claims: {counted}.",
         f"The paper's own rules keep {decisions['keep']:,} rows, want {decisions['review']:,} reviewed and "
         f"{decisions['repair']:,} repaired, and drop {decisions['drop']:,}.",
         f"A tenth by category is {rows['sample_size']:,} questions.",
