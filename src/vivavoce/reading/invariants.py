@@ -109,8 +109,8 @@ _END_AFTER_NUMBER = re.compile(r"(?<=\d)[\"')\]”’]{0,3}[.!?][.!?\"')\]”’
 def _tokens(text: str) -> list[str]:
     """The words of a text; one without a sign follows a number that ends a sentence."""
     # What the next sentence begins with is no unit: "a score of 2. The dose is ...".
-    first, *others = _END_AFTER_NUMBER.split(text)
-    return [*_words(first), *(word for other in others for word in ("", *_words(other)))]
+    first, *rest = _END_AFTER_NUMBER.split(text)
+    return [*_words(first), *(word for sentence in rest for word in ("", *_words(sentence)))]
 
 
 def _words(text: str) -> list[str]:

@@ -105,7 +105,7 @@ class DAHL(SourceFolder):
             question = line.text("question")
             decision = decide(question)
             if "H3" in decision.rules:
-                raise line.fault("it is an answer, and asks nothing")
+                raise line.fault("an answer stands in the place of a question")
             if self.exclude == "drop" and decision.grounds:
                 raise line.fault(f"it breaks a rule of the paper: {', '.join(decision.grounds)}")
             name, group = content_id(question), _key(line)
