@@ -55,10 +55,18 @@ def hivmedqa(shared: Path) -> Path:
     return shared / "data" / "hivmedqa"
 
 
-@pytest.fixture
-def viva() -> Iterator[Callable[..., Any]]:
-    """A call of the command line in this process; errors of ours are raised, see test_bad_input."""
+@pytest.fixture(autouse=True)
+def _own_registry() -> Iterator[None]:
+    """What a test registers is forgotten after it, whichever test runs next in the process."""
     from tests.studies.making import borrowed
+
+    with borrowed():
+        yield
+
+
+@pytest.fixture
+def viva() -> Callable[..., Any]:
+    """A call of the command line in this process; errors of ours are raised, see test_bad_input."""
     from typer.testing import CliRunner
 
     from vivavoce import cli
@@ -72,8 +80,7 @@ def viva() -> Iterator[Callable[..., Any]]:
         assert code == found.exit_code, found.output
         return found
 
-    with borrowed():
-        yield call
+    return call
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pipeline.collect.likely import FakeLikely
-from tests.studies.making import borrowed, made
+from tests.studies.making import made
 
 import vivavoce as viva
 from vivavoce.core import registry
@@ -27,12 +27,6 @@ from vivavoce.testing import check_metric
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PACKAGE = Path(__file__).parent / "package"
-
-
-@pytest.fixture(autouse=True)
-def plugins() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 @pytest.mark.parametrize(

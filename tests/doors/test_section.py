@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.studies.making import borrowed, marked
+from tests.studies.making import marked
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
@@ -18,12 +18,6 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_section.py"
 ORDER = ["overall", "ranking", "correlation", "consistency", "resilience", "calibration", "agreement", "gaps",
          "examiners", "facts", "audit", "rubrics", "panel", "contamination", "positions", "size"]  # fmt: skip
 """The studies of a report, from its top."""
-
-
-@pytest.fixture(autouse=True)
-def plugins() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 def found(*rows: dict[str, Any], text: str = "One sentence.\nAnother one.") -> list[dict[str, Any]]:

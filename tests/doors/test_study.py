@@ -1,14 +1,14 @@
 """The door for studies: a plugin's study works like ours, and the check finds what is wrong with one."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.studies.making import borrowed, marked, twins
+from tests.studies.making import marked, twins
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError, SpecError
@@ -25,12 +25,6 @@ PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "plugin_study.py"
 class MeanRow:
     candidate: str
     mean: float | None
-
-
-@pytest.fixture(autouse=True)
-def plugins() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """The door for variations: a plugin's variants are checked and stored like ours; a base class is needed."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.studies.making import borrowed
 
 from vivavoce import Outcome, Variation
 from vivavoce.core import registry
@@ -16,12 +15,6 @@ from vivavoce.variants import Stock
 
 PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "plugin_variation.py"
 ITEM = Item(benchmark="b", item="q1", format="short", question="Which drug?", references=("aspirin",))
-
-
-@pytest.fixture(autouse=True)
-def plugins() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 def test_a_plugin_s_variants_are_stored_from_the_command_line(

@@ -2,14 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from tests.judging.fake_judge import FakeJudge
-from tests.studies.making import borrowed, made
+from tests.studies.making import made
 from typer.testing import CliRunner
 
 from vivavoce import cli
@@ -27,12 +27,6 @@ from vivavoce.store.read import provenance
 CORRECTNESS = "judge(rubric=correctness, model=fake/j1)"
 Known = Callable[..., Path]
 PRICES = {"prices": {"j1": [2.0, 10.0]}}
-
-
-@pytest.fixture(autouse=True)
-def _borrowed() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 def words() -> str:

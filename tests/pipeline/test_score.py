@@ -1,12 +1,12 @@
 """Marking: what reaches a metric, what is stored when, and what is marked again."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.studies.making import SILENT, UNREADABLE, borrowed, exam, made, row, score, twins
+from tests.studies.making import SILENT, UNREADABLE, exam, made, row, score, twins
 
 from vivavoce.core import registry
 from vivavoce.core.errors import MetricError
@@ -18,12 +18,6 @@ from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 
 Values = Callable[[Sequence[Row]], Any]
-
-
-@pytest.fixture(autouse=True)
-def _borrowed() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 def by(values: Values, *, version: int = 1, name: str = "mine", **parts: Any) -> str:

@@ -2,13 +2,13 @@
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pipeline.test_score import by, ones
-from tests.studies.making import SILENT, UNREADABLE, borrowed, made, twins
+from tests.studies.making import SILENT, UNREADABLE, made, twins
 
 from vivavoce import formats
 from vivavoce.core.errors import MetricError
@@ -30,12 +30,6 @@ RULES = (
     "list_f1",
     "confidence(of=repeats)",
 )
-
-
-@pytest.fixture(autouse=True)
-def _borrowed() -> Iterator[None]:
-    with borrowed():
-        yield
 
 
 def mixed(folder: Path) -> Run:
