@@ -17,7 +17,7 @@ LAYERS = [
     {"judging", "logprobs"},
     {"metrics"},
     {"facts", "variants", "benchmarks"},
-    {"embeddings", "retrieval"},
+    {"embeddings", "evaluators", "retrieval"},
     {"models"},
     {"formats"},
     {"reading"},

@@ -3,10 +3,10 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core import registry
@@ -57,6 +57,25 @@ class Benchmark(ABC):
         They are read only when examples are asked for. Without any, other items of the benchmark serve.
         """
         return ()
+
+    def training(self) -> Iterable["TrainingItem"]:
+        """Items that evaluators are trained on, which are never asked: train and development split.
+
+        They are read only by `viva train`. Raises `InputError` for files that it cannot use.
+        """
+        return ()
+
+
+class TrainingItem(NamedTuple):
+    """An item of a training split with arguments for it.
+
+    `arguments` are texts by source, such as `expert`: several texts of one source are several drafts. Where
+    the publishers drew the sources of a mixture themselves, its name is `mixture-1`, `mixture-2` …
+    """
+
+    item: Item
+    split: Literal["train", "dev"]
+    arguments: Mapping[str, tuple[str, ...]] = {}
 
 
 class Loaded(NamedTuple):

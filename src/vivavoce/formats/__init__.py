@@ -14,7 +14,7 @@ from vivavoce.formats.base import Format, item_error
 
 _ORDER = (
     *("mcq", "true_false", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform"),
-    "relation",
+    *("relation", "argument"),
 )
 """Our formats as tables show them: closed, open, chains. Those of plugins follow by name."""
 

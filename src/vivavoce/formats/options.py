@@ -79,17 +79,20 @@ class OptionsFormat(Format):
 
     def check(self, item: Item) -> Item:
         """Needs a question and enough different options; options are never edited."""
-        check_question(item)
-        if len(item.options) < self.fewest_options:
-            raise item_error(
-                item, f"{item.format} needs {self.fewest_options} or more options, not {len(item.options)}"
-            )
-        for k, text in enumerate(item.options):
-            if not text.strip():
-                raise item_error(item, f"option {label(k)} is empty", "an option is empty")
-            if text in item.options[:k]:
-                raise item_error(item, f"the option {text!r} stands there twice", "two options are equal")
+        require_options(item, self.fewest_options)
         return item
+
+
+def require_options(item: Item, fewest: int) -> None:
+    """Raise `InputError` for an item without a question, or without enough different options."""
+    check_question(item)
+    if len(item.options) < fewest:
+        raise item_error(item, f"{item.format} needs {fewest} or more options, not {len(item.options)}")
+    for k, text in enumerate(item.options):
+        if not text.strip():
+            raise item_error(item, f"option {label(k)} is empty", "an option is empty")
+        if text in item.options[:k]:
+            raise item_error(item, f"the option {text!r} stands there twice", "two options are equal")
 
 
 def with_option_texts(item: Item) -> Item:
