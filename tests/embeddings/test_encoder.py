@@ -12,6 +12,7 @@ from vivavoce.core import net
 from vivavoce.core.errors import MetricError
 from vivavoce.embeddings import encoder
 from vivavoce.embeddings.encoder import HUB, Encoder, Pieces, load_encoder, resolve_encoder, weight_files
+from vivavoce.models.local.batching import batches_by_length
 
 TEXTS = ["Iron.", "", "A patient with fever and a cough of two weeks.", "x " * 400, "Iron", "5 mg/kg", "≥ 3"]
 
@@ -29,7 +30,7 @@ def test_batch_order_and_padding_tell_nothing():
 
 def test_a_batch_holds_no_more_than_the_budget():
     lengths = [[0] * n for n in (2, 3, 3, 6, 20)]
-    assert [[0, 1, 2], [3], [4]] == list(encoder._batches(range(5), lengths, 12))
+    assert [[0, 1, 2], [3], [4]] == list(batches_by_length(range(5), lengths, 12))
 
 
 def test_nothing_is_read_for_no_text():

@@ -113,7 +113,7 @@ class Encoder:
         self._model: Any = model.get_encoder() if config.is_encoder_decoder else model
         text_config = config.get_text_config()
         self.dimensions, self.n_layers = int(text_config.hidden_size), int(text_config.num_hidden_layers)
-        self.longest = _longest(self._model, self._tokenizer, limit)
+        self.longest = loading.longest_input(self._model, self._tokenizer, limit)
         self.passes = 0
 
     def __str__(self) -> str:
@@ -197,12 +197,14 @@ class Encoder:
 
     def _encodings(self, pieces: Sequence[Pieces], layers: Sequence[int]) -> Iterator[tuple[int, Encoding]]:
         """The encoding of each text with its position, the short texts first."""
+        from vivavoce.models.local.batching import batches_by_length
+
         ids = [p.ids for p in pieces]
         order = sorted((k for k in range(len(ids)) if ids[k]), key=lambda k: len(ids[k]))
         self.passes += len(order)
         for k in (k for k in range(len(ids)) if not ids[k]):  # a tokeniser that marks no ends, a blank text
             yield k, self._blank(pieces[k], layers)
-        for batch in _batches(order, ids, self._budget(layers)):
+        for batch in batches_by_length(order, ids, self._budget(layers)):
             for k, encoding in zip(
                 batch, self._encode_batch([pieces[k] for k in batch], layers), strict=True
             ):
@@ -282,28 +284,6 @@ class Encoder:
         weight = mask.unsqueeze(-1).to(states.dtype)
         mean = (states * weight).sum(1) / weight.sum(1).clamp(min=1e-9)
         return self._torch.nn.functional.normalize(mean, dim=1)
-
-
-def _longest(model: Any, tokenizer: Any, context: int | None) -> int | None:
-    """The word pieces that a model takes: what its tokeniser says, and never more than it has places for."""
-    embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    padding = getattr(embeddings, "padding_idx", None)
-    if context is not None and padding is not None:
-        context -= padding + 1  # as in RoBERTa, where places are counted from the padding's on
-    limit = min(context or 10**9, tokenizer.model_max_length or 10**9)
-    return int(limit) if limit < 10**9 else None
-
-
-def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
-    """Texts from short to long, as many to a batch as the budget holds at the length of its longest."""
-    batch: list[int] = []
-    for k in order:
-        if batch and (len(batch) + 1) * len(ids[k]) > budget:
-            yield batch
-            batch = []
-        batch.append(k)
-    if batch:
-        yield batch
 
 
 def resolve_encoder(encoder: str) -> str:

@@ -5,17 +5,15 @@ one gives its verdicts itself.
 """
 
 from abc import ABC
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple
 
 from vivavoce.core.evidence import Evidence
+from vivavoce.core.once import Once, once_each
 from vivavoce.core.specs import Spec
 from vivavoce.facts.fact import Answer, Fact, Verdict
 from vivavoce.models.requests import Request
-
-H = TypeVar("H", bound=Hashable)
-T = TypeVar("T")
 
 NO_PASSAGE = Verdict("unverifiable", "no passage of the source bears on it")
 
@@ -39,22 +37,6 @@ class CheckCall(NamedTuple):
     claims: tuple[Claim, ...]
     request: Request
     reader: Callable[[str], tuple[Verdict, ...]]
-
-
-class Once(Protocol):
-    """What a function makes of each distinct input, as `ScoringContext.once_a_call` gives it."""
-
-    def __call__(
-        self, function: Callable[[Sequence[H]], Sequence[T]], inputs: Iterable[H], name: str
-    ) -> dict[H, T]:
-        """The results by input; `name` says which model they pass."""
-        ...
-
-
-def once_each(function: Callable[[Sequence[H]], Sequence[T]], inputs: Iterable[H], name: str) -> dict[H, T]:
-    """What `function` makes of each distinct input, in one call."""
-    distinct = list(dict.fromkeys(inputs))
-    return dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
 
 
 class Checker(ABC):

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from vivavoce.core.errors import InputError, MetricError, ModelError
 from vivavoce.core.evidence import Bearing
+from vivavoce.core.once import Once, once_each
 from vivavoce.core.specs import Spec
 from vivavoce.embeddings.encoder import BUDGET
-from vivavoce.facts.checker import Checker, Claim, Once, once_each
+from vivavoce.facts.checker import Checker, Claim
 from vivavoce.facts.fact import Answer, Fact, Verdict
 
 NEITHER = "no passage entails or contradicts it"

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import get_args
 
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.once import Once, once_each
 from vivavoce.core.specs import Spec
-from vivavoce.facts.checker import Checker, Claim, Once, once_each
+from vivavoce.facts.checker import Checker, Claim
 from vivavoce.facts.context_passages import is_statement
 from vivavoce.facts.fact import RIGHT, WRONG, Answer, Fact, KnowledgeWord, Verdict, VerdictWord
 from vivavoce.facts.recorded import RecordedUnit, read_recorded

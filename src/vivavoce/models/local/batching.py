@@ -8,7 +8,7 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
@@ -169,6 +169,18 @@ class BatchWorker:
             alone = self._try_batch([job])
             each.append(_too_large(job) if alone is None else alone[0])
         return each
+
+
+def batches_by_length(order: Sequence[int], ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
+    """Places of texts in an order from short to long, as many together as the budget holds with filling."""
+    batch: list[int] = []
+    for k in order:
+        if batch and (len(batch) + 1) * len(ids[k]) > budget:
+            yield batch
+            batch = []
+        batch.append(k)
+    if batch:
+        yield batch
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -341,6 +341,16 @@ def _own_context(config: Any, tokeniser: Any) -> int | None:
     return int(length) if 0 < length < 10**9 else None  # a tokeniser without a limit states a huge number
 
 
+def longest_input(model: Any, tokenizer: Any, context: int | None) -> int | None:
+    """The word pieces that a model takes: what its tokeniser says, and never more than it has places for."""
+    embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(embeddings, "padding_idx", None)
+    if context is not None and padding is not None:
+        context -= padding + 1  # as in RoBERTa, where places are counted from the padding's on
+    limit = min(context or 10**9, tokenizer.model_max_length or 10**9)
+    return int(limit) if limit < 10**9 else None
+
+
 def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arguments: Any) -> Any:
     """Load a part, from this machine if it is here, else from the hub if that is allowed."""
     arguments = {**arguments, "trust_remote_code": False}  # said, or a terminal is asked
