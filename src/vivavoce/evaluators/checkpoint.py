@@ -29,10 +29,13 @@ def save_evaluator(folder: Path, model: "EvaluatorModel", tokenizer: Any, about:
     """Write a run into a folder, which is made if it is not there."""
     from safetensors.torch import save_file
 
+    from vivavoce.models.local.loading import quiet
+
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)
-    model.encoder.save_pretrained(folder, max_shard_size="1TB")
-    tokenizer.save_pretrained(folder)
+    with quiet():
+        model.encoder.save_pretrained(folder, max_shard_size="1TB")
+        tokenizer.save_pretrained(folder)
     head = {name: tensor.detach().cpu().contiguous() for name, tensor in model.head.state_dict().items()}
     save_file(head, folder / HEAD)
     hashes = {name: _sha256(folder / name) for name in (WEIGHTS, HEAD)}
@@ -119,15 +122,20 @@ def _loaded(folder: Path, device: str | None, dtype: str, _: str) -> TrainedEval
     return TrainedEvaluator(EvaluatorModel(encoder, head).eval(), tokenizer, about, name)
 
 
-def run_folders(mixture: Path) -> list[Path]:
-    """The runs of a mixture's folder, complete ones, from run-1 on without a gap.
-
-    Raises `InputError` for a folder without any: also for that of several mixtures, which it names.
-    """
+def complete_runs(mixture: Path) -> list[Path]:
+    """The complete runs of a mixture's folder, from run-1 on without a gap; empty where there is none."""
     runs: list[Path] = []
     while (run := mixture / f"run-{len(runs) + 1}").is_dir() and (run / ABOUT).is_file():
         runs.append(run)
-    if runs:
+    return runs
+
+
+def run_folders(mixture: Path) -> list[Path]:
+    """The complete runs of a mixture's folder.
+
+    Raises `InputError` for a folder without any: also for that of several mixtures, which it names.
+    """
+    if runs := complete_runs(mixture):
         return runs
     if not mixture.is_dir():
         raise InputError(f"there is no folder {mixture}: {_TRAIN}, such as DIR/mixture-1.")

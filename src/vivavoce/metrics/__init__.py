@@ -199,6 +199,11 @@ class Metric(ABC):
         return bool(self.rater)
 
     @property
+    def most_passes(self) -> int | None:
+        """How many passes a rater can make, such as one by each of its runs; null without a limit."""
+        return None
+
+    @property
     def comparative(self) -> bool:
         """Whether responses are scored against each other, on ballots, and not one by one."""
         return False

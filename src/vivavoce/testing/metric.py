@@ -213,6 +213,7 @@ _QUESTION = (
 def _items() -> Iterator[Item]:
     """An item of each format, with every field that a metric may need."""
     closed = {"mcq": _OPTIONS[:1], "true_false": ("True",), "list": _OPTIONS[:2], "relation": _RELATIONS}
+    keyed = {**closed, "argument": _OPTIONS[:1]}
     for name in formats.FORMATS:
         chain = name.startswith("multi_hop")
         yield Item(
@@ -221,11 +222,11 @@ def _items() -> Iterator[Item]:
             format=name,
             question=_QUESTION,
             options=_OPTIONS
-            if name in ("mcq", "list")
+            if name in ("mcq", "list", "argument")
             else ("Treats", "Causes")
             if name == "relation"
             else (),
-            answer=closed.get(name, ()),
+            answer=keyed.get(name, ()),
             references=() if name in closed else (_REFERENCE, "Amoxicillin for a week."),
             must=("Give amoxicillin.",),
             nice=("Review the patient.",),

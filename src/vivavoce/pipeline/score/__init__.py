@@ -22,7 +22,7 @@ from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.score.ballot_scores import score_ballots
-from vivavoce.pipeline.score.checks import check_declared, check_needs, missing_commands
+from vivavoce.pipeline.score.checks import check_declared, check_needs, check_passes, missing_commands
 from vivavoce.pipeline.score.response_scores import score_responses
 from vivavoce.pipeline.score.tasks import Task, probe_of
 from vivavoce.store.pending import MOST_METRICS
@@ -89,7 +89,7 @@ def score(
         stored = items_by_id(db)
     metrics = [metric.bind(list(stored.values())) for metric in metrics]
     selected = selected_items(stored, items)
-    commands = check_all(run, metrics, selected)
+    commands = check_all(run, metrics, selected, passes)
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
@@ -175,7 +175,9 @@ def selected_items(stored: Mapping[int, Item], items: set[ItemKey] | None) -> di
     }
 
 
-def check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]) -> list[tuple[str, ...]]:
+def check_all(
+    run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item], passes: int = 1
+) -> list[tuple[str, ...]]:
     """The commands that collect what each metric lacks. Raises `MetricError` for what cannot be scored."""
     with run.reading() as db:
         collected = logprob_specs(db)
@@ -185,6 +187,7 @@ def check_all(run: RunFile, metrics: Sequence[Metric], items: Mapping[int, Item]
     for metric in metrics:
         check_declared(metric)
         check_needs(metric, items)
+        check_passes(metric, passes)
         applicable = {i.benchmark: specs[i.benchmark] for i in items.values() if metric.applies_to(i)}
         commands.append(missing_commands(metric, run.path, collected, applicable))
         if is_comparative(metric) and len(contestants) < 2:

@@ -66,6 +66,16 @@ def check_needs(metric: Metric, stocked: Mapping[int, Item]) -> None:
             )
 
 
+def check_passes(metric: Metric, passes: int) -> None:
+    """Raise `MetricError` if more passes are asked for than the metric's rater can make."""
+    most = metric.most_passes
+    if most is not None and passes > most:
+        raise MetricError(
+            f"--passes {passes}: {metric} can make {most}, one by each of its runs; take --passes {most} or "
+            "fewer, or train more runs. Nothing was scored."
+        )
+
+
 def missing_commands(
     metric: Metric,
     run: Path,

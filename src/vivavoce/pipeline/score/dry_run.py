@@ -78,7 +78,7 @@ def plan_scores(
         stored = items_by_id(db)
         keys = {(k.measure.signature, k.measure.criterion.criterion): k.key for k in measures(db)}
     selected = selected_items(stored, items)
-    check_all(run, metrics, selected)
+    check_all(run, metrics, selected, passes)
     plans = []
     for metric in metrics:
         client = CountingClient(run, endpoints)

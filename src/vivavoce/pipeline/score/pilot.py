@@ -122,7 +122,7 @@ def pilot_rows(
     its price or its model estimates from the responses before.
     """
     with run.reading() as db:
-        check_all(run, metrics, selected_items(items_by_id(db), items))
+        check_all(run, metrics, selected_items(items_by_id(db), items), passes)
     rows = []
     try:
         for metric in metrics:
