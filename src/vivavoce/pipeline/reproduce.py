@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SelectionError, suggest
@@ -94,3 +94,43 @@ def check_claims(claims: Iterable[Claim], figures: Mapping[str, Any]) -> list[di
             }
         )
     return rows
+
+
+ClaimVerdict = Literal["holds", "holds in part", "fails", "not shown", "cannot be checked"]
+"""`not shown`: what is reported could not show it. `cannot be checked`: what it rests on is not released."""
+
+
+class JudgedClaim(NamedTuple):
+    """A claim in our words, the printed figure and the recomputed one, null where there is none, and why."""
+
+    what: str
+    published: Any
+    recomputed: Any
+    verdict: ClaimVerdict
+    why: str
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The claim as it is shown; `holds` is null where the verdict is neither yes nor no."""
+        return {**self._asdict(), "holds": {"holds": True, "fails": False}.get(self.verdict)}
+
+
+def claims_table(claims: Sequence[Mapping[str, Any]]) -> Table:
+    """Judged claims as they are shown."""
+    return Table(
+        "What the paper says",
+        ("claim", "verdict", "why"),
+        [[row["what"], row["verdict"], row["why"]] for row in claims],
+    )
+
+
+def not_reproducible_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """What nothing released can recompute, as it is shown."""
+    return Table("What cannot be recomputed", ("what", "why"), [[row["what"], row["why"]] for row in rows])
+
+
+def count_verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """A sentence that counts the verdicts."""
+    verdicts = [row["verdict"] for row in claims]
+    counts = ", ".join(f"{word} {verdicts.count(word)}" for word in dict.fromkeys(verdicts))
+    return f"Verdicts on {len(verdicts)} claims: {counts}."

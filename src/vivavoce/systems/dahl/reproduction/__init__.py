@@ -11,7 +11,13 @@ from typing import Any
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import reproduction
 from vivavoce.core.yaml_files import read_mapping
-from vivavoce.pipeline.reproduce import Reproduction, Table
+from vivavoce.pipeline.reproduce import (
+    Reproduction,
+    Table,
+    claims_table,
+    count_verdicts,
+    not_reproducible_table,
+)
 from vivavoce.systems.dahl.reproduction.claims import claims, human_agreement
 from vivavoce.systems.dahl.reproduction.not_reproducible import not_reproducible
 from vivavoce.systems.dahl.reproduction.question_file import (
@@ -66,16 +72,8 @@ def _tables(rows: Mapping[str, Any]) -> tuple[Table, ...]:
             [[name, r["n"], r["published"], r["listed"]] for name, r in rows["categories"].items()],
         ),
         Table("Sizes of a family, by the greatest possible variance", _PAIR, _pairs(rows["size_trend"])),
-        Table(
-            "What the paper says",
-            ("claim", "verdict", "why"),
-            [[row["what"], row["verdict"], row["why"]] for row in rows["claims"]],
-        ),
-        Table(
-            "What cannot be recomputed",
-            ("what", "why"),
-            [[row["what"], row["why"]] for row in rows["not_reproducible"]],
-        ),
+        claims_table(rows["claims"]),
+        not_reproducible_table(rows["not_reproducible"]),
     )
 
 
@@ -98,11 +96,9 @@ def _pairs(trend: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
 
 
 def _notes(rows: Mapping[str, Any]) -> tuple[str, ...]:
-    verdicts = [row["verdict"] for row in rows["claims"]]
-    counted = ", ".join(f"{word} {verdicts.count(word)}" for word in dict.fromkeys(verdicts))
     decisions = rows["filters"]
     return (
-        f"Verdicts on {len(verdicts)} claims: {counted}.",
+        count_verdicts(rows["claims"]),
         f"The paper's own rules keep {decisions['keep']:,} rows, want {decisions['review']:,} reviewed and "
         f"{decisions['repair']:,} repaired, and drop {decisions['drop']:,}.",
         f"A tenth by category is {rows['sample_size']:,} questions.",

@@ -1,38 +1,20 @@
-"""What the paper says, each with a verdict and the reason, beside the figure that can be recomputed.
-
-The verdicts: `holds`, `holds in part`, `fails`, `not shown` (what is reported could not show it) and `cannot
-be checked` (what it rests on is not released).
-"""
+"""What the paper says, each with a verdict and the reason, beside the figure that can be recomputed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import scipy.special
 
 from vivavoce import stats
+from vivavoce.pipeline.reproduce import ClaimVerdict
+from vivavoce.pipeline.reproduce import JudgedClaim as Claim
 from vivavoce.systems.dahl.reproduction.question_file import QuestionFile
 from vivavoce.systems.dahl.reproduction.size_trend import by_family
 
-Word = Literal["holds", "holds in part", "fails", "not shown", "cannot be checked"]
 _DETECTION = 0.8
 """The power that a smallest detectable effect is stated for."""
-
-
-class Claim(NamedTuple):
-    """A claim in our words, the printed figure and the recomputed one, null where there is none, and why."""
-
-    what: str
-    published: Any
-    recomputed: Any
-    verdict: Word
-    why: str
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The claim as it is shown; `holds` is null where the verdict is neither yes nor no."""
-        return {**self._asdict(), "holds": {"holds": True, "fails": False}.get(self.verdict)}
 
 
 def claims(
@@ -307,7 +289,7 @@ def pearson_p(r: float, n: int) -> float:
 
 def _of_the_method() -> Iterator[Claim]:
     prefix = "read in the released code, at commit 4647475: "
-    rows: tuple[tuple[str, Word, str], ...] = (
+    rows: tuple[tuple[str, ClaimVerdict, str], ...] = (
         (
             "a temperature of 0.2 to 0.3 is the best balance",
             "cannot be checked",
