@@ -25,6 +25,7 @@ from vivavoce.cli.options import (
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.cli.progress import progress_bars
 from vivavoce.core.text import printable
+from vivavoce.variants.control_kinds import control_kind
 
 
 def vary(
@@ -109,6 +110,8 @@ def vary(
 def _print_next(run: Path, items: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
     """The commands that use what was made: variants of questions, and rewordings of answers."""
     origins = [row["what"] for row in rows if row["rows"]]
+    controls = [origin for origin in origins if control_kind(origin) is not None]
+    origins = [origin for origin in origins if origin not in controls]
     if any(":" in origin for origin in origins):  # variants of questions
         print(
             printable(
@@ -117,6 +120,8 @@ def _print_next(run: Path, items: str | None, rows: Sequence[Mapping[str, Any]])
         )
     if any(":" not in origin for origin in origins):
         print(printable(f"Next: `viva score {run} METRIC` marks the rewordings."))
+    if controls:
+        print(printable(f"Next: `viva score {run} METRIC` scores the controls beside the answers."))
 
 
 def _print_outcomes(rows: Sequence[Mapping[str, Any]], *, dry_run: bool) -> None:

@@ -215,7 +215,7 @@ def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stoc
     answers = [
         Response(**ResponseKey(*key)._asdict(), text=answer.text)
         for key, answer in responses.items()
-        if answer.text is not None and ResponseKey(*key) not in origins
+        if answer.text is not None and origins.get(ResponseKey(*key)) is None and not ResponseKey(*key).edit
     ]
     return stored, Stock(bases, answers, roles, origins)
 
