@@ -69,13 +69,16 @@ def vary(
     """Make item variants and response edits, each a new row that names its origin. Nothing is made twice.
 
     Bias twins suggest a wrong answer, each with a neutral twin of the same length and place; demographic
-    twins change one detail of a patient; rewordings say an answer, or a reference, in other words. `viva
-    collect` asks the new items with the rest of their benchmark. Numbers, units and negations must stay as
-    they are; what fails this check, or the model of --check, is dropped or marked, counted and named.
+    twins change one detail of a patient; rewordings say an answer, or a reference, in other words; controls
+    have a flaw that an examiner must see. `viva collect` asks the new items with the rest of their
+    benchmark. Numbers, units and negations must stay as they are; what fails this check, or the model of
+    --check, is dropped or marked, counted and named.
 
     Example: `viva vary exam.viva "bias(type=[recency, authority], seed=1)" --items sample`
 
     Example: `viva vary exam.viva demographic:kind=sex --check openai/gpt-4o --mark`
+
+    Example: `viva vary exam.viva "control(kind=all, seed=0)" --dry-run`
 
     Example: `viva vary exam.viva rephrase:k=5,model=openai/gpt-4o,of=references --dry-run`
     """
