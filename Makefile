@@ -27,6 +27,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/bleu.py
 	.venv/bin/python bench/semantic.py
 	OMP_NUM_THREADS=1 .venv/bin/python bench/embedding.py
+	OMP_NUM_THREADS=1 .venv/bin/python bench/evaluators.py
 	.venv/bin/python bench/likelihood.py
 	.venv/bin/python bench/start.py
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 .venv/bin/python bench/stats.py
