@@ -67,9 +67,9 @@ class TrainedEvaluators(Metric):
         return {"torch": "hf", "transformers": "hf"}
 
     @property
-    def most_passes(self) -> int:
-        """The runs of the mixture."""
-        return len(complete_runs(self.weights))
+    def most_passes(self) -> int | None:
+        """The runs of the mixture; null where there is none, which `bind` says."""
+        return len(complete_runs(self.weights)) or None
 
     def _run(self, pass_no: int) -> Path:
         return run_folders(self.weights)[pass_no - 1]
