@@ -46,7 +46,7 @@ def test_no_name_of_a_plugin_is_listed(core: Path) -> None:
     assert {"rouge", "judge"} <= names(core, "metrics")
     assert not {"cliniqlink", "medsynf1", "conflict"} & names(core, "metrics")
     assert {"sample", "jsonl", "csv", "table", "medtext"} <= names(core, "benchmarks")
-    assert not {"cliniqlink", "hivmedqa", "careqa_open", "dahl"} & names(core, "benchmarks")
+    assert not {"cliniqlink", "hivmedqa", "careqa_open", "dahl", "casimedicos"} & names(core, "benchmarks")
     assert set() == names(core, "reproductions") | names(core, "commands")
 
 

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.contents import contents
     from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
-    from vivavoce.pipeline.exchange.log_readers import LogReader
+    from vivavoce.pipeline.exchange.log_readers import Log, LogReader
     from vivavoce.pipeline.fetch import fetch
     from vivavoce.pipeline.plan_file import examine
     from vivavoce.pipeline.run import Run
@@ -119,7 +119,7 @@ _HOMES = {
         *("FatalError", "Likelihood", "RejectedError", "Reply", "Request", "RetryableError", "Usage"),
     ),
     "pipeline.exchange.exporters": ("Exported", "Exporter"),
-    "pipeline.exchange.log_readers": ("LogReader",),
+    "pipeline.exchange.log_readers": ("Log", "LogReader"),
     "pipeline.run": ("Run", "open"),
     "report.section": ("Section",),
     "core.specs": ("Spec", "parse"),
@@ -149,6 +149,7 @@ __all__ = [
     "Likelihood",
     "Limits",
     "Line",
+    "Log",
     "LogReader",
     "LogprobMetric",
     "LogprobRequests",

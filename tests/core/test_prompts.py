@@ -44,7 +44,9 @@ def test_every_shipped_prompt_asks_the_question_or_about_a_text_or_a_fact() -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["system_hivmedqa", "system_cliniqlink", "synonyms", "dahl_paper", "dahl_released"]
+    "name",
+    ["system_hivmedqa", "system_cliniqlink", "synonyms", "dahl_paper", "dahl_released"]
+    + [f"ranking_{task}" for task in ("casimedicos", "healthfc", "nli4ct")],
 )
 def test_a_prompt_of_a_shipped_plugin_is_found_by_its_name(name: str) -> None:
     assert name == load(name).name

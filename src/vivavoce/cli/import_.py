@@ -210,6 +210,8 @@ def _print_answers(run: Path, imported: "Imported") -> None:
     if text := repeats_text(questions=imported.questions, repeated=imported.repeated, cases=imported.cases):
         print(printable(text))
     _print_probes(imported.probes, "answer")
+    for note in imported.notes:
+        print(printable(note))
     for name in imported.identical_repeats:
         print(printable(f"All repeats of {name} are the same text: they tell nothing of how it varies."))
 

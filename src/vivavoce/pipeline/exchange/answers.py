@@ -209,7 +209,8 @@ def import_answers(
     with run.writing() as db:
         roles_stored = dict(db.execute("SELECT candidate, role FROM candidates"))
         items = store_loaded(db, loaded, loaded.items, new_version=new_version)
-        keys = put_candidates(db, {c: roles.get(c, roles_stored.get(c, "candidate")) for c in candidates})
+        parts = {**dict.fromkeys(candidates, "candidate"), **source.roles, **roles_stored, **roles}
+        keys = put_candidates(db, {c: parts[c] for c in candidates})
         stored = put_responses(db, responses, items=items, candidates=keys)
         put_provenance(
             db,
@@ -220,7 +221,7 @@ def import_answers(
                 "signature": loaded.signature,
                 "map": dict(columns),
                 "set": dict(constants),
-                "roles": dict(roles),
+                "roles": {**source.roles, **roles},
                 **stored._asdict(),
                 **(counts.numbers if (counts := loaded.exclusion_counts) else {}),
                 "skipped": answers.skipped.total(),
@@ -251,6 +252,7 @@ def import_answers(
         encoding=source.dialect.encoding,
         sheet=source.dialect.sheet,
         guess=source.guess,
+        notes=source.notes,
         benchmark=loaded.spec,
         benchmark_name=loaded.items[0].benchmark,
         **exclusion_facts(loaded.exclusion_counts),

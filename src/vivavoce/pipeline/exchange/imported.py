@@ -18,7 +18,7 @@ class Imported(NamedTuple):
     `benchmark` is the spec of what was answered, `benchmark_name` its name; `exclusions` counts by reason the
     rows that it leaves out, `excluded` of `excluded_of` in all.
     `delimiter`, `encoding` and `sheet` are how a file was read, null where its kind has none; `guess` says
-    why one of them was guessed.
+    why one of them was guessed. `notes` are sentences on what the log of another tool lacks.
     """
 
     responses: int
@@ -43,6 +43,7 @@ class Imported(NamedTuple):
     encoding: str | None = None
     sheet: str | None = None
     guess: str = ""
+    notes: tuple[str, ...] = ()
     benchmark: str = ""
     benchmark_name: str = ""
     excluded: int = 0

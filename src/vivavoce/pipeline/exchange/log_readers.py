@@ -1,12 +1,22 @@
 """Readers of recorded responses: tables of ours or others, and the log files of other tools."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core import registry
+from vivavoce.core.records import Role
 from vivavoce.core.tables import Line, read_lines
+
+
+class Log(NamedTuple):
+    """What a reader read: rows, the parts that candidates play, and sentences on what the files lack."""
+
+    lines: Iterable[Line]
+    roles: Mapping[str, Role] = {}
+    notes: tuple[str, ...] = ()
 
 
 class LogReader(ABC):
@@ -22,6 +32,10 @@ class LogReader(ABC):
 
         Raise `InputError` where a row cannot be read, with the file, the place and what to do.
         """
+
+    def log(self, path: Path, benchmark: Loaded) -> Log:
+        """The rows of `lines`; with them, where the files tell, which candidates are a floor or a ceiling."""
+        return Log(self.lines(path, benchmark))
 
     def file_hash(self, path: Path, benchmark: Loaded) -> str:
         """The hash of what was read, which goes into the run's provenance."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.frames import data_lines
+from vivavoce.core.records import Role
 from vivavoce.core.registry import file_hash
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, is_file, open_table
 from vivavoce.pipeline.exchange.log_readers import TableReader, reader_of
@@ -41,6 +42,8 @@ class Source(NamedTuple):
     `dialect` is how a file was read, `guess` why that was guessed ('' where it was not), `models` the columns
     of a wide table, of which each row gave several.
 
+    `roles` are the parts of candidates and `notes` the sentences that the reader of another tool's log has.
+
     `free` is whether its columns may have any names, and are to be matched; the log of another tool comes
     under ours. `in_memory` is whether they are from no file: a number may then stand for its text.
     """
@@ -53,6 +56,8 @@ class Source(NamedTuple):
     dialect: Dialect = AS_FOUND
     guess: str = ""
     models: Columns = ()
+    roles: Mapping[str, Role] = {}
+    notes: tuple[str, ...] = ()
 
     @property
     def read_as(self) -> dict[str, Any]:
@@ -119,7 +124,8 @@ def _file(file: Path, benchmark: Loaded | None, dialect: Dialect) -> Source:
         raise InputError(f"no file{'' if file.suffix else ' or folder'} at {file}.")
     reader = TableReader() if benchmark is None else reader_of(file, benchmark)
     if benchmark is not None and not isinstance(reader, TableReader):
-        lines = list(reader.lines(file, benchmark))
-        return Source(str(file), lines, reader.file_hash(file, benchmark), free=False)
+        lines, roles, notes = reader.log(file, benchmark)
+        digest = reader.file_hash(file, benchmark)
+        return Source(str(file), list(lines), digest, free=False, roles=roles, notes=notes)
     table = open_table(file, dialect)
     return Source(str(file), list(table.lines), file_hash(file), dialect=table.dialect, guess=table.guess)
