@@ -77,7 +77,9 @@ def test_an_unknown_setting_is_named(run: Run) -> None:
 
 def test_an_option_that_it_does_not_have_is_refused(run: Run) -> None:
     registry.load_plugin(PLUGIN)
-    with pytest.raises(SelectionError, match=r"a margin .* are for the study of examiners and facts alone"):
+    with pytest.raises(
+        SelectionError, match=r"a margin .* are for the study of controls, examiners and facts alone"
+    ):
         run.study("spread", margin=0.1)
 
 

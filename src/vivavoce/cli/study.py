@@ -42,7 +42,8 @@ def study(
         float | None,
         typer.Option(
             help="examiners: smallest loss of agreement (alpha, below 1) against people's that matters; "
-            "facts: smallest difference of precision that matters.",
+            "facts: smallest difference of precision that matters; controls: smallest difference that "
+            "matters, in the metric's units.",
             metavar="NUMBER",
         ),
     ] = None,

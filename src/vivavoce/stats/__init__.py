@@ -28,6 +28,14 @@ from vivavoce.stats.bradley_terry import (
 )
 from vivavoce.stats.calibration import Calibration, CalibrationBin, CalibrationFigure, calibration
 from vivavoce.stats.clustering import Clusters, average_linkage, cluster_measures
+from vivavoce.stats.control import (
+    ControlTest,
+    ControlVerdict,
+    control_line,
+    control_test,
+    control_verdict,
+    controls_needed,
+)
 from vivavoce.stats.correlation import (
     Coefficient,
     Level,
@@ -82,7 +90,7 @@ from vivavoce.stats.label_design import CaseProbabilities, allocation, case_prob
 from vivavoce.stats.label_size import LabelSize, label_half_widths, labels_needed
 from vivavoce.stats.linking import Carried, Link, Linking, linear_link
 from vivavoce.stats.measure_choice import MeasureChoice, choose_measures
-from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm
+from vivavoce.stats.multiplicity import benjamini_hochberg, bonferroni_level, holm, intersection_union
 from vivavoce.stats.paired import (
     Paired,
     SignFlips,
@@ -356,4 +364,11 @@ __all__ = [
     "within_items",
     "worst_at_k",
     "worst_of_k",
+    "ControlTest",
+    "ControlVerdict",
+    "control_line",
+    "control_test",
+    "control_verdict",
+    "controls_needed",
+    "intersection_union",
 ]

@@ -90,6 +90,25 @@ def bonferroni_level(level: float, k: int) -> float:
     return 1 - (1 - level) / k
 
 
+def intersection_union(p: ArrayLike) -> float:
+    """The p of "all of these claims hold": the largest of theirs, with no correction.
+
+    Parameters
+    ----------
+    p : array of shape (k,)
+        The p of each claim against its own null hypothesis; 1 where the data point the other way. At least
+        one.
+
+    Raises
+    ------
+    ValueError
+        If there is no p, or one is NaN or outside [0, 1].
+
+    Berger (1982), Technometrics 24, 295-300: each claim at level alpha keeps the conjunction at alpha.
+    """
+    return float(_probabilities(finite("p", p)).max())
+
+
 def _probabilities(p: ArrayLike) -> Floats:
     values = finite("p", p, empty=True)
     outside = (values < 0) | (values > 1)

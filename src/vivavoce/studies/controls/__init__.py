@@ -1,0 +1,1 @@
+"""Every rater of a run against its control cases."""
