@@ -16,7 +16,8 @@ from vivavoce.report.sections.findings import sections
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_section.py"
 ORDER = ["overall", "ranking", "correlation", "consistency", "resilience", "calibration", "agreement", "gaps",
-         "examiners", "facts", "audit", "rubrics", "panel", "contamination", "positions", "size"]  # fmt: skip
+         "examiners", "controls", "facts", "audit", "rubrics", "panel", "contamination", "positions",
+         "size"]  # fmt: skip
 """The studies of a report, from its top."""
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 from tests.report import looking, test_distributions, test_profiles
 from tests.report.charts import reworded
 from tests.report.test_confidence_charts import rows as confidence
+from tests.report.test_controls_chart import control
 from tests.report.test_crossing_charts import crossing, prompts
 from tests.report.test_crossing_charts import pairs as crossing_pairs
 from tests.report.test_facts import CURVE, step
@@ -23,6 +24,7 @@ from vivavoce.report.charts.svg import CHART_CSS, Drawing
 from vivavoce.report.data import scored_responses
 from vivavoce.report.sections.comparisons import matrix
 from vivavoce.report.sections.profiles import profiles
+from vivavoce.variants.control_kinds import KINDS
 
 NAMES = ("Model A (made up)", "WWW MMM @@@ %%%", "openai/gpt-4o-mini-2024-07-18(temperature=0.7)")
 LONG = (
@@ -70,6 +72,8 @@ def _drawings() -> Iterator[Drawing | str | None]:
     yield charts.wording_shares([reworded(name, k) for k, name in enumerate(LONG)])
     yield charts.order_before_and_after([reworded(name, k) for k, name in enumerate(NAMES)])
     yield charts.order_before_and_after([reworded(name, -k) for k, name in enumerate(LONG)])
+    yield charts.controls_grid([control(name, kind) for name in (*NAMES, *LONG) for kind in (*KINDS, "all")])
+    yield charts.controls_grid([control(NAMES[0], kind) for kind in ("padded", "all")])
     yield charts.reliability_diagram(confidence(LONG[0]))
     yield charts.risk_coverage_curve(confidence(LONG[0]))
     scored = test_distributions.table({"Ann": [k / 50 for k in range(51)]})
@@ -81,7 +85,7 @@ def _drawings() -> Iterator[Drawing | str | None]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawings = [drawing for drawing in _drawings() if isinstance(drawing, Drawing)]
-    assert 38 == len(drawings)
+    assert 40 == len(drawings)
     path = tmp_path_factory.mktemp("charts") / "charts.html"
     figures = "".join(f"<figure>{drawing.__html__()}</figure>" for drawing in drawings)
     path.write_text(

@@ -1,6 +1,7 @@
 """Charts: rows in, SVG out."""
 
 from vivavoce.report.charts.confidence import reliability_diagram, risk_coverage_curve
+from vivavoce.report.charts.controls import controls_grid
 from vivavoce.report.charts.correlation import correlation_map
 from vivavoce.report.charts.crossings import benchmark_map, crossing_columns
 from vivavoce.report.charts.estimate_plots import (
@@ -19,6 +20,7 @@ __all__ = [
     "Drawing",
     "Figure",
     "benchmark_map",
+    "controls_grid",
     "correlation_map",
     "critical_difference",
     "crossing_columns",
