@@ -34,9 +34,9 @@ class Controls(Section):
         by_benchmark: dict[str, list[Mapping[str, Any]]] = {}
         for row in rows:
             by_benchmark.setdefault(row["benchmark"], []).append(row)
-        for benchmark, own in by_benchmark.items():
+        for benchmark, of_benchmark in by_benchmark.items():
             title = f"Examiners against control cases on {benchmark}"
-            yield figure(title, charts.controls_grid(own), "controls", benchmark)
+            yield figure(title, charts.controls_grid(of_benchmark), "controls", benchmark)
 
     def table(self, rows: Rows) -> Rows:
         """What a reader compares; every column is in the finding."""

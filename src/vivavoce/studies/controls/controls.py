@@ -106,7 +106,7 @@ def _margins(
     margin: float | None, margins: Sequence[str], measures: Mapping[int, Measure]
 ) -> dict[str, Margin]:
     """The margins by metric, under '' that of all others. Raises `SelectionError` for what is none."""
-    known = {_bare(m) for m in measures.values()} | {m.metric for m in measures.values()}
+    metrics = {_bare(m) for m in measures.values()} | {m.metric for m in measures.values()}
     result = {} if margin is None else {"": Margin(margin, "--margin")}
     for text in margins:
         name, _, value = text.rpartition(":")
@@ -116,9 +116,9 @@ def _margins(
             raise SelectionError(
                 f"margins {text!r}: write a metric and a number, such as judge:0.5."
             ) from None
-        if name not in known:
+        if name not in metrics:
             raise SelectionError(
-                f"margins {text!r}: no metric {name!r} here; there are {and_so(sorted(known))}."
+                f"margins {text!r}: no metric {name!r} here; there are {and_so(sorted(metrics))}."
             )
     for name, entry in result.items():
         if not (math.isfinite(entry.value) and entry.value >= 0):
@@ -316,12 +316,12 @@ def _why_not_shown(row: ControlRow, tests: Sequence[stats.ControlTest]) -> str:
         return f"it depends on {failed} with a score that failed: score again before deciding"
     if sides == {"fooled"}:
         return "the interval alone says fooled; corrected for all kinds of control it is not shown"
-    held = "the interval holds the line between fooled and not"
+    sentence = "the interval holds the line between fooled and not"
     if row.n_different == 0:
-        held += ", though real text and control score alike in every case"
+        sentence += ", though real text and control score alike in every case"
     if row.n_needed and row.n_needed > row.n_items:
-        held += f"; about {row.n_needed:,} questions would tell a difference of one margin from it"
-    return held
+        sentence += f"; about {row.n_needed:,} questions would tell a difference of one margin from it"
+    return sentence
 
 
 def _why_no_interval(row: ControlRow, test: stats.ControlTest) -> str | None:
@@ -370,21 +370,21 @@ def _sentences(
     for row in rows:
         cards.setdefault((row.benchmark, row.metric, row.criterion, row.rater), []).append(row)
     for (benchmark, *measure), card in cards.items():
-        *kinds, whole = card
+        *kinds, overall = card
         start = f"{names[measure[0], measure[1], measure[2]]} on {benchmark}"
-        criterion = scales[whole.criterion]
-        if whole.verdict is None:
-            yield f"{start}: no verdict, {whole.reason}."
+        criterion = scales[overall.criterion]
+        if overall.verdict is None:
+            yield f"{start}: no verdict, {overall.reason}."
             continue
-        yield f"{start} {_says(kinds, whole, criterion)}"
+        yield f"{start} {_says(kinds, overall, criterion)}"
 
 
-def _says(kinds: Sequence[ControlRow], whole: ControlRow, criterion: Criterion) -> str:
+def _says(kinds: Sequence[ControlRow], overall: ControlRow, criterion: Criterion) -> str:
     fooled = [r for r in kinds if r.verdict == "fooled"]
     clear = [r.control for r in kinds if r.verdict == "not_fooled"]
     rest = [r.control for r in kinds if r.verdict not in ("fooled", "not_fooled")]
-    margin = "" if whole.margin is None else f" (margin {plain(whole.margin)})"
-    if whole.verdict == "not_fooled":
+    margin = "" if overall.margin is None else f" (margin {plain(overall.margin)})"
+    if overall.verdict == "not_fooled":
         return f"is fooled by none of {count(len(kinds), 'kind')} of control{margin}: {and_so(clear)}."
     parts = []
     if fooled:
