@@ -163,12 +163,17 @@ def control_verdict(
     """
     if not tests:
         raise ValueError("tests holds no test: there is nothing to say")
-    if any(test.few or test.low is None or test.high is None for test in tests):
-        return "not_shown"
-    if all(test.low is not None and test.low > test.line for test in tests):
+    sides = {_side(test) for test in tests}
+    if sides == {1}:
         return "not_fooled"
-    below = all(test.high is not None and test.high <= test.line for test in tests)
-    return "fooled" if below and p_adjusted is not None and p_adjusted <= alpha else "not_shown"
+    return "fooled" if sides == {-1} and p_adjusted is not None and p_adjusted <= alpha else "not_shown"
+
+
+def _side(test: ControlTest) -> Literal[1, 0, -1]:
+    """Where the whole interval lies: 1 above the line, -1 at most on it, 0 on both sides or nowhere."""
+    if test.few or test.low is None or test.high is None:
+        return 0
+    return 1 if test.low > test.line else -1 if test.high <= test.line else 0
 
 
 def controls_needed(test: ControlTest, margin: float) -> int | None:

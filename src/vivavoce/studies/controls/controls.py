@@ -120,13 +120,18 @@ def _margins(
             raise SelectionError(
                 f"margins {text!r}: no metric {name!r} here; there are {and_so(sorted(metrics))}."
             )
-    for name, entry in result.items():
+    _check(result)
+    return result
+
+
+def _check(margins: Mapping[str, Margin]) -> None:
+    """Raises `SelectionError` for a margin that is no number or below 0."""
+    for name, entry in margins.items():
         if not (math.isfinite(entry.value) and entry.value >= 0):
             raise SelectionError(
                 f"{f'the margin of {name}' if name else '--margin'} {entry.value:g}: the least difference "
                 "that matters is 0 or more."
             )
-    return result
 
 
 def _bare(measure: Measure) -> str:
@@ -177,11 +182,15 @@ def _card(
             judged.append(_judged(row, by_kind[kind], measure, margin))
     # Holm takes the larger p of the fillings: what a verdict rests on is corrected.
     tested = [k for k, entry in enumerate(judged) if entry.tests]
-    worst = [max(test.p if test.p is not None else 1.0 for test in judged[k].tests) for k in tested]
+    worst = [_largest_p(judged[k].tests) for k in tested]
     adjusted = dict(zip(tested, stats.holm(worst).tolist(), strict=True))
     verdicts = [_with_verdict(entry, adjusted.get(k), margin) for k, entry in enumerate(judged)]
     yield from verdicts
     yield _of_all(ControlRow(**place, control=ALL), verdicts, judged)
+
+
+def _largest_p(tests: Sequence[stats.ControlTest]) -> float:
+    return max(1.0 if test.p is None else test.p for test in tests)
 
 
 def _judged(row: ControlRow, pairs: KindPairs, measure: Measure, margin: Margin | str) -> _Judged:
@@ -208,14 +217,7 @@ def _judged(row: ControlRow, pairs: KindPairs, measure: Measure, margin: Margin 
     test = _test(observed, "d", line, span)
     row = _with_difference(row, test)
     fillings = _fillings(pairs.items, line, span) if pairs.n_failed else ()
-    if fillings:
-        worst, best = fillings
-        row = replace(row, set_low=worst.paired.difference, set_high=best.paired.difference)
-        row = replace(row, bound_low=worst.low, bound_high=best.high)
-    elif not pairs.n_failed:
-        row = replace(
-            row, set_low=row.difference, set_high=row.difference, bound_low=row.low, bound_high=row.high
-        )
+    row = _with_bounds(row, fillings)
     if isinstance(margin, str) or row.expects is None:
         unknown = margin if isinstance(margin, str) else f"this version has no control {row.control}"
         reasons = filter(None, (_why_no_interval(row, test), unknown))
@@ -227,6 +229,18 @@ def _judged(row: ControlRow, pairs: KindPairs, measure: Measure, margin: Margin 
         )
         return _Judged(replace(row, verdict="not_shown", reason=unbounded))
     return _Judged(row, (test, *fillings))
+
+
+def _with_bounds(row: ControlRow, fillings: Sequence[stats.ControlTest]) -> ControlRow:
+    """With what the failed scores could make of the difference."""
+    if fillings:
+        worst, best = fillings
+        row = replace(row, set_low=worst.paired.difference, set_high=best.paired.difference)
+        return replace(row, bound_low=worst.low, bound_high=best.high)
+    if row.n_failed:
+        return row
+    row = replace(row, set_low=row.difference, set_high=row.difference)
+    return replace(row, bound_low=row.low, bound_high=row.high)
 
 
 def _test(items: pl.DataFrame, column: str, line: float, span: float | None) -> stats.ControlTest:
@@ -332,33 +346,37 @@ def _why_no_interval(row: ControlRow, test: stats.ControlTest) -> str | None:
 
 def _of_all(row: ControlRow, rows: Sequence[ControlRow], judged: Sequence[_Judged]) -> ControlRow:
     """The row of all kinds: not fooled only where each kind is shown not to fool."""
-    margins = [r for r in rows if r.margin is not None]
-    if margins:
-        row = replace(row, margin=margins[0].margin, margin_source=margins[0].margin_source)
-    row = replace(
+    row = _with_counts(row, rows)
+    verdicts = {r.verdict for r in rows}
+    if verdicts == {None}:
+        return replace(row, reason="; ".join(dict.fromkeys(r.reason for r in rows if r.reason)) or None)
+    if "fooled" in verdicts:
+        return replace(row, verdict="fooled", reason=f"by {_kinds(rows, 'fooled')}")
+    if verdicts != {"not_fooled"}:
+        return replace(row, verdict="not_shown", reason=f"not shown for {_kinds(rows, None, 'not_shown')}")
+    # Every test lies above its line here, so its p speaks for the claim.
+    p = stats.intersection_union([_largest_p(entry.tests) for entry in judged])
+    return replace(row, verdict="not_fooled", p=p)
+
+
+def _kinds(rows: Sequence[ControlRow], *verdicts: str | None) -> str:
+    """The kinds of control with one of these verdicts."""
+    return and_so(r.control for r in rows if r.verdict in verdicts)
+
+
+def _with_counts(row: ControlRow, rows: Sequence[ControlRow]) -> ControlRow:
+    """With the margin, the fewest items and cases of any kind, and sums of the rest."""
+    margin = next((r for r in rows if r.margin is not None), row)
+    return replace(
         row,
+        margin=margin.margin,
+        margin_source=margin.margin_source,
         n_items=min(r.n_items for r in rows),
         n_groups=min(r.n_groups for r in rows),
         n_pairs=sum(r.n_pairs for r in rows),
         n_failed=sum(r.n_failed for r in rows),
         n_unanswered=sum(r.n_unanswered for r in rows),
     )
-    if all(r.verdict is None for r in rows):
-        return replace(row, reason="; ".join(dict.fromkeys(r.reason for r in rows if r.reason)) or None)
-    fooled, open_ = (
-        [r.control for r in rows if r.verdict in which] for which in (("fooled",), ("not_shown", None))
-    )
-    if not open_:
-        p = stats.intersection_union([
-            max((test.p if test.side == 1 and test.p is not None else 1.0) for test in entry.tests)
-            for entry in judged
-        ])  # fmt: skip
-        row = replace(row, p=p)
-    if fooled:
-        return replace(row, verdict="fooled", reason=f"by {and_so(fooled)}")
-    if open_:
-        return replace(row, verdict="not_shown", reason=f"not shown for {and_so(open_)}")
-    return replace(row, verdict="not_fooled")
 
 
 def _sentences(
@@ -380,20 +398,22 @@ def _sentences(
 
 
 def _says(kinds: Sequence[ControlRow], overall: ControlRow, criterion: Criterion) -> str:
-    fooled = [r for r in kinds if r.verdict == "fooled"]
-    clear = [r.control for r in kinds if r.verdict == "not_fooled"]
-    rest = [r.control for r in kinds if r.verdict not in ("fooled", "not_fooled")]
     margin = "" if overall.margin is None else f" (margin {plain(overall.margin)})"
+    by_verdict: dict[str | None, list[ControlRow]] = {}
+    for row in kinds:
+        by_verdict.setdefault(row.verdict or "not_shown", []).append(row)
     if overall.verdict == "not_fooled":
-        return f"is fooled by none of {count(len(kinds), 'kind')} of control{margin}: {and_so(clear)}."
+        clear = _kinds(kinds, "not_fooled")
+        return f"is fooled by none of {count(len(kinds), 'kind')} of control{margin}: {clear}."
+    words = {"fooled": "fooled by", "not_fooled": "not fooled by", "not_shown": "not shown for"}
     parts = []
-    if fooled:
-        parts.append(f"is fooled by {and_so(_figures(r, criterion) for r in fooled)}{margin}")
-    if clear:
-        parts.append(f"{'is ' if not parts else ''}not fooled by {and_so(clear)}")
-    if rest:
-        parts.append(f"{'is ' if not parts else ''}not shown for {and_so(rest)}")
-    return f"{'; '.join(parts)}."
+    for verdict, rows in by_verdict.items():
+        convicts = verdict == "fooled"
+        names = and_so(_figures(row, criterion) if convicts else row.control for row in rows)
+        parts.append(
+            (list(words).index(str(verdict)), f"{words[str(verdict)]} {names}{margin if convicts else ''}")
+        )
+    return f"is {'; '.join(text for _, text in sorted(parts))}."
 
 
 def _figures(row: ControlRow, criterion: Criterion) -> str:
