@@ -125,9 +125,11 @@ def control_test(
     if result.test == "t" and result.se:
         centre, se = result.difference, result.se
     else:
+        # Its pseudo-groups move the centre as well, so p must come from there and not from the plain mean.
         narrow = agresti_min(differences, groups, span=span or 0.0, weights=weights, level=NARROW)
         centre = (narrow.low + narrow.high) / 2
         se = (narrow.high - narrow.low) / 2 / float(scipy.special.stdtrit(result.df, 0.5 + NARROW / 2))
+    # Rounded like the differences: a centre on the line must not be a digit of noise above it.
     above = round(centre - line, 9)
     p = 2 * float(scipy.special.stdtr(result.df, -abs(above) / se))
     side: Literal[1, 0, -1] = 1 if above > 0 else -1 if above < 0 else 0
@@ -199,5 +201,6 @@ def controls_needed(test: ControlTest, margin: float) -> int | None:
     groups = groups_needed(margin, variance, evenness=min(1.0, evenness))
     if groups is None:
         return None
+    # New groups are taken to be as uneven as those seen, and fewer than 10 effective ones tell nothing.
     least = max(groups, math.ceil(LEAST_GROUPS / evenness))
     return items_needed(least, n_items=result.n_items, n_groups=result.n_groups)
