@@ -33,6 +33,7 @@ PACKAGE = Path(__file__).parent / "package"
     "spec",
     [
         "accuracy",
+        "answer_leak",
         "bertscore",
         "bertscore(layers=[2, 6], idf=true)",
         "bleu",

@@ -36,8 +36,8 @@ def key_of(response: Response) -> ResponseKey:
 class Stock(NamedTuple):
     """What can be varied: the chosen items of the benchmark, and the unedited responses to them.
 
-    `roles` are those of the run's candidates. `origins` holds the origin of every response that was generated
-    in the run.
+    A ceiling's are there where they were imported or collected. `roles` are those of the run's candidates.
+    `origins` holds the origin of every response that was generated in the run.
     """
 
     items: Sequence[Item]
