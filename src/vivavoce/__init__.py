@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.plan_file import examine
     from vivavoce.pipeline.run import Run
     from vivavoce.pipeline.run import open_run as open
+    from vivavoce.pipeline.train import train
     from vivavoce.report.section import Section
     from vivavoce.studies.study import Study
     from vivavoce.variants import Outcome, Variation
@@ -121,6 +122,7 @@ _HOMES = {
     "pipeline.exchange.exporters": ("Exported", "Exporter"),
     "pipeline.exchange.log_readers": ("Log", "LogReader"),
     "pipeline.run": ("Run", "open"),
+    "pipeline.train": ("train",),
     "report.section": ("Section",),
     "core.specs": ("Spec", "parse"),
     "studies.study": ("Study",),
@@ -197,6 +199,7 @@ __all__ = [
     "section",
     "study",
     "to_pandas",
+    "train",
     "variation",
 ]
 

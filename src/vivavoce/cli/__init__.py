@@ -32,6 +32,7 @@ from vivavoce.cli.score import score
 from vivavoce.cli.show import show
 from vivavoce.cli.status import status
 from vivavoce.cli.study import study
+from vivavoce.cli.train import train
 from vivavoce.cli.usage_errors import UsageError, usage_message
 from vivavoce.cli.vary import vary
 from vivavoce.core.errors import RunNotFound, VivaError
@@ -51,8 +52,8 @@ app = typer.Typer(
     "stderr says why; 3 a gate is closed.",
 )
 COMMANDS = (
-    *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, reproduce),
-    *(panel, merge, status, report, export, copy),
+    *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
+    *(reproduce, panel, merge, status, report, export, copy),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

@@ -13,14 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    dataclass_transform,
-    get_type_hints,
-)
+from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_type_hints
 
 from vivavoce.core.errors import InputError, SpecError, suggest
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
@@ -33,6 +26,7 @@ Kind = Literal[
     "log_reader",
     "metric",
     "provider",
+    "recipe",
     "reproduction",
     "rules",
     "section",
@@ -50,6 +44,7 @@ HOMES: dict[Kind, tuple[str, ...]] = {
     "log_reader": ("pipeline.exchange",),
     "metric": ("metrics", "judging", "logprobs"),
     "provider": ("models.providers",),
+    "recipe": ("pipeline.train.recipe",),
     "reproduction": (),
     "rules": ("facts",),
     "section": ("report.sections",),
@@ -205,6 +200,8 @@ def _function_door(kind: Kind) -> Callable[..., Callable[[F], F]]:
 
 command = _function_door("command")
 """Register a function, annotated as typer wants it, as the command `viva NAME`."""
+recipe = _function_door("recipe")
+"""Register a frozen dataclass of the settings by which `viva train --recipe NAME` trains."""
 reproduction = _function_door("reproduction")
 """Register `reproduce(data)` as what `viva reproduce NAME` recomputes."""
 rules = _function_door("rules")

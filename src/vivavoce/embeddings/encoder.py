@@ -305,7 +305,7 @@ def resolve_encoder(encoder: str) -> str:
 
 def load_encoder(encoder: str, device: str | None = None, dtype: str = "auto") -> Encoder:
     """The encoder of a resolved name, once in a process. Raises `MetricError` if it cannot be loaded."""
-    return _loaded(str(_folder(encoder) or encoder), device, dtype, encoder)
+    return _loaded(str(folder_of(encoder) or encoder), device, dtype, encoder)
 
 
 @cache
@@ -315,14 +315,14 @@ def _loaded(folder: str, device: str | None, dtype: str, name: str) -> Encoder:
 
 def weight_files(encoder: str) -> tuple[Path, ...]:
     """The file of the weights, if it is on this machine: nothing is fetched, nothing imported."""
-    folder = _folder(encoder) or _cached(encoder)
+    folder = folder_of(encoder) or _cached(encoder)
     if folder is None:
         return ()
     names = ("model.safetensors", "pytorch_model.bin")
     return next(((folder / name,) for name in names if (folder / name).is_file()), ())
 
 
-def _folder(encoder: str) -> Path | None:
+def folder_of(encoder: str) -> Path | None:
     """The folder of an encoder's files, if its name leads to one on this machine."""
     if encoder == "package":
         spec = find_spec(PACKAGE)
