@@ -23,7 +23,7 @@ def test_each_item_gets_one_source_and_the_sources_are_balanced(plugin: Path):
         assert 40 == len(mixture.train) == len({row.item for row in mixture.train})
         assert {13, 14} == set(mixture.counts.values())
         assert {4} == set(Counter(row.source for row in mixture.dev).values())
-        assert all(row.shown.argument.startswith(row.source) for row in mixture.train)
+        assert all(row.task.argument.startswith(row.source) for row in mixture.train)
 
 
 def test_mixtures_of_one_seed_and_of_two_seeds_differ(plugin: Path):
@@ -67,14 +67,14 @@ def test_with_copies_the_source_is_drawn_for_each_row(plugin: Path):
     (mixture, *_) = mixtures("good", "mixture", "corrected(copies=5)")
     by_item = Counter(row.item for row in mixture.train)
     assert {5} == set(by_item.values())
-    assert max(len({r.shown.argument for r in mixture.train if r.item == i}) for i in by_item) > 1
+    assert max(len({r.task.argument for r in mixture.train if r.item == i}) for i in by_item) > 1
 
 
 def test_none_and_expert_are_one_training_each(plugin: Path):
     (none,) = mixtures("good", "none")
-    assert {""} == {row.shown.argument for row in none.train}
+    assert {""} == {row.task.argument for row in none.train}
     (expert,) = mixtures("expert", "expert")
-    assert "the iron" == expert.train[0].shown.argument
+    assert "the iron" == expert.train[0].task.argument
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_training_writes_evaluators_that_can_be_loaded(plugin: Path, encoder: 
     assert list(about.dev_curve) == run["dev_curve"]
     evaluator = load_evaluator(tmp_path / "e" / "mixture-1" / "run-1", "cpu")
     (mixture, *_) = draw_mixtures(load_training_data("small_task"), "mixture", _recipe(), seed=0)
-    predictions = evaluator.predict([row.shown for row in mixture.dev])
+    predictions = evaluator.predict([row.task for row in mixture.dev])
     right = [p.right(row.label) for p, row in zip(predictions, mixture.dev, strict=True)]
     assert pytest.approx(run["dev_accuracy"]) == sum(right) / len(right)
     assert load_lexical(tmp_path / "e" / "mixture-1" / "lexical.json").weights

@@ -4,7 +4,7 @@ The folder has `training.json`, and for each mixture of arguments `lexical.json`
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ONLY_LEXICAL = "lexical"
 _PACKAGES = ("torch", "transformers", "accelerate")
+_NOT_NOTED = ("state", "path", "evaluator")
+"""Columns of a run that `training.json` does not hold."""
 _NOTHING: Mapping[str, None] = dict.fromkeys(
     ("run", "seed", "steps", "steps_per_epoch", "texts", "tokens", "cut", "epochs", "best_epoch", "device")
 )
@@ -80,20 +82,22 @@ def train(
     with offline_mode(offline):
         chosen: Recipe = registry.build("recipe", recipe)
         data = load_training_data(benchmark, None if run is None else RunFile(Path(run)))
-        drawn = draw_mixtures(data, arguments, chosen, number=mixtures, seed=seed)
+        of_training = draw_mixtures(data, arguments, chosen, number=mixtures, seed=seed)
         folder = Path(to)
         training = _Training(data, chosen, folder, seed, _encoder_of(encoder, chosen, device, dtype))
         file = TrainingFile(folder, training.settings(arguments, run))
-        for mixture in drawn:
+        for mixture in of_training:
             file.check_data(mixture.name, mixture.data_hash)
         rows = [
-            row for mixture in drawn for row in training.of_mixture(mixture, runs, file, dry_run, progress)
+            row
+            for mixture in of_training
+            for row in training.of_mixture(mixture, runs, file, dry_run, progress)
         ]
     return Finding(
         study="train",
         rows=tuple(rows),
-        text=_text(data, drawn, rows, folder, dry_run),
-        notes=tuple(_notes(data, drawn, rows, chosen, training.about)),
+        text=_text(data, of_training, rows, folder, dry_run),
+        notes=tuple(_notes(data, of_training, rows, chosen, training.about)),
     )
 
 
@@ -147,16 +151,16 @@ class _Training:
 
     def settings(self, arguments: str, run: str | Path | None) -> dict[str, Any]:
         """What another training in the same folder must share."""
-        own = self.encoder
+        encoder = self.encoder
         return {
             "benchmark": self.data.benchmark,
             "signature": self.data.signature,
             "arguments": arguments,
-            "encoder": own.files.name if own else ONLY_LEXICAL,
-            "encoder_files": own.fingerprint if own else None,
+            "encoder": encoder.files.name if encoder else ONLY_LEXICAL,
+            "encoder_files": encoder.fingerprint if encoder else None,
             "recipe": str(registry.full_spec(self.recipe)),
             "seed": self.seed,
-            "dtype": own.machine.dtype if own else None,
+            "dtype": encoder.machine.dtype if encoder else None,
             "candidates_of": run is not None,
         }
 
@@ -167,7 +171,7 @@ class _Training:
         folder = self.folder / mixture.name
         encoded = self._encoded(mixture)
         lexical = Lexical.fit(
-            [row.shown for row in mixture.train], [row.label for row in mixture.train], name=mixture.name
+            [row.task for row in mixture.train], [row.label for row in mixture.train], name=mixture.name
         )
         common = {
             "mixture": mixture.name,
@@ -175,49 +179,49 @@ class _Training:
             "n_train": len(mixture.train),
             "n_dev": len(mixture.dev),
             "dev_lexical": _accuracy(lexical, mixture),
-            "dev_guess": fmean(1 / len(row.shown.options) for row in mixture.dev),
+            "dev_guess": fmean(1 / len(row.task.options) for row in mixture.dev),
         }
-        kept = (folder / LEXICAL).is_file()
-        rows = [self._row(common, _NOTHING, "lexical", _state(kept, dry_run), folder / LEXICAL)]
+        rows = [
+            self._row(
+                common, _NOTHING, "lexical", _state((folder / LEXICAL).is_file(), dry_run), folder / LEXICAL
+            )
+        ]
         rows[0]["dev_accuracy"] = common["dev_lexical"]
         if not dry_run:
-            entry = {
-                "data_hash": mixture.data_hash,
-                "sources": mixture.counts,
-                "n_without": mixture.n_without,
-            }
-            earlier = file.mixtures.get(mixture.name, {"runs": {}})["runs"]
-            file.mixtures[mixture.name] = {
-                **common,
-                **entry,
-                "sentence": self.sentence(mixture),
-                "runs": earlier,
-            }
-            self._write(file)
-            private_folder(folder)
-            write_private(folder / LEXICAL, lexical.to_json())
+            self._write_lexical(mixture, lexical, common, file)
         if self.encoder is None or encoded is None:
             return rows
         for number in range(1, runs + 1):
             row = self._run(mixture, encoded, self.encoder, common, number, dry_run, progress)
             rows.append(row)
             if not dry_run:
-                skipped = {*common, "state", "path", "evaluator"}
-                told = {k: v for k, v in row.items() if k not in skipped}
-                earlier = file.mixtures[mixture.name]["runs"].get(str(number), {})
-                file.mixtures[mixture.name]["runs"][str(number)] = (
-                    told if row["device"] else {**told, **earlier}
-                )
+                _note_run(file.mixtures[mixture.name]["runs"], number, row, {*common, *_NOT_NOTED})
                 self._write(file)
         return rows
+
+    def _write_lexical(
+        self, mixture: Mixture, lexical: Lexical, common: Mapping[str, Any], file: TrainingFile
+    ) -> None:
+        """Write the lexical evaluator of a mixture, and what `training.json` says of the mixture."""
+        earlier = file.mixtures.get(mixture.name, {"runs": {}})["runs"]
+        file.mixtures[mixture.name] = {
+            **common,
+            "sources": mixture.counts,
+            "n_without": mixture.n_without,
+            "sentence": self.sentence(mixture),
+            "runs": earlier,
+        }
+        self._write(file)
+        private_folder(self.folder / mixture.name)
+        write_private(self.folder / mixture.name / LEXICAL, lexical.to_json())
 
     def sentence(self, mixture: Mixture) -> str:
         """What the evaluators of a mixture were trained on, and for which task only."""
         sources = ", ".join(f"{source} ({n})" for source, n in mixture.counts.items())
-        shown = "without arguments" if mixture.name == "none" else f"with arguments of {sources}"
+        arguments = "without arguments" if mixture.name == "none" else f"with arguments of {sources}"
         return (
-            f"Trained on {len(mixture.train):,} rows of {self.data.benchmark} {shown}, {self.about}. Not for "
-            "clinical use."
+            f"Trained on {len(mixture.train):,} rows of {self.data.benchmark} {arguments}, {self.about}. "
+            "Not for clinical use."
         )
 
     def _write(self, file: TrainingFile) -> None:
@@ -273,11 +277,11 @@ class _Training:
             },
             **{"texts": encoded.texts, "tokens": encoded.tokens, "cut": encoded.n_cut},
         }
-        whole = (folder / ABOUT).is_file()
-        if not whole and dry_run:
+        is_whole = (folder / ABOUT).is_file()
+        if not is_whole and dry_run:
             state = "to resume" if fitting.has_checkpoint(folder) else "to train"
             return self._row(common, counts, encoder.files.name, state, folder)
-        if whole:
+        if is_whole:
             curve = read_about(folder).dev_curve
             if not dry_run:
                 fitting.remove_checkpoints(folder)
@@ -318,15 +322,21 @@ def _reached(curve: Sequence[float], best_epoch: int, steps: int) -> dict[str, A
     }
 
 
-def _state(kept: bool, dry_run: bool) -> str:
-    if kept:
+def _state(is_kept: bool, dry_run: bool) -> str:
+    if is_kept:
         return "kept"
     return "to train" if dry_run else "trained"
 
 
+def _note_run(runs: dict[str, Any], number: int, row: Mapping[str, Any], without: Collection[str]) -> None:
+    """Add a run to those of a mixture; what was noted when it was trained stays."""
+    summary = {name: value for name, value in row.items() if name not in without}
+    runs[str(number)] = summary if row["device"] else {**summary, **runs.get(str(number), {})}
+
+
 def _accuracy(evaluator: Evaluator, mixture: Mixture) -> float:
     """The share of the development rows that it gets right, ties shared."""
-    predictions = evaluator.predict([row.shown for row in mixture.dev])
+    predictions = evaluator.predict([row.task for row in mixture.dev])
     return fmean(p.right(row.label) for p, row in zip(predictions, mixture.dev, strict=True))
 
 
@@ -337,6 +347,14 @@ def _version(package: str) -> str | None:
         return None
 
 
+def _planned(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The work of the runs that are still to be trained."""
+    new = [row for row in runs if row["state"].startswith("to ")]
+    n_tokens = sum(row["tokens"] * row["steps"] // row["steps_per_epoch"] for row in new)
+    n_steps = sum(row["steps"] for row in new)
+    return f"{len(new)} runs to train: {n_steps:,} steps and {n_tokens:,} tokens at most"
+
+
 def _text(
     data: TrainingData,
     mixtures: Sequence[Mixture],
@@ -345,30 +363,23 @@ def _text(
     dry: bool,
 ) -> str:
     """How many runs there are, and what they reached beside the lexical evaluator and guessing."""
-    of_runs = [row for row in rows if row["run"] is not None]
-    n_steps = sum(row["steps"] for row in of_runs if row["state"].startswith("to "))
-    what = f"{len(mixtures)} mixture{'' if len(mixtures) == 1 else 's'} of arguments"
+    what = f"{data.benchmark}: {len(mixtures)} mixture{'' if len(mixtures) == 1 else 's'} of arguments"
+    runs = [row for row in rows if row["run"] is not None]
     if dry:
-        n_new = sum(row["state"].startswith("to ") for row in of_runs)
-        n_tokens = sum(
-            row["tokens"] * row["steps"] // row["steps_per_epoch"]
-            for row in of_runs
-            if row["state"].startswith("to ")
-        )
-        return (
-            f"{data.benchmark}: {what}, {n_new} runs to train: {n_steps:,} steps and {n_tokens:,} tokens at "
-            "most, fewer where training stops early. Nothing was written."
-        )
-    scores = [row["dev_accuracy"] for row in of_runs]
-    lexical = fmean(row["dev_lexical"] for row in rows if row["run"] is None)
-    guess = fmean(row["dev_guess"] for row in rows if row["run"] is None)
-    trained = (
-        f"{len(of_runs)} runs with dev accuracy {min(scores):.1%} to {max(scores):.1%}, " if scores else ""
-    )
+        return f"{what}, {_planned(runs)}, fewer where training stops early. Nothing was written."
+    of_mixtures = [row for row in rows if row["run"] is None]
+    lexical = fmean(row["dev_lexical"] for row in of_mixtures)
+    guess = fmean(row["dev_guess"] for row in of_mixtures)
     return (
-        f"{data.benchmark}: {what} in {folder}: {trained}the lexical evaluator {lexical:.1%}, guessing "
-        f"{guess:.1%}."
+        f"{what} in {folder}: {_reached_text(runs)}the lexical evaluator {lexical:.1%}, guessing {guess:.1%}."
     )
+
+
+def _reached_text(runs: Sequence[Mapping[str, Any]]) -> str:
+    if not runs:
+        return ""
+    scores = [row["dev_accuracy"] for row in runs]
+    return f"{len(runs)} runs with dev accuracy {min(scores):.1%} to {max(scores):.1%}, "
 
 
 def _notes(
@@ -379,23 +390,10 @@ def _notes(
     about: str,
 ) -> Sequence[str]:
     """What was left out, what leaks, what was cut, and what the evaluators are for."""
-    notes = [f"Trained {about}: on another task such an evaluator says nothing. Not for clinical use."]
-    if n := max(mixture.n_without for mixture in mixtures):
-        notes.append(
-            f"{n:,} of {len(data.examples):,} items have no argument of that kind and were left out."
-        )
-    if data.n_blank:
-        notes.append(f"{data.n_blank:,} blank arguments count as none.")
-    if data.leaks:
-        notes.append(
-            f"{len(data.leaks)} asked items repeat a training item, so scores on them are too high: "
-            f"{listed(data.leaks)}."
-        )
-    if data.dev_leaks:
-        notes.append(
-            f"{len(data.dev_leaks)} development items are in training too, so dev accuracy is too high: "
-            f"{listed(data.dev_leaks)}."
-        )
+    notes = [
+        f"Trained {about}: on another task such an evaluator says nothing. Not for clinical use.",
+        *_data_notes(data, max(mixture.n_without for mixture in mixtures)),
+    ]
     if n_cut := max((row["cut"] or 0 for row in rows), default=0):
         lost = "their end, options too" if recipe.cut == "end" else "the end of the argument, and no option"
         notes.append(f"{n_cut:,} texts of a mixture are longer than the encoder reads and lose {lost}.")
@@ -405,3 +403,22 @@ def _notes(
             f"there are {recipe.epochs}."
         )
     return notes
+
+
+def _data_notes(data: TrainingData, n_without: int) -> Iterator[str]:
+    if n_without:
+        yield (
+            f"{n_without:,} of {len(data.examples):,} items have no argument of that kind and were left out."
+        )
+    if data.n_blank:
+        yield f"{data.n_blank:,} blank arguments count as none."
+    if data.leaks:
+        yield (
+            f"{len(data.leaks)} asked items repeat a training item, so scores on them are too high: "
+            f"{listed(data.leaks)}."
+        )
+    if data.dev_leaks:
+        yield (
+            f"{len(data.dev_leaks)} development items are in training too, so dev accuracy is too high: "
+            f"{listed(data.dev_leaks)}."
+        )

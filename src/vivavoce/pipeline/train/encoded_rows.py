@@ -94,13 +94,13 @@ def _encode(
 ) -> tuple[EncodedRow, int]:
     """A row as tokens, and how many of its texts were cut."""
     kind: Kind = "classes" if classes else "options"
-    shown, label = row.shown, row.label
+    task, label = row.task, row.label
     if classes:
-        label = classes.index(shown.options[label])
-    elif recipe.padded_options > len(shown.options):
-        missing = recipe.padded_options - len(shown.options)
-        shown = shown._replace(options=(*shown.options, *[""] * missing))
-    texts = [_at_most(reader.tokens(text), longest) for text in texts_of(shown, kind)]
+        label = classes.index(task.options[label])
+    elif recipe.padded_options > len(task.options):
+        missing = recipe.padded_options - len(task.options)
+        task = task._replace(options=(*task.options, *[""] * missing))
+    texts = [_at_most(reader.tokens(text), longest) for text in texts_of(task, kind)]
     return EncodedRow(tuple(text.ids for text in texts), label), sum(text.n_cut > 0 for text in texts)
 
 

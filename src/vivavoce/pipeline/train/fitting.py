@@ -247,10 +247,10 @@ def _parameters(choice: _Choice, recipe: Recipe) -> list[dict[str, Any]]:
 
 
 def _last_checkpoint(checkpoints: Path) -> Path | None:
-    """The last epoch that was written whole: its state is what is written last."""
+    """The last epoch that was written complete: its state is what is written last."""
     folders = {int(match[1]): p for p in checkpoints.glob("*") if (match := _CHECKPOINT.fullmatch(p.name))}
-    whole = [step for step, folder in folders.items() if is_state(folder / _STATE)]
-    return folders[max(whole)] if whole else None
+    complete = [step for step, folder in folders.items() if is_state(folder / _STATE)]
+    return folders[max(complete)] if complete else None
 
 
 def _finished(about: About, training: Training) -> About:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError
@@ -20,6 +20,8 @@ Arguments = Literal["none", "expert", "mixture"]
 N_MIXTURES = 3
 """Mixtures where none are published and no number is asked for."""
 _PUBLISHED = re.compile(r"mixture-([1-9]\d*)")
+_Texts = dict[tuple[str, str], tuple[str, tuple[str, ...]]]
+"""The texts for items by split and id, each with their source."""
 
 
 class Row(NamedTuple):
@@ -27,7 +29,7 @@ class Row(NamedTuple):
 
     item: str
     source: str
-    shown: ProxyInput
+    task: ProxyInput
     label: int
 
 
@@ -44,7 +46,7 @@ class Mixture(NamedTuple):
     def data_hash(self) -> str:
         """A hash of every row, in order: of other data it would be another training."""
         rows = [
-            [(row.item, row.source, row.shown, row.label) for row in part] for part in (self.train, self.dev)
+            [(row.item, row.source, row.task, row.label) for row in part] for part in (self.train, self.dev)
         ]
         return hashlib.sha256(json.dumps(rows).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -61,25 +63,38 @@ def draw_mixtures(
     Raises `InputError` where no item has an argument of that kind, and for a number of mixtures that there
     cannot be.
     """
+    _check_number(number, arguments)
+    if arguments == "none":
+        return [_mixture("none", data, {e: ("none", ("",)) for e in _keys(data)}, recipe)]
+    if arguments == "expert":
+        texts = _texts_of(EXPERT, data)
+        _require(texts, data, "expert")
+        return [_mixture("expert", data, texts, recipe)]
+    published = sorted(filter(_PUBLISHED.fullmatch, data.sources), key=_published_number)
+    sources = sorted({*data.sources} - {EXPERT, *published})
+    if published and not sources:
+        return _published_mixtures(data, published, recipe, number)
+    _require(sources, data, "mixture")
+    names = [f"mixture-{k + 1}" for k in range(number or N_MIXTURES)]
+    return [_drawn_mixture(name, data, sources, recipe, seed) for name in names]
+
+
+def _check_number(number: int | None, arguments: Arguments) -> None:
+    """Raises `InputError` for a number of mixtures that there cannot be."""
     if number is not None and (arguments != "mixture" or number < 1):
         raise InputError(
             f"--mixtures {number}: write a number from 1, and only with --arguments mixture; --runs says how "
             "often each is trained."
         )
-    if arguments == "none":
-        return [_mixture("none", data, {e: ("none", ("",)) for e in _keys(data)}, recipe)]
-    if arguments == "expert":
-        texts = {_key(e): (EXPERT, e.arguments[EXPERT]) for e in data.examples if EXPERT in e.arguments}
-        _require(texts, data, "expert")
-        return [_mixture("expert", data, texts, recipe)]
-    published = {s: int(m[1]) for s in data.sources if (m := _PUBLISHED.fullmatch(s))}
-    sources = [s for s in data.sources if s != EXPERT and s not in published]
-    if published and not sources:
-        return _published_mixtures(data, sorted(published, key=published.__getitem__), recipe, number)
-    if not sources:
-        _require({}, data, "mixture")
-    names = [f"mixture-{k + 1}" for k in range(number or N_MIXTURES)]
-    return [_drawn_mixture(name, data, sources, recipe, seed) for name in names]
+
+
+def _published_number(source: str) -> int:
+    return int(source.rpartition("-")[2])
+
+
+def _texts_of(source: str, data: TrainingData) -> _Texts:
+    """The texts of one source by item, for the items that have any."""
+    return {_key(e): (source, e.arguments[source]) for e in data.examples if source in e.arguments}
 
 
 def _published_mixtures(
@@ -90,33 +105,47 @@ def _published_mixtures(
             f"--mixtures {number}: {data.benchmark} brings {len(names)} as published ({', '.join(names)}), "
             f"and no single sources to draw more from: ask for {len(names)}, or add sources with --run."
         )
-    mixtures = []
-    for name in names[:number]:
-        texts = {_key(e): (name, e.arguments[name]) for e in data.examples if name in e.arguments}
-        mixtures.append(_mixture(name, data, texts, recipe))
-    return mixtures
+    return [_mixture(name, data, _texts_of(name, data), recipe) for name in names[:number]]
 
 
 def _drawn_mixture(
     name: str, data: TrainingData, sources: Sequence[str], recipe: Recipe, seed: int
 ) -> Mixture:
     """A mixture that is drawn here: one draft of one source for each item, or with `copies` for each row."""
-    texts: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
+    texts: _Texts = {}
     splits: tuple[Split, ...] = ("train", "dev")
     for split in splits:
-        drawn = balanced_draw(data.of(split), sources, f"{seed}|{name}|{split}")
-        for example in data.of(split):
-            salt = f"{seed}|{name}|{split}|{example.item.item}"
-            if recipe.copies > 1:
-                own = [s for s in sources if s in example.arguments]
-                rows = [own[_number(f"{salt}|{k}") % len(own)] for k in range(recipe.copies)] if own else []
-                drafts = [_draft(example.arguments[s], f"{salt}|{k}") for k, s in enumerate(rows)]
-                if drafts:
-                    texts[_key(example)] = ("several", tuple(drafts))
-            elif source := drawn.get(example.item.item):
-                texts[_key(example)] = (source, (_draft(example.arguments[source], salt),))
+        salt = f"{seed}|{name}|{split}"
+        texts |= (
+            _drawn_by_row(data.of(split), sources, recipe.copies, salt)
+            if recipe.copies > 1
+            else _drawn_by_item(data.of(split), sources, salt)
+        )
     _require(texts, data, "mixture")
     return _mixture(name, data, texts, recipe)
+
+
+def _drawn_by_row(examples: Sequence[Example], sources: Sequence[str], copies: int, salt: str) -> _Texts:
+    """A source for each row of an item, whichever the others have."""
+    texts: _Texts = {}
+    for example in examples:
+        of_item = f"{salt}|{example.item.item}"
+        if with_text := [s for s in sources if s in example.arguments]:
+            rows = [with_text[_number(f"{of_item}|{k}") % len(with_text)] for k in range(copies)]
+            drafts = (_draft(example.arguments[s], f"{of_item}|{k}") for k, s in enumerate(rows))
+            texts[_key(example)] = ("several", tuple(drafts))
+    return texts
+
+
+def _drawn_by_item(examples: Sequence[Example], sources: Sequence[str], salt: str) -> _Texts:
+    """A source for each item, every source as often as the others."""
+    texts: _Texts = {}
+    source_of = balanced_draw(examples, sources, salt)
+    for example in examples:
+        if source := source_of.get(example.item.item):
+            draft = _draft(example.arguments[source], f"{salt}|{example.item.item}")
+            texts[_key(example)] = (source, (draft,))
+    return texts
 
 
 def balanced_draw(examples: Sequence[Example], sources: Sequence[str], salt: str) -> dict[str, str]:
@@ -126,20 +155,20 @@ def balanced_draw(examples: Sequence[Example], sources: Sequence[str], salt: str
     """
     available = {e.item.item: [s for s in sources if s in e.arguments] for e in examples}
     counts = dict.fromkeys(sources, 0)
-    drawn: dict[str, str] = {}
+    source_of: dict[str, str] = {}
     # items with few sources first: the others make up for them
     for item in sorted(available, key=lambda item: (len(available[item]), _number(f"{salt}|{item}"))):
-        if own := available[item]:
-            source = min(own, key=lambda s: (counts[s], _number(f"{salt}|{item}|{s}")))
+        if with_text := available[item]:
+            source = min(with_text, key=lambda s: (counts[s], _number(f"{salt}|{item}|{s}")))
             counts[source] += 1
-            drawn[item] = source
-    return drawn
+            source_of[item] = source
+    return source_of
 
 
 def _mixture(
     name: str,
     data: TrainingData,
-    texts: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]],
+    texts: _Texts,
     recipe: Recipe,
 ) -> Mixture:
     """The rows of a mixture. Without copies every distinct draft of an item is a row."""
@@ -153,8 +182,8 @@ def _mixture(
             counts[source] += 1
         chosen = [drafts[k % len(drafts)] for k in range(recipe.copies)]
         for text in chosen if recipe.copies > 1 else dict.fromkeys(drafts):
-            shown = proxy_input(example.item, text)
-            rows[example.split].append(Row(example.item.item, source, shown, example.label))
+            task = proxy_input(example.item, text)
+            rows[example.split].append(Row(example.item.item, source, task, example.label))
     for split in rows:
         if not rows[split]:
             raise InputError(
@@ -165,7 +194,7 @@ def _mixture(
     return Mixture(name, tuple(rows["train"]), tuple(rows["dev"]), dict(sorted(counts.items())), n_without)
 
 
-def _require(texts: Mapping[tuple[str, str], object], data: TrainingData, arguments: str) -> None:
+def _require(texts: Collection[object], data: TrainingData, arguments: str) -> None:
     """Raise `InputError` where no item has an argument of that kind."""
     if texts:
         return

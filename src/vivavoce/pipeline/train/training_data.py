@@ -1,11 +1,11 @@
 """The items that evaluators are trained on, with the arguments for each by source, and their faults."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce import benchmarks, formats
-from vivavoce.benchmarks import Benchmark
+from vivavoce.benchmarks import Benchmark, TrainingItem
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
@@ -63,7 +63,41 @@ def load_training_data(spec: str, run: RunFile | None = None) -> TrainingData:
     """
     benchmark: Benchmark = registry.build("benchmark", spec)
     training = list(benchmark.training())
-    splits = {given.split for given in training}
+    _check_splits(training, str(benchmark))
+    of_run = {} if run is None else _arguments_of_run(run)
+    drafts = [_drafts(entry, of_run) for entry in training]
+    examples = [_example(entry, texts, str(benchmark)) for entry, texts in zip(training, drafts, strict=True)]
+    _check_run(run, of_run, examples, str(benchmark))
+    loaded = benchmarks.load(spec)
+    classes = _classes(examples)
+    train = [example.item for example in examples if example.split == "train"]
+    dev = [example.item for example in examples if example.split == "dev"]
+    return TrainingData(
+        str(benchmark),
+        loaded.signature,
+        tuple(examples),
+        classes,
+        sum(map(_n_blank, drafts)),
+        _repeated(loaded.items, train, bool(classes)),
+        _repeated(dev, train, bool(classes)),
+    )
+
+
+def _check_run(
+    run: RunFile | None, of_run: Collection[tuple[str, str]], examples: Sequence[Example], benchmark: str
+) -> None:
+    """Raises `InputError` for a run without an answer to any training item."""
+    if run is not None and not any((e.item.benchmark, e.item.item) in of_run for e in examples):
+        names = " and ".join(sorted({example.item.benchmark for example in examples}))
+        raise InputError(
+            f"{run.path} has no answer to a training item of {benchmark}: collect arguments for the items of "
+            f"{names} first, under the ids that they have there."
+        )
+
+
+def _check_splits(training: Sequence[TrainingItem], benchmark: str) -> None:
+    """Raises `InputError` where a split is empty, or holds an id twice."""
+    splits = {entry.split for entry in training}
     purposes: dict[Split, str] = {"train": "to learn from", "dev": "to choose the best epoch by"}
     for split, purpose in purposes.items():
         if split not in splits:
@@ -76,37 +110,25 @@ def load_training_data(spec: str, run: RunFile | None = None) -> TrainingData:
             f"{benchmark}: the training item {doubled[0][1]!r} stands twice in {doubled[0][0]}: give every "
             "item an id of its own."
         )
-    of_run = {} if run is None else _arguments_of_run(run)
-    examples, n_blank = [], 0
-    for given in training:
-        item = formats.check(given.item)
-        texts: dict[str, Sequence[str]] = {EXPERT: item.references, **given.arguments}
-        texts |= of_run.get((item.benchmark, item.item), {})
-        n_blank += sum(_is_blank(text) for some in texts.values() for text in some)
-        arguments = {s: tuple(t.strip() for t in some if not _is_blank(t)) for s, some in texts.items()}
-        label = _label(item, str(benchmark))
-        examples.append(Example(item, given.split, label, {s: some for s, some in arguments.items() if some}))
-    if run is not None and not any((e.item.benchmark, e.item.item) in of_run for e in examples):
-        names = " and ".join(sorted({example.item.benchmark for example in examples}))
-        raise InputError(
-            f"{run.path} has no answer to a training item of {benchmark}: collect arguments for the items of "
-            f"{names} first, under the ids that they have there."
-        )
-    loaded = benchmarks.load(spec)
-    classes = _classes(examples)
-    return TrainingData(
-        str(benchmark),
-        loaded.signature,
-        tuple(examples),
-        classes,
-        n_blank,
-        _repeated(loaded.items, [e.item for e in examples if e.split == "train"], bool(classes)),
-        _repeated(
-            [e.item for e in examples if e.split == "dev"],
-            [e.item for e in examples if e.split == "train"],
-            bool(classes),
-        ),
-    )
+
+
+def _drafts(
+    entry: TrainingItem, of_run: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
+) -> dict[str, Sequence[str]]:
+    """The texts for an item by source, blank ones too: people's, the benchmark's and a run's."""
+    of_item = of_run.get((entry.item.benchmark, entry.item.item), {})
+    return {EXPERT: entry.item.references, **entry.arguments, **of_item}
+
+
+def _example(entry: TrainingItem, texts: Mapping[str, Sequence[str]], benchmark: str) -> Example:
+    item = formats.check(entry.item)
+    arguments = {s: tuple(t.strip() for t in some if not _is_blank(t)) for s, some in texts.items()}
+    with_text = {source: some for source, some in arguments.items() if some}
+    return Example(item, entry.split, _label(item, benchmark), with_text)
+
+
+def _n_blank(drafts: Mapping[str, Sequence[str]]) -> int:
+    return sum(_is_blank(text) for some in drafts.values() for text in some)
 
 
 def _is_blank(text: str) -> bool:
@@ -150,8 +172,8 @@ def _repeated(items: Iterable[Item], training: Iterable[Item], same_options: boo
 
     Where all items have the same options only the question counts.
     """
-    known = {key for item in training for key in _keys(item, same_options)}
-    return tuple(item.name for item in items if not item.variant and _keys(item, same_options) & known)
+    of_training = {key for item in training for key in _keys(item, same_options)}
+    return tuple(item.name for item in items if not item.variant and _keys(item, same_options) & of_training)
 
 
 def _keys(item: Item, same_options: bool) -> set[tuple[str, ...]]:

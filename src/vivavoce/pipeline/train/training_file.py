@@ -28,34 +28,34 @@ class TrainingFile:
         self.mixtures: dict[str, dict[str, Any]] = {}
         self._settings = dict(settings)
         if self.path.exists():
-            self._read()
+            self._load()
 
-    def _read(self) -> None:
+    def _load(self) -> None:
         try:
             raw = json.loads(self.path.read_text(encoding="utf-8"))
             earlier, mixtures = dict(raw["settings"]), dict(raw["mixtures"])
-            whole = raw["schema"] == SCHEMA and all(
+            complete = raw["schema"] == SCHEMA and all(
                 isinstance(m["data_hash"], str) and isinstance(m["runs"], dict) for m in mixtures.values()
             )
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            whole = False
-        if not whole:
+            complete = False
+        if not complete:
             raise InputError(f"{self.path} is no file of `viva train`: give another folder with --to.")
         # as JSON has them: a tuple comes back as a list
         now = json.loads(json.dumps(self._settings))
         differing = [name for name in now if now[name] != earlier.get(name)]
         if differing:
             name = differing[0]
-            raise self._other(f"{_WORDS.get(name, f'--{name}')} {earlier.get(name)}, not {now[name]}")
+            raise self._mismatch(f"{_WORDS.get(name, f'--{name}')} {earlier.get(name)}, not {now[name]}")
         self.mixtures = mixtures
 
     def check_data(self, mixture: str, data_hash: str) -> None:
         """Raise `InputError` where a mixture was begun on other data."""
         earlier = self.mixtures.get(mixture)
         if earlier and earlier["data_hash"] != data_hash:
-            raise self._other(f"other data in {mixture} ({earlier['data_hash']}, not {data_hash})")
+            raise self._mismatch(f"other data in {mixture} ({earlier['data_hash']}, not {data_hash})")
 
-    def _other(self, difference: str) -> InputError:
+    def _mismatch(self, difference: str) -> InputError:
         return InputError(
             f"{self.path.parent} holds a training with {difference}: give another folder with --to, or "
             "repeat that command to go on."
