@@ -66,6 +66,7 @@ def test_the_example_keeps_what_ours_keep() -> None:
         ("multi_hop_inverse", {"answer": ("It is a platelet.",), "steps": ("One.", "Two."), "step": 2}),
         ("longform", {"answer": ("Give aspirin and call for help.",)}),
         ("relation", {"options": ("Bind", "Cause"), "answer": ("aspirin | bind | COX-1",)}),
+        ("argument", {"options": ("Aspirin", "Iron"), "answer": ("A",), "references": ("It thins.",)}),
     ],
 )
 def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:
@@ -73,9 +74,7 @@ def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:
 
 
 def test_every_format_of_ours_is_checked_here() -> None:
-    assert set(formats.FORMATS) == {
-        mark.args[1][i][0] for mark in test_ours_keep_it.pytestmark for i in range(9)
-    }
+    assert set(formats.FORMATS) == {case[0] for mark in test_ours_keep_it.pytestmark for case in mark.args[1]}
 
 
 def test_a_benchmark_of_the_format_is_scored_and_reported(tmp_path: Path) -> None:

@@ -154,18 +154,22 @@ def _splits(items: Sequence[Item], seed: int) -> dict[str, Split]:
 
 
 def _targets(labels: Mapping[str, int]) -> dict[Split, Counter[str]]:
-    """How many items of each label each split gets; sizes of splits are exact over all labels."""
-    targets: dict[Split, Counter[str]] = {split: Counter() for split in _SPLITS}
-    total, so_far = sum(_SIZES.values()), 0
-    before: dict[Split, int] = dict.fromkeys(_SPLITS, 0)
-    for label in _CLASSES:
-        so_far += labels.get(label, 0)
-        train = round(so_far * _SIZES["train"] / total)
-        both = round(so_far * (_SIZES["train"] + _SIZES["dev"]) / total)
-        now: dict[Split, int] = {"train": train, "dev": both - train, "test": so_far - both}
-        for split in _SPLITS:
-            targets[split][label] = now[split] - before[split]
-        before = now
+    """How many items of each label each split gets: the test first, then dev, by the largest remainder.
+
+    Of 741 items the test gets 49 with evidence, as the paper's has.
+    """
+    train = Counter({label: labels.get(label, 0) for label in _CLASSES})
+    targets: dict[Split, Counter[str]] = {"train": train}
+    sizes = dict(_SIZES)
+    smaller: tuple[Split, ...] = ("test", "dev")
+    for split in smaller:
+        total, of = train.total(), sum(sizes.values())
+        n = round(total * sizes.pop(split) / of)
+        products = {label: number * n for label, number in train.items()}
+        targets[split] = Counter({label: product // max(1, total) for label, product in products.items()})
+        by_remainder = sorted(products, key=lambda label: -(products[label] % max(1, total)))
+        targets[split].update(by_remainder[: n - targets[split].total()])
+        train.subtract(targets[split])
     return targets
 
 
