@@ -54,6 +54,14 @@ def study(
             metavar="FILE",
         ),
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="arguments: the alpha above which people agree enough on a task, fixed before the data are "
+            "seen.",
+            metavar="NUMBER",
+        ),
+    ] = None,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -65,9 +73,11 @@ def study(
     Example: `viva study exam.viva size --cards models.yaml`
 
     Example: `viva study exam.viva examiners --labels expert --margin 0.1`
+
+    Example: `viva study exam.viva arguments --threshold 0.6`
     """
     findings = open_run(run, plugin).study(
-        *studies, items=items, cards=cards, labels=labels, margin=margin, ratings=ratings
+        *studies, items=items, cards=cards, labels=labels, margin=margin, ratings=ratings, threshold=threshold
     )
     if json:
         rows = [{"study": name, **row} for name, finding in findings.items() for row in finding.rows]

@@ -94,9 +94,14 @@ def _refuse_crowded(items: Sequence[PanelItem]) -> None:
 
 
 def askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
-    """The chosen items, by default the open ones: a closed item has one right option and nothing to judge."""
+    """The chosen items, by default those answered in free text: in a closed one there is nothing to judge."""
     if chosen is None:
-        return [item for item in items if not (item.answer or item.options)]
+        # An argument has options and a label, and is a text all the same.
+        return [
+            item
+            for item in items
+            if not (item.answer or item.options) or formats.accepts(("short",), item.format)
+        ]
     return [item for item in items if (item.benchmark, item.item, item.variant) in chosen]
 
 

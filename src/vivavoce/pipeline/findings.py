@@ -58,6 +58,7 @@ from vivavoce.studies.leaderboard.thresholds import BadEnds, red_lines
 from vivavoce.studies.raters.validation_status import validation_statuses
 from vivavoce.studies.score_table import JudgedCriterion, ScoreTable, identical_repeats, is_confidence
 from vivavoce.studies.study import Study
+from vivavoce.studies.text import and_so
 
 if TYPE_CHECKING:
     from vivavoce.report import Pages
@@ -68,6 +69,7 @@ OPTIONS = {
     "labels": "labels (--labels)",
     "margin": "a margin (--margin)",
     "ratings": "ratings (--ratings)",
+    "threshold": "a threshold (--threshold)",
 }
 """Options of studies that the command line has as well, as sentences name them."""
 
@@ -378,8 +380,10 @@ def named_studies(names: Sequence[str | specs.Spec], options: Mapping[str, Any])
     for option, value in options.items():
         if value is not None and classes and not any(_takes(cls, option) for cls in classes.values()):
             takers = [name for name, cls in registry.members("study").items() if _takes(cls, option)]
-            names_text = " and ".join(filter(None, (", ".join(takers[:-1]), takers[-1])))
-            raise SelectionError(f"{OPTIONS[option]} are for the study of {names_text} alone.")
+            of_takers = (
+                f"for the study of {and_so(takers)} alone" if takers else "for none of the studies here"
+            )
+            raise SelectionError(f"{OPTIONS[option]} are {of_takers}.")
     studies = {}
     for text in texts or registry.members("study"):
         spec = specs.parse(text)

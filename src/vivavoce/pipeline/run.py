@@ -323,18 +323,18 @@ class Run(RunTables):
     def study(
         self, *studies: str, items: str | None = None, cards: str | Path | None = None,
         labels: str | None = None, margin: float | None = None, ratings: str | Path | None = None,
+        threshold: float | None = None,
     ) -> dict[str, Finding]:  # fmt: skip
         """What studies find in the marks of this run, by name; without a name, whatever it has enough for.
 
         `studies` are specs such as "ranking" or "examiners(margin=0.1)"; `viva list studies` says what each
         asks. The other arguments are options of the studies that have a field of that name: `cards` is a YAML
-        file of models' cards that adds to those we have, `labels` the metric that holds people's marks here,
-        `margin` how much less agreement than people's would matter, `ratings` a file of candidates' ratings
-        from elsewhere (`candidate,rating`). Findings are kept in the run.
+        file of cards beside ours, `labels` the metric that holds people's marks, `margin` how much less
+        agreement would matter, `ratings` a file `candidate,rating`, `threshold` the alpha that is enough.
         """
         require_separate("studies", studies)
         files = {k: file and Path(file) for k, file in (("cards", cards), ("ratings", ratings))}
-        options = {**files, "labels": labels, "margin": margin}
+        options = {**files, "labels": labels, "margin": margin, "threshold": threshold}
         return run_studies(self.file, studies, items, options)
 
     def make_panel(

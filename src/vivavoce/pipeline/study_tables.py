@@ -5,6 +5,7 @@ from vivavoce.pipeline.contrasts import contrast_scores
 from vivavoce.pipeline.labels import labels_for, people_signatures
 from vivavoce.pipeline.load import (
     comparable_scores,
+    load_items,
     load_scores,
     load_texts,
     select_items,
@@ -57,6 +58,8 @@ class StudyTables:
             table = with_cards(table, getattr(study, "cards", None))
         if ratings := getattr(study, "ratings", None):
             table = table._replace(ratings=read_ratings(ratings))
+        if "items" in study.needs:
+            table = table._replace(items=load_items(self._run, self._items))
         if "units" in study.needs:
             table = with_units(self._run, table, self._items)
         if "contrasts" in study.needs and (named or study.applies_to(table)):

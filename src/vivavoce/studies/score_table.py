@@ -110,6 +110,8 @@ class ScoreTable(NamedTuple):
     """
     unit_measures: Mapping[int, Measure] = {}
     """The measures of `units`."""
+    items: pl.DataFrame | None = None
+    """The items of the benchmarks, a row each: the fields of an item, `meta` as JSON text."""
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""

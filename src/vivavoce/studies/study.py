@@ -15,7 +15,7 @@
             return self.finding([SpreadRow(candidate=..., lowest=...)], "A sentence.")
 
 The fields of the class are the study's options: `viva study RUN "spread(least=3)"`. Options named `cards`,
-`labels` and `margin` are also options of the command line.
+`labels`, `margin` and `threshold` are also options of the command line.
 """
 
 from abc import ABC, abstractmethod
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 
 _Row = TypeVar("_Row")
-Need = Literal["cards", "labels", "ranks", "twins", "any_tokeniser", "contrasts", "units"]
+Need = Literal["cards", "labels", "ranks", "twins", "any_tokeniser", "contrasts", "units", "items"]
 """What a study's table must hold besides the scores of the benchmark's own items.
 
 `cards`: what is known of the models that answer, judge or word references. `labels`: people's scores that
 correct a judge's. `ranks`: the ranks of ballots.
 `twins`: the items that `viva vary` made in the run. `any_tokeniser`: also what is counted in tokens where the
 candidates' tokenisers differ. `contrasts`: what the metrics of the run give to pairs of opposite texts.
-`units`: the facts of answers with their verdicts, as metrics of atomic facts score them.
+`units`: the facts of answers with their verdicts, as metrics of atomic facts score them. `items`: what the
+benchmarks ask: options, references and `meta`.
 """
 
 
