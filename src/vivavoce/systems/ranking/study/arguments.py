@@ -4,7 +4,7 @@ De la Iglesia and others, Ranking over Scoring (COLING 2025), sections 3 and 4. 
 ceilings (explanations by people) are ranked with them, floors (controls) beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -73,39 +73,27 @@ class Arguments(Study):
         Raises `SelectionError` for a threshold that is no value of alpha between 0 and 1.
         """
         check_threshold(self.threshold)
-        panels = [board for board in boards(scores) if _of_arguments(scores, board)]
-        leaks = leaks_of(scores)
+        panels, leaks = _panels(scores), leaks_of(scores)
         rows: list[ArgumentsRow] = list(gate_rows(panels, self.threshold, self.level))
-        notes = [note for board in panels for note in board.notes]
         by_family = {family: _lineups(scores, family, leaks) for family in families(scores.measures)}
         for lines in by_family.values():
             for lineup in lines:
                 rows += rank_rows(lineup)
-            for widest in (
-                line for line in lines if line.among == _widest(lines, line) and line.leaked == KEEP
-            ):
-                rows += spread_rows(widest.scores)
-                rows += confusion_rows(widest.scores, scores)
-                for words in _lexical(widest, by_family):
-                    rows += lexical_rows(widest, words)
-            for line_up in (line for line in lines if line.among == ARGUMENTS and line.leaked == KEEP):
-                rows += length_rows(line_up, scores)
-                rows += example_rows(line_up)
-                for board in panels:
-                    if board.benchmark == line_up.scores.benchmark:
-                        rows += panel_rows(line_up, board, scores)
-        rows += across_evaluators([row for row in rows if row.part == "panel"])
+            rows += _on_training(lines, by_family, scores)
+            rows += _on_arguments(lines, panels, scores)
+        rows += across_evaluators(rows)
         rows += leak_rows(scores, leaks)
         text = (
             "\n".join(sentences(rows)) or "No argument has a score here: `viva score RUN lexical` gives one."
         )
+        notes = [note for board in panels for note in board.notes]
         return self.finding(rows, text, (*notes, *unweighted(scores.scores, "ranks of arguments count")))
 
 
-def _of_arguments(scores: ScoreTable, board: Board) -> bool:
-    """Whether a panel ranked arguments; of other answers the study `panel` speaks."""
-    on_board = scores.scores.filter(pl.col("benchmark") == board.benchmark)
-    return bool((on_board["format"] == ARGUMENT).any())
+def _panels(scores: ScoreTable) -> list[Board]:
+    """The panels that ranked arguments; of other answers the study `panel` speaks."""
+    of_arguments = set(scores.scores.filter(pl.col("format") == ARGUMENT)["benchmark"])
+    return [board for board in boards(scores) if board.benchmark in of_arguments]
 
 
 def _lineups(scores: ScoreTable, family: Family, leaks: list[Leak]) -> list[Lineup]:
@@ -117,31 +105,53 @@ def _lineups(scores: ScoreTable, family: Family, leaks: list[Leak]) -> list[Line
     ]
 
 
+def _on_training(
+    lines: Sequence[Lineup], by_family: Mapping[Family, list[Lineup]], scores: ScoreTable
+) -> Iterator[ArgumentsRow]:
+    """What a family learned, over all sources with the floors: its spread, its classes, and words alone."""
+    for lineup in lines:
+        if lineup.leaked == KEEP and lineup.among == _widest(lines, lineup):
+            yield from spread_rows(lineup.scores)
+            yield from confusion_rows(lineup.scores, scores)
+            for words in _lexical(lineup, by_family):
+                yield from lexical_rows(lineup, words)
+
+
+def _on_arguments(
+    lines: Sequence[Lineup], panels: Sequence[Board], scores: ScoreTable
+) -> Iterator[ArgumentsRow]:
+    """What holds of arguments and not of floors: their length, examples, and what panels say of them."""
+    for lineup in lines:
+        if lineup.leaked == KEEP and lineup.among == ARGUMENTS:
+            yield from length_rows(lineup, scores)
+            yield from example_rows(lineup)
+            for board in panels:
+                if board.benchmark == lineup.scores.benchmark:
+                    yield from panel_rows(lineup, board, scores)
+
+
 def _widest(lines: Sequence[Lineup], of: Lineup) -> str:
     """What the widest lineup of a benchmark is among."""
     lineups_there = {line.among for line in lines if line.scores.benchmark == of.scores.benchmark}
     return EVERYTHING if EVERYTHING in lineups_there else ARGUMENTS
 
 
-def _lexical(lineup: Lineup, by_family: dict[Family, list[Lineup]]) -> list[Lineup]:
-    """What words alone say: the lexical criterion of the evaluator, or else the metric `lexical`."""
-    family = lineup.scores.family
-    criterion = family.criterion.criterion
-    if is_lexical(family):
-        return []
-    criterion_of_words = f"lexical_{criterion}"
-    beside_it = [
-        f for f in by_family if (f.metric, f.criterion.criterion) == (family.metric, criterion_of_words)
-    ]
-    general = [f for f in by_family if f.name == "lexical" and f.criterion.criterion == criterion]
+def _lexical(lineup: Lineup, by_family: Mapping[Family, list[Lineup]]) -> list[Lineup]:
+    """The same sources and items as words alone score them."""
     return [
         line
-        for words in beside_it or general
+        for words in _words_alone(lineup.scores.family, by_family)
         for line in by_family[words]
         if line[:2] == lineup[:2] and line.scores.benchmark == lineup.scores.benchmark
     ]
 
 
-def is_lexical(family: Family) -> bool:
-    """Whether a family's scores come from words alone."""
-    return family.name == "lexical" or family.criterion.criterion.startswith("lexical_")
+def _words_alone(family: Family, among: Iterable[Family]) -> list[Family]:
+    """The lexical criterion of the evaluator, or else the metric `lexical`; none for these two themselves."""
+    criterion = family.criterion.criterion
+    if family.name == "lexical" or criterion.startswith("lexical_"):
+        return []
+    named = {(f.metric, f.criterion.criterion): f for f in among}
+    if beside_it := named.get((family.metric, f"lexical_{criterion}")):
+        return [beside_it]
+    return [f for (_, other), f in named.items() if f.name == "lexical" and other == criterion]

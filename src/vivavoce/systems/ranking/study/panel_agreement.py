@@ -1,6 +1,6 @@
 """An evaluator beside a panel of people who ranked the same arguments, and beside words alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.studies.panels.rank_data import Board
 from vivavoce.studies.score_table import ScoreTable
+from vivavoce.studies.text import count
 from vivavoce.systems.ranking.study.order_agreement import (
     LEAST_SOURCES,
     TwoOrders,
@@ -32,26 +33,32 @@ def panel_rows(lineup: Lineup, board: Board, scores: ScoreTable) -> Iterator[Arg
     """
     table = lineup.scores
     row = partial(family_row, table, "panel", against=board.panel, among=lineup.among)
-    means = table.means.mean(axis=1) * table.sign
-    if len(means) and table.items:
-        best = int(np.argmax(means * table.sign))
-        yield row("proxy_score", value=float(means.mean()), n=len(means))
-        yield row("best_source", value=float(means[best]), candidate=table.sources[best])
+    if table.sources and table.items:
+        yield from _proxy_scores(table, row)
     names = _names_on_board(table, board, scores)
     sources = [name for name in table.sources if names.get(name) in board.systems]
     items = [item for item in board.items if item in set(table.items)]
     if not sources or not items:
         yield row("tau", n=len(sources), n_items=len(items), reason="no argument that the panel ranked")
         return
-    at = [board.items.index(item) for item in items]
-    part = table.of(sources)
     columns = [table.items.index(item) for item in items]
+    on_board = np.ix_(
+        [board.systems.index(names[name]) for name in sources], [board.items.index(item) for item in items]
+    )
     # Rank 1 is the best of a panel, and a high score of an evaluator.
-    ranks = -board.means[[board.systems.index(names[name]) for name in sources]][:, at]
-    orders = TwoOrders(sources, part.means[:, columns], ranks, board.groups[at])
+    orders = TwoOrders(
+        sources, table.of(sources).means[:, columns], -board.means[on_board], table.groups[columns]
+    )
     row = partial(row, n_items=len(items))
     yield from over_sources(orders, partial(row, n_groups=len(set(orders.groups.tolist()))))
     yield from within_items(orders, row)
+
+
+def _proxy_scores(table: SourceScores, row: Callable[..., ArgumentsRow]) -> Iterator[ArgumentsRow]:
+    means = table.means.mean(axis=1)
+    best = int(np.argmax(means))
+    yield row("proxy_score", value=float(means.mean()) * table.sign, n=len(means))
+    yield row("best_source", value=float(means[best]) * table.sign, candidate=table.sources[best])
 
 
 def _names_on_board(table: SourceScores, board: Board, scores: ScoreTable) -> Mapping[str, str]:
@@ -74,22 +81,32 @@ def _names_on_board(table: SourceScores, board: Board, scores: ScoreTable) -> Ma
 
 def across_evaluators(rows: Sequence[ArgumentsRow]) -> Iterator[ArgumentsRow]:
     """Whether evaluators with a higher proxy score agree more with the panel: tau over evaluators."""
-    for board in dict.fromkeys((row.benchmark, row.against or "") for row in rows):
-        figures: dict[tuple[str, str, str], dict[str, float]] = {}
-        for row in rows:
-            if (row.benchmark, row.against or "") == board and row.value is not None:
-                figures.setdefault((row.metric, row.criterion, row.rater), {})[row.figure] = row.value
-        complete = [f for f in figures.values() if {"proxy_score", "within"} <= f.keys()]
-        k = len(complete)
+    of_panels: dict[tuple[str, str], list[ArgumentsRow]] = {}
+    for row in rows:
+        if row.part == "panel":
+            of_panels.setdefault((row.benchmark, row.against or ""), []).append(row)
+    for (benchmark, panel), of_panel in of_panels.items():
+        pairs = _score_and_agreement(of_panel)
+        k, tau, reason = len(pairs), None, None
         if k < LEAST_SOURCES:
-            reason = f"{k} evaluator{'' if k == 1 else 's'} with both figures: too few to order"
-            yield run_row(board[0], "panel", "score_against_agreement", against=board[1], n=k, reason=reason)
-            continue
-        tau = stats.kendall([f["proxy_score"] for f in complete], [f["within"] for f in complete])
-        why = "one side puts all evaluators level" if tau is None else None
+            reason = f"{count(k, 'evaluator')} with both figures: too few to order"
+        else:
+            tau = stats.kendall(*zip(*pairs, strict=True))
+            reason = "one side puts all evaluators level" if tau is None else None
         yield run_row(
-            board[0], "panel", "score_against_agreement", against=board[1], value=tau, n=k, reason=why
+            benchmark, "panel", "score_against_agreement", against=panel, value=tau, n=k, reason=reason
         )
+
+
+def _score_and_agreement(rows: Sequence[ArgumentsRow]) -> list[tuple[float, float]]:
+    """The two figures of each evaluator that has both."""
+    figures: dict[tuple[str, str, str], dict[str, float]] = {}
+    for row in rows:
+        if row.value is not None:
+            figures.setdefault((row.metric, row.criterion, row.rater), {})[row.figure] = row.value
+    return [
+        (f["proxy_score"], f["within"]) for f in figures.values() if {"proxy_score", "within"} <= f.keys()
+    ]
 
 
 def lexical_rows(lineup: Lineup, words: Lineup) -> Iterator[ArgumentsRow]:

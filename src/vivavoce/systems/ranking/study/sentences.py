@@ -16,27 +16,30 @@ LEFT_OUT = {DROP: "repeat a training question", DROP_NEAR: "repeat one or begin 
 
 def sentences(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
     """Gates first, then each family's order and what it rests on, then leaks."""
-    for row in rows:
-        if row.part == "gate":
-            yield f"{gate_sentence(row)}"
-    of_families: dict[tuple[str, str, str, str], list[ArgumentsRow]] = {}
-    for row in rows:
-        if row.metric and row.figure != "answer_leak":
-            key = (row.benchmark, row.metric, row.criterion, row.rater)
-            of_families.setdefault(key, []).append(row)
+    yield from (gate_sentence(row) for row in rows if row.part == "gate")
+    of_families = _by_family(rows)
     right = {(benchmark, metric) for benchmark, metric, criterion, _ in of_families if criterion == "right"}
     for (benchmark, metric, criterion, _), family in of_families.items():
         if criterion not in BESIDE or (benchmark, metric) not in right:
             yield from _family(f"{family_label(metric, criterion)} on {benchmark}", family)
-    for row in rows:
-        if row.figure == "score_against_agreement":
-            what = f"{row.against} on {row.benchmark}: score on the task against agreement with the panel"
-            yield (
-                f"{what}: {row.reason}."
-                if row.value is None
-                else (f"{what}, over {count(row.n or 0, 'evaluator')}: tau-b {row.value:.2f}.")
-            )
+    yield from (_across(row) for row in rows if row.figure == "score_against_agreement")
     yield from _leaks(rows)
+
+
+def _by_family(rows: Sequence[ArgumentsRow]) -> dict[tuple[str, str, str, str], list[ArgumentsRow]]:
+    families: dict[tuple[str, str, str, str], list[ArgumentsRow]] = {}
+    for row in rows:
+        if row.metric and row.figure != "answer_leak":
+            families.setdefault((row.benchmark, row.metric, row.criterion, row.rater), []).append(row)
+    return families
+
+
+def _across(row: ArgumentsRow) -> str:
+    """Whether evaluators that score higher on the task agree more with a panel."""
+    what = f"{row.against} on {row.benchmark}: score on the task against agreement with the panel"
+    if row.value is None:
+        return f"{what}: {row.reason}."
+    return f"{what}, over {count(row.n or 0, 'evaluator')}: tau-b {row.value:.2f}."
 
 
 def _pick(
@@ -104,19 +107,24 @@ def _further_lines(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
     for leaked, words in LEFT_OUT.items():
         yield from _without_leaks(rows, leaked, words)
     yield from _spread(rows)
-    for row in rows:
-        if row.part == "lexical" and row.figure == "tau":
-            r = _figure(rows, "lexical", "pearson")
-            r_text = f", r {r.value:.2f}{interval_text(r)}" if r and r.value is not None else ""
-            yield f"words alone ({row.against}): {_tau(row, 'give an order with')}{r_text}."
-        if row.part == "panel" and row.figure == "tau":
-            yield f"{row.against}: {_tau(row, 'agrees with')}{_by_item(rows, row.against)}."
-        if row.part == "length" and row.figure == "within" and row.value is not None:
-            yield (
-                "inside questions the length of an argument goes with its rank by a correlation of "
-                f"{row.value:.2f}{interval_text(row)}."
-            )
+    taus = {part: [r for r in rows if (r.part, r.figure) == (part, "tau")] for part in ("lexical", "panel")}
+    yield from (_words_alone(row, rows) for row in taus["lexical"])
+    yield from (
+        f"{row.against}: {_tau(row, 'agrees with')}{_by_item(rows, row.against)}." for row in taus["panel"]
+    )
+    length = _figure(rows, "length", "within")
+    if length and length.value is not None:
+        yield (
+            "inside questions the length of an argument goes with its rank by a correlation of "
+            f"{length.value:.2f}{interval_text(length)}."
+        )
     yield from _confusion(rows)
+
+
+def _words_alone(row: ArgumentsRow, rows: Sequence[ArgumentsRow]) -> str:
+    r = _figure(rows, "lexical", "pearson")
+    r_text = f", r {r.value:.2f}{interval_text(r)}" if r and r.value is not None else ""
+    return f"words alone ({row.against}): {_tau(row, 'give an order with')}{r_text}."
 
 
 def _figure(

@@ -14,7 +14,7 @@ import polars as pl
 
 from vivavoce.core.records import Criterion, Measure
 from vivavoce.core.specs import parse, signed
-from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, resolve, with_results
+from vivavoce.studies.score_table import FILLED, ITEM, ScoreTable, by_answer, resolve, with_results
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -189,34 +189,20 @@ def _table(benchmark: str, family: Family, part: pl.DataFrame) -> SourceScores:
     items = list(part.select("item", "variant", "group").unique().sort("item", "variant").iter_rows())
     roles = _roles(part, len(items))
     sources = sorted(roles)
-    source_at = {name: n for n, name in enumerate(sources)}
-    item_at = {(item, variant): n for n, (item, variant, _) in enumerate(items)}
-    shape = len(sources), len(items), len(runs)
-    filled = {name: np.full(shape, np.nan) for name in ("observed", "low", "high")}
-    counted = np.zeros(shape, dtype=bool)
-    for run, (key, pass_no) in enumerate(runs):
-        of_run = part.filter((pl.col("measure_id") == key) & (pl.col("pass_no") == pass_no))
-        for row in resolve(of_run, family.criterion).iter_rows(named=True):
-            if row["candidate"] not in source_at:
-                continue
-            cell = source_at[row["candidate"]], item_at[row["item"], row["variant"]], run
-            counted[cell] = row["low"] is not None and row["high"] is not None
-            for name, table in filled.items():
-                table[cell] = np.nan if row[name] is None else row[name]
-    failed = np.zeros(shape[:2], dtype=int)
-    for source, item, variant in (
-        part.filter(pl.col("status") == "failed").select("candidate", "item", "variant").iter_rows()
-    ):
-        if source in source_at:
-            failed[source_at[source], item_at[item, variant]] += 1
-    observed, low, high = filled["observed"], filled["low"], filled["high"]
+    part = part.filter(pl.col("candidate").is_in(sources))
+    cells = _Cells(
+        {name: n for n, name in enumerate(sources)},
+        {(item, variant): n for n, (item, variant, _) in enumerate(items)},
+    )
+    by_run = [
+        cells.values(resolve(part.filter(measure_id=key, pass_no=pass_no), family.criterion))
+        for key, pass_no in runs
+    ]
+    observed, low, high, counted = np.stack(by_run, axis=-1)
     if family.criterion.direction == "lower":
         observed, low, high = -observed, -high, -low
-    # A mean over one failed and one sound repeat is observed, and not all of what was asked.
     silence = part.filter(pl.col("status").is_in(["unanswered", "unreadable"]))
-    silent = dict(
-        silence.group_by("candidate").agg(pl.struct(*ITEM).n_unique()).sort("candidate").iter_rows()
-    )
+    silent = dict(silence.group_by("candidate").agg(pl.struct(*ITEM).n_unique()).iter_rows())
     return SourceScores(
         family=family,
         benchmark=benchmark,
@@ -228,10 +214,40 @@ def _table(benchmark: str, family: Family, part: pl.DataFrame) -> SourceScores:
         values=observed,
         low=low,
         high=high,
-        counted=counted,
-        failed=failed,
+        counted=counted > 0,
+        failed=cells.failed(part),
         silent={name: silent.get(name, 0) for name in sources},
     )
+
+
+class _Cells(NamedTuple):
+    """Where each source and item stands in a table."""
+
+    source_at: Mapping[str, int]
+    item_at: Mapping[tuple[str, str], int]
+
+    def values(self, resolved: pl.DataFrame) -> Floats:
+        """What a run observed, with failed scores at both limits, and 1 where these exist.
+
+        The result is 4 x sources x items, with NaN for what is not there and 0 in the last for no limits.
+        """
+        tables = np.full((4, len(self.source_at), len(self.item_at)), np.nan)
+        tables[3] = 0
+        for row in resolved.iter_rows(named=True):
+            cell = self.source_at[row["candidate"]], self.item_at[row["item"], row["variant"]]
+            filled = [row[name] for name in FILLED]
+            # A limit is NaN where a failed score has no bound, which is not the same as no limit at all.
+            tables[:, *cell] = [*(np.nan if x is None else x for x in filled), None not in filled[1:]]
+        return tables
+
+    def failed(self, part: pl.DataFrame) -> np.ndarray[Any, Any]:
+        """How many scores of each source failed on each item."""
+        # A mean over one failed and one sound repeat is observed, and not all of what was asked.
+        counts = np.zeros((len(self.source_at), len(self.item_at)), dtype=int)
+        failed = part.filter(pl.col("status") == "failed").select("candidate", "item", "variant")
+        for source, item, variant in failed.iter_rows():
+            counts[self.source_at[source], self.item_at[item, variant]] += 1
+        return counts
 
 
 def _roles(part: pl.DataFrame, n_items: int) -> dict[str, str]:

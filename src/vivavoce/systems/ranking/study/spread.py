@@ -6,7 +6,7 @@ one-way analysis of variance (Henderson's method I, `stats.item_variance`), over
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -27,36 +27,30 @@ def spread_rows(table: SourceScores) -> Iterator[ArgumentsRow]:
         why = f"one {run}: nothing to hold it against" if table.items else "no question in common"
         yield family_row(table, "spread", "between_runs", reason=why)
         return
-    raters = np.array([key for key, _ in table.runs])
-    for at, name in enumerate(table.sources):
-        means = table.values[at].mean(axis=0) * table.sign
-        parts = stats.item_variance(means, raters)
-        shared: dict[str, Any] = {"candidate": name, "role": table.roles[name]}
-        between, absent = parts.s2_item, None
-        if table.n_raters < 2:
-            absent = f"one {mixture}: nothing to hold it against"
-        elif parts.s2_within is None:
-            absent = f"one {run} of each {mixture}: the two cannot be told apart"
-        yield family_row(
-            table,
-            "spread",
-            "between_mixtures",
-            value=None if absent or between is None else math.sqrt(between.value),
-            raw=None if absent or between is None else between.raw,
-            ddof=1,
-            reason=absent,
-            **shared,
-        )
-        lone = None if parts.s2_within is not None else f"one {run} of each {mixture}"
-        yield family_row(
-            table,
-            "spread",
-            "between_runs",
-            value=None if parts.s2_within is None else math.sqrt(parts.s2_within),
-            ddof=table.n_raters,
-            reason=lone,
-            **shared,
-        )
-        for ddof in (1, 0):
-            deviation = float(np.std(means, ddof=ddof))
-            yield family_row(table, "spread", "of_all_runs", value=deviation, ddof=ddof, **shared)
+    for name in table.sources:
+        yield from _of_source(table, name, mixture, run)
+
+
+def _of_source(table: SourceScores, name: str, mixture: str, run: str) -> Iterator[ArgumentsRow]:
+    alone = lone = None
+    if table.n_raters < 2:
+        alone = f"one {mixture}: nothing to hold it against"
+    elif len(table.runs) == table.n_raters:
+        alone = f"one {run} of each {mixture}: the two cannot be told apart"
+    row = partial(family_row, table, "spread", candidate=name, role=table.roles[name])
+    means = table.values[table.sources.index(name)].mean(axis=0) * table.sign
+    parts = stats.item_variance(means, np.array([key for key, _ in table.runs]))
+    yield row("between_mixtures", ddof=1, reason=alone, **_between(parts, alone))
+    within = None if parts.s2_within is None else math.sqrt(parts.s2_within)
+    if within is None:
+        lone = f"one {run} of each {mixture}"
+    yield row("between_runs", value=within, ddof=table.n_raters, reason=lone)
+    for ddof in (1, 0):
+        yield row("of_all_runs", value=float(np.std(means, ddof=ddof)), ddof=ddof)
+
+
+def _between(parts: stats.ItemVariance, alone: str | None) -> dict[str, float | None]:
+    """The deviation between mixtures, and the component before it is cut at zero."""
+    if alone or parts.s2_item is None:
+        return {"value": None, "raw": None}
+    return {"value": math.sqrt(parts.s2_item.value), "raw": parts.s2_item.raw}
