@@ -4,7 +4,7 @@ De la Iglesia and others, Ranking over Scoring (COLING 2025), sections 3 and 4. 
 ceilings (explanations by people) are ranked with them, floors (controls) beside them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -146,12 +146,13 @@ def _lexical(lineup: Lineup, by_family: Mapping[Family, list[Lineup]]) -> list[L
     ]
 
 
-def _words_alone(family: Family, among: Iterable[Family]) -> list[Family]:
+def _words_alone(family: Family, among: Collection[Family]) -> list[Family]:
     """The lexical criterion of the evaluator, or else the metric `lexical`; none for these two themselves."""
     criterion = family.criterion.criterion
     if family.name == "lexical" or criterion.startswith("lexical_"):
         return []
-    named = {(f.metric, f.criterion.criterion): f for f in among}
-    if beside_it := named.get((family.metric, f"lexical_{criterion}")):
-        return [beside_it]
-    return [f for (_, other), f in named.items() if f.name == "lexical" and other == criterion]
+    beside_it = (family.metric, f"lexical_{criterion}")
+    families_of_words = [f for f in among if (f.metric, f.criterion.criterion) == beside_it]
+    return families_of_words or [
+        f for f in among if f.name == "lexical" and f.criterion.criterion == criterion
+    ]

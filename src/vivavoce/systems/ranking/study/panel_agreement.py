@@ -37,7 +37,7 @@ def panel_rows(lineup: Lineup, board: Board, scores: ScoreTable) -> Iterator[Arg
         yield from _proxy_scores(table, row)
     names = _names_on_board(table, board, scores)
     sources = [name for name in table.sources if names.get(name) in board.systems]
-    items = [item for item in board.items if item in set(table.items)]
+    items = sorted(set(board.items) & set(table.items))
     if not sources or not items:
         yield row("tau", n=len(sources), n_items=len(items), reason="no argument that the panel ranked")
         return
