@@ -1,0 +1,120 @@
+"""The card on control cases from end to end: recorded answers, their controls, rules, a judge, the page."""
+
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser
+from tests.judging.fake_judge import FakeJudge, Sent, serve
+from tests.report import looking
+
+from vivavoce.core.records import Finding
+from vivavoce.pipeline.run import Run, open_run
+
+CANDIDATES = ("Claude 3.5 Sonnet", "Llama 3.2-1B-Instruct")
+MAP = {"item": "question_id", "candidate": "model", "repeat": "iteration", "text": "answer"}
+CASES = 14
+JUDGE = "judge(model=fake/j1, rubric=medgpt)"
+
+
+class Examined(NamedTuple):
+    """A run with its controls, what was made, what was found, and the page."""
+
+    run: Run
+    made: Finding
+    card: Finding
+    page: Path
+
+
+def length(sent: Sent) -> list[float]:
+    """A mark from 1 to 5 by nothing but length."""
+    return [float(min(5, 1 + len(answer) // 400)) for answer in sent.answers]
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterator[Examined]:
+    folder = tmp_path_factory.mktemp("controls")
+    judge = FakeJudge(worth=length)
+    end = serve(judge)
+    providers = folder / "providers.yaml"
+    providers.write_text(json.dumps({"fake": {"base_url": judge.base_url, "attempts": 1}}))
+    run = open_run(folder / "run.viva")
+    run.import_answers(
+        answers(folder, hivmedqa), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
+    )
+    made = run.vary("control(kind=all)")
+    run.score("rouge(n=L)", "token_f1", "cliniqlink", "conflict", JUDGE, providers=providers)
+    (card,) = run.study("controls(margin=0.02, margins=['judge:0.5'])").values()
+    yield Examined(run, made, card, run.report())
+    end()
+
+
+def answers(folder: Path, hivmedqa: Path) -> Path:
+    """The first recorded answer of two candidates to the first question of each of a few cases."""
+    cases: dict[str, str] = {}
+    for line in (hivmedqa / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        if question["paper_subset"]:
+            cases.setdefault(question["id"].rstrip("abcdefgh"), question["id"])
+    chosen = set(list(cases.values())[:CASES])
+    kept = []
+    for line in (hivmedqa / "responses.jsonl").read_text(encoding="utf-8").splitlines():
+        answer = json.loads(line)
+        if answer["model"] in CANDIDATES and answer["iteration"] == 1 and answer["question_id"] in chosen:
+            kept.append(line)
+    path = folder / "answers.jsonl"
+    path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+    return path
+
+
+def verdicts(examined: Examined, metric: str, criterion: str | None = None) -> dict[str, Any]:
+    return {
+        row["control"]: row["verdict"]
+        for row in examined.card.rows
+        if row["metric"].startswith(metric) and criterion in (None, row["criterion"])
+    }
+
+
+def test_what_cannot_be_made_is_left_out_with_its_reason(examined: Examined) -> None:
+    made = {row["what"]: row for row in examined.made.rows}
+    passages = made["control:passages"]
+    assert (0, 2 * CASES) == (passages["made"], passages["skipped"])
+    assert {"it takes a folder of documents: give source=DIR": 2 * CASES} == passages["reasons"]
+    assert (2 * CASES, 5 * 2 * CASES) == (made["control:padded"]["made"], made["control:noise"]["made"])
+    # A kind without a control is on no card.
+    assert {"passages", "label_text_right"}.isdisjoint(row["control"] for row in examined.card.rows)
+
+
+@pytest.mark.parametrize("criterion", ["comprehension", "reasoning", "knowledge_recall", "harm"])
+def test_a_judge_that_likes_length_is_fooled_by_padding(examined: Examined, criterion: str) -> None:
+    by_kind = verdicts(examined, "judge", criterion)
+    assert ("fooled", "fooled", "not_fooled") == tuple(by_kind[k] for k in ("padded", "all", "none"))
+    assert {"padded", "all"} == {kind for kind, verdict in by_kind.items() if verdict == "fooled"}
+
+
+@pytest.mark.parametrize("metric", ["rouge", "token_f1"])
+def test_a_rule_that_padding_costs_is_not_fooled_by_it(examined: Examined, metric: str) -> None:
+    by_kind = verdicts(examined, metric)
+    # A claim turned is one word of a hundred: overlap does not see it.
+    assert ("not_fooled", "fooled") == (by_kind["padded"], by_kind["negated"])
+
+
+def test_a_metric_of_other_formats_is_on_no_card(examined: Examined) -> None:
+    assert {} == verdicts(examined, "cliniqlink")
+    assert {"not_shown"} == set(verdicts(examined, "conflict").values())
+
+
+def test_the_page_says_who_is_fooled_by_what(examined: Examined) -> None:
+    page = html.unescape(examined.page.read_text(encoding="utf-8"))
+    assert "judge: comprehension on hivmedqa is fooled by padded (control less real text " in page
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_page_has_no_sideways_scroll(browser: Browser, examined: Examined, width: int) -> None:
+    with looking.opened(browser, examined.page, viewport={"width": width, "height": 900}) as page:
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+        assert width >= page.evaluate("document.documentElement.scrollWidth")
+        assert page.get_by_role("heading", name="Control cases", exact=True).is_visible()
