@@ -20,6 +20,7 @@ JOINER = " ** "
 _FILES = {"train": "train.json", "dev": "dev.json", "test": "Gold_test.json"}
 _TRIALS = "CT json"
 _OPTIONS = ("entailment", "contradiction")
+_SECTIONS = ("Intervention", "Eligibility", "Results", "Adverse Events")
 _TRIAL_ID = re.compile(r"NCT\d{1,12}")
 
 
@@ -127,7 +128,10 @@ def _name(split: str) -> str:
 
 
 def _section(line: SourceLine, record: Mapping[str, Any]) -> tuple[str, ...]:
-    section = SourceLine(line.file, line.number, record).texts(line.text("Section_id"))
+    name = line.text("Section_id")
+    if name not in _SECTIONS:
+        raise line.fault("Section_id names no section of a trial")
+    section = SourceLine(line.file, line.number, record).texts(name)
     if not any(text.strip() for text in section):
         raise line.fault("the section of its trial is empty")
     return section
