@@ -15,9 +15,9 @@ from vivavoce.report.section import Section, about_of, section_of
 from vivavoce.report.sections.findings import sections
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_section.py"
-ORDER = ["overall", "ranking", "correlation", "consistency", "resilience", "calibration", "agreement", "gaps",
-         "examiners", "controls", "facts", "audit", "rubrics", "panel", "contamination", "positions",
-         "size"]  # fmt: skip
+ORDER = ["overall", "ranking", "arguments", "correlation", "consistency", "resilience", "calibration",
+         "agreement", "gaps", "examiners", "controls", "facts", "audit", "rubrics", "panel",
+         "contamination", "positions", "size"]  # fmt: skip
 """The studies of a report, from its top."""
 
 

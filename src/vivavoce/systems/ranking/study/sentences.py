@@ -115,7 +115,7 @@ def _further_lines(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
     length = _figure(rows, "length", "within")
     if length and length.value is not None:
         yield (
-            "inside questions the length of an argument goes with its rank by a correlation of "
+            "inside questions the rank correlation of an argument's length with its score is "
             f"{length.value:.2f}{interval_text(length)}."
         )
     yield from _confusion(rows)

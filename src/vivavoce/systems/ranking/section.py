@@ -1,0 +1,128 @@
+"""Arguments on the page: means, ranks and mean ranks; spread over training, leaks and examples in a table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vivavoce.core.registry import section
+from vivavoce.report import charts
+from vivavoce.report.charts.svg import Figure, figure
+from vivavoce.report.data import Rows, by_board
+from vivavoce.report.format import interval
+from vivavoce.report.section import Section
+from vivavoce.systems.ranking.study.ranks import ARGUMENTS, EVERYTHING
+from vivavoce.systems.ranking.study.rows import KEEP
+from vivavoce.systems.ranking.study.sentences import BESIDE
+from vivavoce.systems.ranking.study.source_scores import family_label
+
+SPREADS = {"between_mixtures": "sd between mixtures", "between_runs": "sd between runs"}
+RANKS = ("rank_of_mean", "mean_run_rank", "mean_instance_rank")
+
+
+@section("arguments")
+class ArgumentsSection(Section):
+    """Which source writes the arguments that help most."""
+
+    heading = "Arguments ranked by what they do for the task"
+    methods = (
+        "Sources of arguments were ranked by the mean score over items and training runs (with the ranks "
+        "that paired tests leave open, Holm over all pairs), by the mean rank over runs and over items; "
+        "cases were the blocks of Friedman's test. Standard deviations between mixtures and between runs "
+        "are nested variance components."
+    )
+    order = 25
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """By family: means with intervals, ranks and mean ranks."""
+        for board, on_board in by_board([row for row in rows if row["metric"]]).items():
+            if board.criterion in BESIDE:
+                continue
+            title = f"{family_label(board.metric, board.criterion)} on {board.benchmark}"
+            among = EVERYTHING if any(row["among"] == EVERYTHING for row in on_board) else ARGUMENTS
+            sources = _sources(on_board, among)
+            if not sources:
+                continue
+            yield figure(title, charts.forest(sources), "arguments", title)
+            yield figure(title, charts.rank_ranges(sources), "argument-ranks", title)
+            yield figure(title, charts.critical_difference(sources), "argument-mean-ranks", title)
+
+    def table(self, rows: Rows) -> Rows:
+        """Sources with their means, three ranks and both spreads; then leaked items and examples."""
+        means = [
+            row for row in rows if (row["part"], row["figure"], row["leaked"]) == ("ranks", "mean", KEEP)
+        ]
+        return [*(_source_line(row, rows) for row in means), *_item_lines(rows)]
+
+
+def _source_line(mean: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+    """A source by one family: its mean, its three ranks and both standard deviations."""
+    of_source = [r for r in rows if _family(r) == _family(mean) and r["candidate"] == mean["candidate"]]
+    ranks = {r["figure"]: r["value"] for r in of_source if _lineup(r) == _lineup(mean)}
+    spread = {r["figure"]: r["value"] for r in of_source}
+    return {
+        "by": f"{family_label(mean['metric'], mean['criterion'])} on {mean['benchmark']}",
+        "among": mean["among"],
+        "source": mean["candidate"],
+        "role": mean["role"],
+        "item": None,
+        "mean": mean["value"],
+        "95 % interval": None if mean["low"] is None else interval(mean["low"], mean["high"]),
+        **{name.replace("_", " "): ranks.get(name) for name in RANKS},
+        **{words: spread.get(name) for name, words in SPREADS.items()},
+        "note": mean["reason"],
+    }
+
+
+def _family(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("benchmark", "metric", "criterion", "rater"))
+
+
+def _lineup(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["among"], row["leaked"]
+
+
+def _sources(rows: Rows, among: str) -> list[dict[str, Any]]:
+    """A line per source for the charts of estimates, ranks and mean ranks; the best first."""
+    of: dict[str, dict[str, Mapping[str, Any]]] = {}
+    distance = None
+    for row in (row for row in rows if _lineup(row) == (among, KEEP)):
+        if row["candidate"]:
+            of.setdefault(row["candidate"], {})[row["figure"]] = row
+        elif row["figure"] == "critical_difference":
+            distance = row["value"]
+    lines = [_line(f, distance) for f in of.values() if {"mean", "rank_of_mean"} <= f.keys()]
+    return sorted(lines, key=lambda line: (line["rank"], line["candidate"]))
+
+
+def _line(figures: Mapping[str, Mapping[str, Any]], distance: float | None) -> dict[str, Any]:
+    mean, rank = figures["mean"], figures["rank_of_mean"]
+    case_rank = figures.get("mean_case_rank")
+    name = mean["candidate"]
+    return {
+        "candidate": name if mean["role"] == "candidate" else f"{name} ({mean['role']})",
+        "value": mean["value"],
+        "low": mean["low"],
+        "high": mean["high"],
+        "coefficient": "mean",
+        "rank": rank["value"],
+        "rank_low": None if rank["low"] is None else int(rank["low"]),
+        "rank_high": None if rank["high"] is None else int(rank["high"]),
+        "mean_rank": case_rank["value"] if case_rank else None,
+        "critical_difference": distance,
+        "reason": rank["reason"],
+    }
+
+
+def _item_lines(rows: Rows) -> Iterator[dict[str, Any]]:
+    """Leaked items with what leaks, and the items on which arguments differ most."""
+    for row in rows:
+        if row["part"] in ("leaks", "examples") and row["item"]:
+            by = f"{family_label(row['metric'], row['criterion'])} on " if row["metric"] else ""
+            yield {
+                "by": f"{by}{row['benchmark']}",
+                "among": "leaked item" if row["part"] == "leaks" else "example",
+                "source": row["candidate"],
+                "role": row["role"],
+                "item": row["item"],
+                "mean": row["value"],
+                "note": row["text"],
+            }
