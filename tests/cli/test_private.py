@@ -13,6 +13,7 @@ import pytest
 import typer
 from tests.studies.making import write_lines
 from tests.systems.cliniqlink.conftest import exam
+from tests.systems.ranking import argument_files
 
 from vivavoce import cli
 from vivavoce.benchmarks import load
@@ -34,6 +35,10 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
     ("report", "--to"): ("report", "exam.viva", "--to", "out.html"),
     ("report", "--plots"): ("report", "exam.viva", "--to", "out.html", "--plots", "out/plots"),
     ("report", "--checklist"): ("report", "exam.viva", "--to", "out.html", "--checklist", "out.md"),
+    ("train", "--to"): (
+        *("train", "casimedicos(data=arguments)", "--arguments", "mixture", "--encoder", "lexical"),
+        *("--to", "out/evaluators"),
+    ),
     ("panel", "--to"): ("panel", "exam.viva", "make", "--raters", "ann", "--to", "out/packets", "--n", 5),
     ("challenge", "--to"): ("challenge", "questions", "cliniqlink(data=questions)", "--to", "out/questions"),
     ("compare", "--summary"): (
@@ -70,7 +75,7 @@ def readable(folder: Path, before: set[Path]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run of the sample, a challenge and a run of it."""
+    """A folder with a run of the sample, a challenge and a run of it, and arguments to train on."""
     folder = tmp_path_factory.mktemp("runs")
     with recorded() as answers:
         sample = open_run(folder / "exam.viva")
@@ -78,6 +83,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample.score("accuracy")
     spec = exam(folder / "questions")
     rows = [{"candidate": "A", "item": item.item, "text": "said"} for item in load(spec).items]
+    items = [argument_files.rows(task, "It is plain to see.") for task in argument_files.TASKS]
+    for split in ("train", "dev"):
+        argument_files.training(argument_files.written(folder / "arguments"), *items, split=split)
     open_run(folder / "challenge.viva").import_answers(write_lines(folder / "a.jsonl", rows), benchmark=spec)
     return folder
 

@@ -80,7 +80,7 @@ def _repeated(item: Item, words: Sequence[str]) -> Value:
     right = _option_words(item.answer[0])
     if not any(len(word) > 1 and not word[0].isdigit() for word in right):
         return Value(None, note="the right option is a number or a letter", status="set_aside")
-    options = {_option_words(text) for text in item.options} - {()}
+    options = {right, *map(_option_words, item.options)} - {()}
     counts = _standing(words, options)
     n, others = counts[right], sum(count > 0 for option, count in counts.items() if option != right)
     note = f"{n:,} x {one_line(printable(item.answer[0]), 60)}"
