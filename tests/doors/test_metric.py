@@ -42,6 +42,7 @@ PACKAGE = Path(__file__).parent / "package"
         "confidence(of=repeats)",
         "confidence(of=likelihood)",
         "exact",
+        "extract",
         "label_f1",
         "label_f1(labels=[True, False])",
         "list_f1",
