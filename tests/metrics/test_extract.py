@@ -66,11 +66,11 @@ def test_case_spaces_quotes_markers_and_repetition_are_no_difference(text):
     ],
 )
 def test_what_stands_in_no_line_as_it_is_is_no_extract(text):
-    found = values(text)
-    assert (0, None, 0, 0) == tuple(value.value for value in found.values())
+    scores = values(text)
+    assert (0, None, 0, 0) == tuple(value.value for value in scores.values())
     assert ("set_aside", "the answer holds no extract") == (
-        found["evidence_precision"].status,
-        found["evidence_precision"].note,
+        scores["evidence_precision"].status,
+        scores["evidence_precision"].note,
     )
 
 

@@ -52,14 +52,14 @@ def _values(item: Item, text: str) -> dict[str, Value]:
     gold = dict.fromkeys(piece for reference in item.references for piece in _pieces(reference))
     ordered = [line for line in lines if line in gold] + [line for line in lines if line not in gold]
     places = _Places(ordered)
-    found: dict[_Words, int | None] = {}
+    line_of: dict[_Words, int | None] = {}
     pieces = dict.fromkeys(_pieces(text))
     for piece in pieces:
         if piece in lines or _n_words(piece) >= LEAST_WORDS:
-            found[piece] = places.line_of(piece)
-    cut = {line for line in found.values() if line is not None}
+            line_of[piece] = places.line_of(piece)
+    cut = {line for line in line_of.values() if line is not None}
     return {
-        "verbatim": _verbatim(pieces, [piece for piece, line in found.items() if line is not None]),
+        "verbatim": _verbatim(pieces, [piece for piece, line in line_of.items() if line is not None]),
         **_evidence(cut, {number for number, line in enumerate(ordered) if line in gold}, gold, lines),
     }
 
@@ -135,9 +135,9 @@ class _Places:
 
     def _add(self, token: str, last: int, line: int) -> int:
         """The state of the line's words up to this one."""
-        known = self._next[last].get(token)
-        if known is not None:  # an earlier line has these words
-            return self._longest(last, token, known)
+        earlier = self._next[last].get(token)
+        if earlier is not None:  # an earlier line has these words
+            return self._longest(last, token, earlier)
         new, state = self._state({}, 0, self._length[last] + 1, line), last
         while state >= 0 and token not in self._next[state]:
             self._next[state][token] = new
