@@ -51,17 +51,20 @@ def _values(item: Item, text: str) -> dict[str, Value]:
         return _set_aside("the item has no context", *(c.criterion for c in Extract.criteria))
     gold = dict.fromkeys(piece for reference in item.references for piece in _pieces(reference))
     ordered = [line for line in lines if line in gold] + [line for line in lines if line not in gold]
-    places = _Places(ordered)
-    line_of: dict[_Words, int | None] = {}
     pieces = dict.fromkeys(_pieces(text))
-    for piece in pieces:
-        if piece in lines or _n_words(piece) >= LEAST_WORDS:
-            line_of[piece] = places.line_of(piece)
-    cut = {line for line in line_of.values() if line is not None}
+    line_of = _standing(pieces, ordered)
+    right = {number for number, line in enumerate(ordered) if line in gold}
     return {
-        "verbatim": _verbatim(pieces, [piece for piece, line in line_of.items() if line is not None]),
-        **_evidence(cut, {number for number, line in enumerate(ordered) if line in gold}, gold, lines),
+        "verbatim": _verbatim(pieces, list(line_of)),
+        **_evidence(set(line_of.values()), right, gold, lines),
     }
+
+
+def _standing(pieces: Mapping[_Words, None], lines: Sequence[_Words]) -> dict[_Words, int]:
+    """The pieces that are extracts, each with the number of its line."""
+    places, whole = _Places(lines), set(lines)
+    long = (piece for piece in pieces if piece in whole or _n_words(piece) >= LEAST_WORDS)
+    return {piece: line for piece in long if (line := places.line_of(piece)) is not None}
 
 
 def _verbatim(pieces: Mapping[_Words, None], standing: Sequence[_Words]) -> Value:
