@@ -50,7 +50,7 @@ def _values(item: Item, text: str) -> dict[str, Value]:
     if not lines:
         return _set_aside("the item has no context", *(c.criterion for c in Extract.criteria))
     gold = dict.fromkeys(piece for reference in item.references for piece in _pieces(reference))
-    ordered = [line for line in lines if line in gold] + [line for line in lines if line not in gold]
+    ordered = sorted(lines, key=lambda line: line not in gold)
     pieces = dict.fromkeys(_pieces(text))
     line_of = _standing(pieces, ordered)
     right = {number for number, line in enumerate(ordered) if line in gold}
@@ -62,8 +62,8 @@ def _values(item: Item, text: str) -> dict[str, Value]:
 
 def _standing(pieces: Mapping[_Words, None], lines: Sequence[_Words]) -> dict[_Words, int]:
     """The pieces that are extracts, each with the number of its line."""
-    places, whole = _Places(lines), set(lines)
-    long = (piece for piece in pieces if piece in whole or _n_words(piece) >= LEAST_WORDS)
+    places, whole_lines = _Places(lines), set(lines)
+    long = (piece for piece in pieces if piece in whole_lines or _n_words(piece) >= LEAST_WORDS)
     return {piece: line for piece in long if (line := places.line_of(piece)) is not None}
 
 
