@@ -30,6 +30,7 @@ ALLOWED = frozenset(
 )  # fmt: skip
 
 NAMES = {
+    "Apache": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
