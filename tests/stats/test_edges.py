@@ -238,6 +238,7 @@ NUMBERS: dict[str, dict[str, float]] = {
     "obrien_fleming_spending": {"fraction": 0.5, "alpha": 0.05},
     "mde": {"se": 0.1, "df": 41.5, "alpha": 0.05, "power": 0.8, "k": 2},
     "nemenyi_distance": {"level": 0.95, "n_systems": 5, "n_blocks": 20},
+    "proportion_margin": {"n": 10, "p": 0.5, "design_effect": 1, "level": 0.95, "population": 1000},
     "proportion_n": {"p": 0.5, "half_width": 0.05, "design_effect": 1, "level": 0.95, "population": 1000},
     "repeats_worth": {"s2_interaction": 0.1, "s2_within": 0.2, "repeats": 5},
     "sample_se": {"se": 0.1, "n": 10, "population": 100},

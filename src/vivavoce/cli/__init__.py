@@ -24,6 +24,7 @@ from vivavoce.cli.interim import interim
 from vivavoce.cli.list_ import list_
 from vivavoce.cli.merge import merge
 from vivavoce.cli.panel import panel
+from vivavoce.cli.plan_sample import plan_sample
 from vivavoce.cli.report import report
 from vivavoce.cli.reproduce import reproduce
 from vivavoce.cli.run import run
@@ -53,10 +54,10 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(reproduce, panel, merge, status, report, export, copy),
+    *(reproduce, panel, plan_sample, merge, status, report, export, copy),
 )
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"), cls=Command)(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)
 
 
 def main() -> None:

@@ -126,6 +126,7 @@ from vivavoce.stats.power import (
     variance_of_difference,
 )
 from vivavoce.stats.ppi import PredictionPowered, prediction_powered
+from vivavoce.stats.proportion_margin import proportion_margin
 from vivavoce.stats.ranking import (
     RankInterval,
     RankIntervals,
@@ -335,6 +336,7 @@ __all__ = [
     "pooled_paired",
     "pooled_swaps",
     "prediction_powered",
+    "proportion_margin",
     "proportion_n",
     "rank_intervals",
     "ranks_of_pairs",

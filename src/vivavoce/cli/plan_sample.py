@@ -1,0 +1,59 @@
+"""`viva plan-sample`: how many items to review for a margin, and the margin of a number of items."""
+
+from typing import Annotated
+
+import typer
+
+from vivavoce.cli.options import Json
+from vivavoce.cli.output import counted, print_json
+from vivavoce.core.errors import InputError
+
+
+def plan_sample(
+    margin: Annotated[
+        float | None, typer.Option(metavar="H", help="The margin wanted, such as 0.05: a share -/+ 5 points.")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="A number of items: the margin it gives.")
+    ] = None,
+    of: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Items in the whole set, if the share is to hold for that set."),
+    ] = None,
+    deff: Annotated[
+        float, typer.Option(metavar="D", help="Design effect: how much larger the variance is with cases.")
+    ] = 1.0,
+    p: Annotated[
+        float, typer.Option("--p", metavar="P", help="The share expected; 0.5 asks for most.")
+    ] = 0.5,
+    json: Json = False,
+) -> None:
+    """Say how many items a review needs for a margin at 95 %, and which margin a number of items gives.
+
+    Example: `viva plan-sample --margin 0.05 --of 5621`
+
+    Example: `viva plan-sample --n 260 --of 5621`
+    """
+    if margin is None and n is None:
+        raise InputError("say --margin (how many items?), --n (which margin?), or both.")
+    from vivavoce.stats import proportion_margin, proportion_n
+
+    rows = []
+    try:
+        if margin is not None:
+            needed = proportion_n(p, margin, population=of, design_effect=deff)
+            rows.append(("margin", margin, needed))
+        if n is not None:
+            rows.append(("n", proportion_margin(n, p, population=of, design_effect=deff), n))
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"no sample is planned: {error}.") from error
+    if json:
+        names = ("asked", "margin", "n", "of", "deff", "p", "level")
+        print_json(
+            "plan-sample", None, [dict(zip(names, (*row, of, deff, p, 0.95), strict=True)) for row in rows]
+        )
+        return
+    whole = "" if of is None else f" of {of:,}"
+    for asked, h, items in rows:
+        verb = "takes" if asked == "margin" else "is what you get from"
+        print(f"A margin of {100 * h:.2f} points at 95 % {verb} {counted(items, 'item')}{whole}.")

@@ -1,0 +1,41 @@
+"""`viva plan-sample`: the numbers come from the planner, and bad ones are one sentence."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from vivavoce.cli import app
+from vivavoce.core.errors import InputError
+
+RUN = CliRunner()
+
+
+def test_both_numbers_of_a_paper_stand_side_by_side():
+    shown = RUN.invoke(app, ["plan-sample", "--margin", "0.05", "--n", "260", "--of", "5621"]).stdout
+    assert "5.00 points at 95 % takes 360 items of 5,621." in shown
+    assert "5.94 points at 95 % is what you get from 260 items of 5,621." in shown
+
+
+def test_rows_carry_what_was_asked():
+    words = ["plan-sample", "--margin", "0.05", "--of", "5621", "--deff", "1.5", "--json"]
+    (row,) = json.loads(RUN.invoke(app, words).stdout)["rows"]
+    assert {
+        "asked": "margin",
+        "margin": 0.05,
+        "n": 523,
+        "of": 5621,
+        "deff": 1.5,
+        "p": 0.5,
+        "level": 0.95,
+    } == row
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--margin", "0"], ["--margin", "nan"], ["--n", "9", "--of", "8"], ["--n", "9", "--deff", "0"]],
+)
+def test_bad_numbers_are_one_sentence(words):
+    error = RUN.invoke(app, ["plan-sample", *words]).exception
+    assert isinstance(error, InputError)
+    assert 1 == str(error).count("\n") + 1
