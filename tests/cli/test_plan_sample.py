@@ -21,7 +21,7 @@ def test_rows_carry_what_was_asked():
     words = ["plan-sample", "--margin", "0.05", "--of", "5621", "--deff", "1.5", "--json"]
     (row,) = json.loads(RUN.invoke(app, words).stdout)["rows"]
     assert {
-        "asked": "margin",
+        "source": "margin",
         "margin": 0.05,
         "n": 523,
         "of": 5621,
@@ -33,7 +33,14 @@ def test_rows_carry_what_was_asked():
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["--margin", "0"], ["--margin", "nan"], ["--n", "9", "--of", "8"], ["--n", "9", "--deff", "0"]],
+    [
+        [],
+        ["--margin", "0"],
+        ["--margin", "1e-300"],
+        ["--margin", "nan"],
+        ["--n", "9", "--of", "8"],
+        ["--n", "9", "--deff", "0"],
+    ],
 )
 def test_bad_numbers_are_one_sentence(words):
     error = RUN.invoke(app, ["plan-sample", *words]).exception

@@ -36,6 +36,8 @@ def plan_sample(
     """
     if margin is None and n is None:
         raise InputError("say --margin (how many items?), --n (which margin?), or both.")
+    if margin is not None and not 1e-6 <= margin < 1:
+        raise InputError(f"--margin {margin:g}: a margin is a share between 0.000001 and 1, such as 0.05.")
     from vivavoce.stats import proportion_margin, proportion_n
 
     rows = []
@@ -45,15 +47,15 @@ def plan_sample(
             rows.append(("margin", margin, needed))
         if n is not None:
             rows.append(("n", proportion_margin(n, p, population=of, design_effect=deff), n))
-    except (ValueError, OverflowError) as error:
+    except (ValueError, ArithmeticError) as error:
         raise InputError(f"no sample is planned: {error}.") from error
     if json:
-        names = ("asked", "margin", "n", "of", "deff", "p", "level")
+        names = ("source", "margin", "n", "of", "deff", "p", "level")
         print_json(
             "plan-sample", None, [dict(zip(names, (*row, of, deff, p, 0.95), strict=True)) for row in rows]
         )
         return
-    whole = "" if of is None else f" of {of:,}"
-    for asked, h, items in rows:
-        verb = "takes" if asked == "margin" else "is what you get from"
-        print(f"A margin of {100 * h:.2f} points at 95 % {verb} {counted(items, 'item')}{whole}.")
+    population = "" if of is None else f" of {of:,}"
+    for source, h, items in rows:
+        verb = "takes" if source == "margin" else "is what you get from"
+        print(f"A margin of {100 * h:.2f} points at 95 % {verb} {counted(items, 'item')}{population}.")
