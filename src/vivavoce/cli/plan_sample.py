@@ -1,6 +1,6 @@
 """`viva plan-sample`: how many items to review for a margin, and the margin of a number of items."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,24 +38,28 @@ def plan_sample(
         raise InputError("say --margin (how many items?), --n (which margin?), or both.")
     if margin is not None and not 1e-6 <= margin < 1:
         raise InputError(f"--margin {margin:g}: a margin is a share between 0.000001 and 1, such as 0.05.")
+    rows = _rows(margin, n, of, deff, p)
+    if json:
+        print_json("plan-sample", None, rows)
+        return
+    population = "" if of is None else f" of {of:,}"
+    for row in rows:
+        verb = "takes" if row["source"] == "margin" else "is what you get from"
+        items = counted(row["n"], "item")
+        print(f"A margin of {100 * row['margin']:.2f} points at 95 % {verb} {items}{population}.")
+
+
+def _rows(margin: float | None, n: int | None, of: int | None, deff: float, p: float) -> list[dict[str, Any]]:
+    """One row per question: `source` names the number that was given, the other follows from it."""
     from vivavoce.stats import proportion_margin, proportion_n
 
     rows = []
     try:
         if margin is not None:
-            needed = proportion_n(p, margin, population=of, design_effect=deff)
-            rows.append(("margin", margin, needed))
+            rows.append(("margin", margin, proportion_n(p, margin, population=of, design_effect=deff)))
         if n is not None:
             rows.append(("n", proportion_margin(n, p, population=of, design_effect=deff), n))
     except (ValueError, ArithmeticError) as error:
         raise InputError(f"no sample is planned: {error}.") from error
-    if json:
-        names = ("source", "margin", "n", "of", "deff", "p", "level")
-        print_json(
-            "plan-sample", None, [dict(zip(names, (*row, of, deff, p, 0.95), strict=True)) for row in rows]
-        )
-        return
-    population = "" if of is None else f" of {of:,}"
-    for source, h, items in rows:
-        verb = "takes" if source == "margin" else "is what you get from"
-        print(f"A margin of {100 * h:.2f} points at 95 % {verb} {counted(items, 'item')}{population}.")
+    names = ("source", "margin", "n", "of", "deff", "p", "level")
+    return [dict(zip(names, (*row, of, deff, p, 0.95), strict=True)) for row in rows]
