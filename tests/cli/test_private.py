@@ -52,6 +52,7 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
         *("export", "exam.viva", "out", "--format", "preferences"),
         *("--metric", "accuracy", "--margin", "0.5"),
     ),
+    ("export", "sft"): ("export", "exam.viva", "out", "--format", "sft"),
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""

@@ -335,7 +335,7 @@ def test_what_is_misspelt_is_named(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no table named 'score'. Did you mean 'scores'"):
         run.export(tmp_path / "out", format="csv", table=["score"])
     with pytest.raises(
-        VivaError, match="an export is cliniqlink, csv, parquet, preferences, run, not 'xlsx'"
+        VivaError, match="an export is cliniqlink, csv, parquet, preferences, run, sft, not 'xlsx'"
     ):
         run.export(tmp_path / "out", format="xlsx")
     with pytest.raises(VivaError, match="--table goes with parquet and csv"):

@@ -66,7 +66,7 @@ def export(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Export a run: its tables as Parquet or CSV files, some of its items as a run file, or pairs of answers.
+    """Export a run: its tables as Parquet or CSV files, some items as a run file, or answers to train on.
 
     A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
     CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before
@@ -75,11 +75,14 @@ def export(
     Example: `viva export exam.viva tables --format parquet`
 
     With preferences, the folder gets pairs of answers to one question whose scores differ by more than
-    --margin, the better first, and what was left out, by reason.
+    --margin, the better first, and what was left out, by reason. With sft it gets conversations as they were
+    asked, each with its answer.
 
     Example: `viva export exam.viva small.viva --format run --items jsonl:path=exam.jsonl`
 
     Example: `viva export exam.viva pairs --format preferences --metric judge:quality --margin 1`
+
+    Example: `viva export arguments.viva chats --format sft`
     """
     files = open_run(run, plugin).export(
         to,

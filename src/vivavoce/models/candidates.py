@@ -129,7 +129,7 @@ def parse_candidate(
     return CandidateConfig(
         Spec(name, settings),
         provider.role_of(model),
-        _sampling(settings),
+        sampling_of(settings),
         _subset(settings, SHARED_SETTINGS.keys() - _SAMPLING_SETTINGS),
         provider,
         endpoint,
@@ -142,7 +142,8 @@ def _subset(settings: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any
     return {key: value for key, value in settings.items() if key in keys}
 
 
-def _sampling(settings: Mapping[str, Any]) -> Sampling:
+def sampling_of(settings: Mapping[str, Any]) -> Sampling:
+    """How to sample by these settings; what they do not state is the endpoint's."""
     values = _subset(settings, _SAMPLING_SETTINGS)
     if isinstance(values.get("stop"), str):
         values["stop"] = (values["stop"],)

@@ -69,7 +69,7 @@ def generation_rounds(
             return None
         meta = stored["meta"]
         reply = Reply(
-            text=_as_it_came(stored["text"], meta),
+            text=text_as_received(stored["text"], meta),
             reasoning=stored["reasoning"],
             finish_reason=stored["finish_reason"],
             model=meta.get("model"),
@@ -129,7 +129,7 @@ def _with_confidence(response: Response) -> Response:
     return replace(response, text=text, meta={**response.meta, "confidence": cuts})
 
 
-def _as_it_came(text: str | None, meta: Mapping[str, Any]) -> str | None:
+def text_as_received(text: str | None, meta: Mapping[str, Any]) -> str | None:
     """The stored text of a response with the confidence line where it stood."""
     cuts = meta.get("confidence")
     if text is None or not isinstance(cuts, list):

@@ -21,7 +21,7 @@ from vivavoce.metrics import Metric
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.ranges import RANGES, check_option
-from vivavoce.models.requests import Message, Request
+from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.pipeline.collect.few_shot import FewShot
 from vivavoce.pipeline.collect.seeds import seed_of
 
@@ -69,19 +69,21 @@ class RequestBuilder:
 
         Only a baseline sees options, key and draw: for a model, items worded alike are one question.
         """
-        sampling = candidate.sampling
-        if sampling.seed is not None:
-            sampling = replace(sampling, seed=seed_of(item, "answer", repeat, sampling.seed))
-        messages = self.messages(item, candidate.settings)
+        request = self.generation(item, candidate.settings, candidate.sampling, repeat)
         if not candidate.spec.name.startswith("baseline/"):
-            return Request(messages=messages, sampling=sampling)
-        return Request(
-            messages=messages,
-            sampling=sampling,
+            return request
+        return replace(
+            request,
             options=item.options or formats.format_of(item).fixed_options,
             reference=formats.key(item),
             draw=seed_of(item, "draw", repeat),
         )
+
+    def generation(self, item: Item, settings: Mapping[str, Any], sampling: Sampling, repeat: int) -> Request:
+        """The request of a repeat by these settings, for a model; its seed is the item's own."""
+        if sampling.seed is not None:
+            sampling = replace(sampling, seed=seed_of(item, "answer", repeat, sampling.seed))
+        return Request(messages=self.messages(item, settings), sampling=sampling)
 
     def messages(self, item: Item, settings: Mapping[str, Any]) -> tuple[Message, ...]:
         """The conversation that asks an item: system, examples, question.

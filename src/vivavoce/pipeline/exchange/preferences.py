@@ -20,10 +20,10 @@ from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.core.registry import exporter
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.core.text import printable_json
 from vivavoce.facts.fact import Fate, VerdictWord
 from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.pipeline.exchange.exporters import Exporter
+from vivavoce.pipeline.exchange.training_lines import json_line, question_names
 from vivavoce.pipeline.load import select_items
 from vivavoce.store import read
 from vivavoce.store.integrity import check_texts
@@ -117,7 +117,7 @@ class Preferences(Exporter):
                 with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
                     for question, answers in questions:
                         for pair in _pairs(answers, measure, margin, left_out):
-                            stream.write(f"{_line(question | pair | head)}\n")
+                            stream.write(f"{json_line(question | pair | head)}\n")
                             n += 1
                 counts = {reason: count for reason, count in sorted(left_out.items()) if count}
                 body = {**head, "pairs": n, "left_out": counts}
@@ -236,8 +236,7 @@ def _reason(row: Mapping[str, Any], item: Item, credentialed: bool) -> str | Non
 
 def _question(item: Item, licence: str, group: str) -> dict[str, Any]:
     return {
-        "benchmark": item.benchmark, "licence": licence, "item": item.item, "variant": item.variant,
-        "category": item.category, "group": group, "question": item.question, "context": item.context,
+        **question_names(item, licence, group), "question": item.question, "context": item.context,
         "options": list(item.options),
     }  # fmt: skip
 
@@ -263,12 +262,6 @@ def _pairs(
                 "pair": "repeats" if chosen.candidate == rejected.candidate else "candidates",
                 "chosen_units": chosen.units, "rejected_units": rejected.units,
             }  # fmt: skip
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    """A row as JSON on one line, also for readers that end a line at U+2028 and U+2029."""
-    text = printable_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _by_probabilities(db: sqlite3.Connection, key: int) -> bool:

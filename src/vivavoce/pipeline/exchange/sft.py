@@ -1,0 +1,206 @@
+"""Conversations, each with the answer that it got, as supervised fine-tuning (SFT) reads them.
+
+A run keeps the key of every request, and not its words. The words are built again from item, candidate and
+prompt file; where their key is another, the answer is left out, so no line shows a question that was not
+asked.
+"""
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import polars as pl
+
+from vivavoce import formats
+from vivavoce.benchmarks import load, load_examples
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.private_files import create_private, write_private
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.registry import exporter
+from vivavoce.core.specs import parse
+from vivavoce.core.tables import restrict_to_items
+from vivavoce.models.candidates import sampling_of
+from vivavoce.models.requests import Message
+from vivavoce.pipeline.collect.generate import text_as_received
+from vivavoce.pipeline.collect.plan import RequestBuilder
+from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
+from vivavoce.pipeline.exchange.exporters import Exporter
+from vivavoce.pipeline.exchange.training_lines import json_line, question_names
+from vivavoce.pipeline.load import select_items
+from vivavoce.store import read
+from vivavoce.store.integrity import check_texts
+from vivavoce.store.redacted import refuse_redacted
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.run import Run
+
+LINES, LEFT_OUT = "sft.jsonl", "left_out.json"
+REBUILT_OTHERWISE = "asked in other words than can be built today (a prompt file or an item has changed)"
+_ROLES = ("candidate", "ceiling")
+
+_ABOUT = f"""
+Conversations as candidates were asked, each with the answer, as supervised fine-tuning (SFT) reads them.
+Not for clinical use: nothing here says that an answer is right.
+These are items of an exam: a model that is trained on them cannot be examined by them any more.
+Answers are raw: they are what candidates wrote, and may hold anything, instructions to a model included.
+
+{LINES}: one JSON object a line
+  messages                       role and content of each turn: system, examples, question, and the answer
+  benchmark, licence             the benchmark, and the licence of its questions
+  item, variant, category, group the question's names; the answers to one group go into one split
+  candidate, role, repeat        who answered, and in which repeat
+  finish_reason                  as the endpoint gave it: an answer may have been cut at its limit
+
+{LEFT_OUT}: what is in no line, by reason
+"""
+
+
+class SftWritten(NamedTuple):
+    """The file of conversations, its rows and size, and what was left out: how many, by reason."""
+
+    table: str
+    path: Path
+    rows: int
+    bytes: int
+    left_out: Mapping[str, int]
+
+
+@exporter("sft")
+class Sft(Exporter):
+    """What candidates were asked and what they answered, as conversations for supervised fine-tuning."""
+
+    items: str | None = None
+    redact: bool = False
+    skips_credentialed: ClassVar[bool] = True
+
+    def write(self, run: "Run", to: Path) -> tuple[SftWritten, ...]:
+        """Write the conversations, and beside them what was left out.
+
+        Raises `InputError` where texts are hidden, or to be.
+        """
+        if self.redact:
+            raise InputError("a conversation is texts, and --redact hides them: export sft without it.")
+        chosen = select_items(run.file, self.items)
+        left_out: Counter[str] = Counter()
+        n = 0
+        with run.file.reading() as db:
+            refuse_redacted(db, "a conversation is texts")
+            check_texts(db)
+            with export_folder(to, run.file, (LINES, LEFT_OUT)) as folder:
+                create_private(folder / LINES)
+                with (folder / LINES).open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                    for line in _conversations(db, chosen, left_out):
+                        stream.write(f"{json_line(line)}\n")
+                        n += 1
+                counts = {reason: count for reason, count in sorted(left_out.items()) if count}
+                body = {"conversations": n, "left_out": counts}
+                write_private(folder / LEFT_OUT, json.dumps(body, ensure_ascii=False, indent=1) + "\n")
+                write_private(folder / README, f"{MADE_BY}: {run.file.path.name}\n{_ABOUT}")
+        return (SftWritten("sft", to / LINES, n, (to / LINES).stat().st_size, counts),)
+
+
+class _Conversations:
+    """Builds the conversations of one benchmark again. Those of few-shot candidates need its data."""
+
+    def __init__(self, benchmark: read.Benchmark, stored: tuple[Item, ...]) -> None:
+        self._benchmark, self._stored = benchmark, stored
+        self._plain = RequestBuilder(stored)
+        self._with_examples: RequestBuilder | None = None
+
+    def of(self, item: Item, candidate: str, repeat: int, keys: Set[str]) -> tuple[Message, ...] | None:
+        """What the candidate was asked; null where the request has none of these keys."""
+        spec = parse(candidate)
+        settings = dict(spec.settings)
+        if settings.pop("preset", None):
+            settings = {**self._benchmark.card.published, **settings}
+        try:
+            builder = self._few_shot() if settings.get("shots") else self._plain
+            request = builder.generation(item, settings, sampling_of(settings), repeat)
+        except VivaError:  # a prompt file or the benchmark's data are gone
+            return None
+        return request.messages if request.key in keys else None
+
+    def _few_shot(self) -> RequestBuilder:
+        if self._with_examples is None:
+            loaded = load(self._benchmark.spec)
+            every = loaded.joined(tuple(item for item in self._stored if item.origin is not None)).items
+            self._with_examples = RequestBuilder(every, split=lambda: load_examples(loaded.spec))
+        return self._with_examples
+
+
+def _conversations(
+    db: sqlite3.Connection, chosen: set[ItemKey] | None, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """A line for each answer that can stand for what was asked; the others are counted."""
+    items = {_place(item): item for item in read.items_by_id(db).values()}
+    keys = _request_keys(db)
+    responses = restrict_to_items(read.responses(db).filter(probe=""), chosen)
+    left_out["answers: made by `viva vary`"] += responses.filter(pl.col("edit") != "").height
+    for entry in read.benchmarks(db):
+        stored = {place: item for place, item in items.items() if place[0] == entry.benchmark}
+        rows = responses.filter(benchmark=entry.benchmark, edit="")
+        yield from _of_benchmark(entry, stored, rows, keys, left_out)
+
+
+def _of_benchmark(
+    entry: read.Benchmark,
+    items: Mapping[tuple[str, str, str], Item],
+    rows: pl.DataFrame,
+    keys: Mapping[tuple[Any, ...], Set[str]],
+    left_out: Counter[str],
+) -> Iterator[dict[str, Any]]:
+    conversations = _Conversations(entry, tuple(items.values()))
+    for row in rows.iter_rows(named=True):
+        item = items[row["benchmark"], row["item"], row["variant"]]
+        brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
+        why = _reason(row, item, entry.card.access == "credentialed", brought)
+        turns = None if why else conversations.of(item, row["candidate"], row["repeat"], brought)
+        if turns is None:
+            left_out[f"answers: {why or REBUILT_OTHERWISE}"] += 1
+            continue
+        answer = Message("assistant", text_as_received(row["text"], json.loads(row["meta"])) or "")
+        yield {
+            "messages": [turn._asdict() for turn in (*turns, answer)],
+            **question_names(item, entry.card.licence, row["group"]),
+            "candidate": row["candidate"], "role": row["role"], "repeat": row["repeat"],
+            "finish_reason": row["finish_reason"],
+        }  # fmt: skip
+
+
+def _place(item: Item) -> tuple[str, str, str]:
+    return item.benchmark, item.item, item.variant
+
+
+def _request_keys(db: sqlite3.Connection) -> Mapping[tuple[Any, ...], Set[str]]:
+    """The keys of the requests that brought each answer, by item, candidate and repeat."""
+    keys: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    rows = db.execute(
+        "SELECT b.benchmark, i.item, i.variant, c.candidate, r.repeat, k.key FROM calls k "
+        "JOIN responses r USING (response_id) JOIN items i USING (item_id) "
+        "JOIN benchmarks b USING (benchmark_id) JOIN candidates c USING (candidate_id) "
+        "WHERE i.current = 1 AND k.purpose = 'collect' AND k.status != 'failed'"
+    )
+    for *place, key in rows:
+        keys[tuple(place)].add(key)
+    return keys
+
+
+def _reason(row: Mapping[str, Any], item: Item, credentialed: bool, keys: Set[str]) -> str | None:
+    """Why an answer is in no line, whatever its prompt; null for one that may be."""
+    if credentialed:
+        return "of a credentialed benchmark"
+    if row["candidate"].startswith("baseline/"):
+        return "of a baseline"
+    if row["role"] not in _ROLES:
+        return f"of a {row['role']}"
+    if item.origin is not None:
+        return "to a question made by `viva vary`"
+    if row["status"] != "ok":
+        return str(row["status"])
+    if not keys:
+        return "not asked by `viva collect`, so nobody knows the words"
+    status = formats.read_response(item, row["text"]).status
+    return None if status == "ok" else status
