@@ -10,6 +10,7 @@ LAYERS = [
     {"__main__", "testing"},
     {"systems", "contrib"},
     {"cli"},
+    {"web"},
     {"pipeline"},
     {"notebook"},
     {"report", "people"},

@@ -1,0 +1,1 @@
+"""Pages over one run file, rendered on this machine: for raters, the organiser and the owner of a run."""
