@@ -35,7 +35,25 @@ def mixture(tmp_path_factory) -> Path:
 
 
 def spec(folder: Path, settings: str = "") -> str:
-    return f"trained(weights='{folder}'{settings})"
+    return f"trained(weights='{folder}', elsewhere=allow{settings})"
+
+
+def test_an_evaluator_of_another_benchmark_is_refused(mixture: Path, tmp_path: Path):
+    run = exam(tmp_path)
+    with pytest.raises(
+        MetricError, match="run-1 was trained for tiny, and items of tasks may be another task"
+    ):
+        run.score(f"trained(weights='{mixture}')")
+    run.score(spec(mixture))
+
+
+def test_weights_that_a_later_pass_needs_are_looked_at_before_anything_is_scored(
+    mixture: Path, tmp_path: Path
+):
+    broken = shutil.copytree(mixture, tmp_path / "broken")
+    (broken / "run-2" / "head.safetensors").write_bytes(b"cut")
+    with pytest.raises(InputError, match=r"run-2.head.safetensors was changed or cut"):
+        exam(tmp_path).score(spec(broken))
 
 
 def argued(text: str, question: str, options: tuple[str, ...], answer: str, item: str = "q") -> Row:

@@ -82,7 +82,7 @@ def load_evaluator(folder: Path, device: str | None = None, dtype: str = "auto")
 @cache
 def _loaded(folder: Path, device: str | None, dtype: str, _: str) -> TrainedEvaluator:
     about = read_about(folder)
-    _check_weights(folder)
+    check_weights(folder)
     try:
         import torch
         from safetensors.torch import load_file
@@ -146,7 +146,7 @@ def run_folders(mixture: Path) -> list[Path]:
     raise InputError(f"{mixture} has no run-1 with an {ABOUT}: {_TRAIN}, such as DIR/mixture-1.")
 
 
-def _check_weights(folder: Path) -> None:
+def check_weights(folder: Path) -> None:
     """Raise `InputError` where weights are missing, or are not those that were written."""
     try:
         hashes = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["sha256"]

@@ -10,6 +10,8 @@ from typing import NamedTuple, Protocol
 
 from vivavoce.core.records import Item
 
+EXTRACT = "extract"
+"""What an item's meta says under `argument` where its arguments are cut out of its context."""
 NO_ARGUMENT = "No argument is given."
 """The text of the control without an argument. Evaluators read it as an empty argument."""
 
@@ -56,7 +58,23 @@ class Evaluator(Protocol):
 
 
 def proxy_input(item: Item, argument: str) -> ProxyInput:
-    """The task of an item of the format `argument`, with an argument for it."""
+    """The task of an item of the format `argument`, with an argument for it.
+
+    An argument that is an extract is read without the context that it was cut out of, as published
+    (appendix B: statement and evidences): a long context would leave it no room, and tell what it leaves out.
+    """
     text = "" if argument.strip() == NO_ARGUMENT else argument.strip()
-    question = f"{item.context}\n{item.question}" if item.context else item.question
-    return ProxyInput(question, item.options, text)
+    context = None if _takes_extracts(item) else item.context
+    return ProxyInput(f"{context}\n{item.question}" if context else item.question, item.options, text)
+
+
+def text_without_argument(item: Item) -> str:
+    """What stands for the argument where an evaluator is trained without any.
+
+    Empty; the whole context where arguments are extracts of it, as published (appendix B).
+    """
+    return (item.context or "") if _takes_extracts(item) else ""
+
+
+def _takes_extracts(item: Item) -> bool:
+    return item.meta.get("argument") == EXTRACT

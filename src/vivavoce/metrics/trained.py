@@ -14,6 +14,7 @@ from vivavoce.core.text import one_line
 from vivavoce.evaluators.checkpoint import (
     ABOUT,
     LEXICAL,
+    check_weights,
     complete_runs,
     load_evaluator,
     read_about,
@@ -33,12 +34,14 @@ class TrainedEvaluators(Metric):
     mixture and pass k its run k: `viva score --passes 3` scores by three runs. `right` is 1 or 0, shared
     where options tie, `probability` that of the right option; `lexical_right` and `lexical_probability` are
     those of the lexical evaluator fitted on the same data, the lower bound. `device` as torch names it;
-    `dtype` of the weights, auto is the checkpoint's. It says how far an argument helps with this task alone.
+    `dtype` of the weights, auto is the checkpoint's. It says how far an argument helps with this task alone:
+    items of another benchmark are refused, unless `elsewhere=allow` says that they pose the same task.
     """
 
     weights: Path
     device: str | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    elsewhere: Literal["refuse", "allow"] = "refuse"
 
     criteria = (
         *(Criterion(criterion="right"), Criterion(criterion="probability")),
@@ -87,7 +90,10 @@ class TrainedEvaluators(Metric):
         if applicable:
             load_lexical(self.weights / LEXICAL)
             for run in run_folders(self.weights):
+                check_weights(run)
                 _check_task(run, applicable)
+                if self.elsewhere == "refuse":
+                    _check_benchmark(run, applicable)
         return self
 
     def texts_to_encode(self, rows: Sequence[Row], context: ScoringContext) -> Mapping[str, Collection[str]]:
@@ -132,4 +138,16 @@ def _check_task(run: Path, items: Sequence[Item]) -> None:
                 f"{run} was trained for {about.benchmark}, where items have options of their own, and all "
                 f"items of {benchmark} have the options {', '.join(sorted(set().union(*options.values())))}: "
                 "name an evaluator of this task."
+            )
+
+
+def _check_benchmark(run: Path, items: Sequence[Item]) -> None:
+    """Raise `MetricError` where the items are of another benchmark than the run was trained for."""
+    task = read_about(run).benchmark
+    for benchmark in dict.fromkeys(item.benchmark for item in items):
+        # Another language or split of a benchmark has a name that begins with its own.
+        if benchmark != task and not benchmark.startswith(f"{task}_"):
+            raise MetricError(
+                f"{run} was trained for {task}, and items of {benchmark} may be another task, of which it "
+                "says nothing: train one for it, or say elsewhere=allow where the task is the same."
             )

@@ -17,6 +17,7 @@ from vivavoce.core.extras import require_extras
 from vivavoce.core.net import offline as offline_mode
 from vivavoce.core.private_files import private_folder, write_private
 from vivavoce.core.records import Finding
+from vivavoce.core.specs import parse
 from vivavoce.evaluators.checkpoint import ABOUT, LEXICAL, read_about
 from vivavoce.evaluators.lexical import Lexical
 from vivavoce.evaluators.proxy_task import Evaluator
@@ -259,7 +260,7 @@ class _Training:
         folder = self.folder / mixture.name / f"run-{number}"
         about = About(
             kind="classes" if self.data.classes else "options",
-            benchmark=self.data.examples[0].item.benchmark,
+            benchmark=parse(self.data.benchmark).name,
             mixture=mixture.name,
             longest=encoder.files.longest,
             classes=self.data.classes,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vivavoce.core.errors import InputError
-from vivavoce.evaluators.proxy_task import ProxyInput, proxy_input
+from vivavoce.evaluators.proxy_task import ProxyInput, proxy_input, text_without_argument
 from vivavoce.pipeline.train.recipe import Recipe
 from vivavoce.pipeline.train.training_data import EXPERT, Example, Split, TrainingData
 
@@ -65,7 +65,8 @@ def draw_mixtures(
     """
     _check_number(number, arguments)
     if arguments == "none":
-        return [_mixture("none", data, {e: ("none", ("",)) for e in _keys(data)}, recipe)]
+        without: _Texts = {_key(e): ("none", (text_without_argument(e.item),)) for e in data.examples}
+        return [_mixture("none", data, without, recipe)]
     if arguments == "expert":
         texts = _texts_of(EXPERT, data)
         _require(texts, data, "expert")
@@ -212,10 +213,6 @@ def _draft(drafts: Sequence[str], salt: str) -> str:
 
 def _key(example: Example) -> tuple[str, str]:
     return example.split, example.item.item
-
-
-def _keys(data: TrainingData) -> list[tuple[str, str]]:
-    return [_key(example) for example in data.examples]
 
 
 def _number(text: str) -> int:

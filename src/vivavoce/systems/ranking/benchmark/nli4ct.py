@@ -13,6 +13,7 @@ from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Card, Download, Exclusion, Item
 from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import is_file
+from vivavoce.evaluators.proxy_task import EXTRACT
 from vivavoce.systems.ranking.benchmark.casimedicos import PUBLISHED, Split
 
 JOINER = " ** "
@@ -51,8 +52,9 @@ class NLI4CT(SourceFolder):
             faults=(
                 "Statements that compare two trials are not asked, as in the paper: 1,035, 140 and 229 stay, "
                 "with 533, 70 and 115 entailed.",
-                "Arguments are extracts: they repeat lines, and are joined by **. An evaluator of extracts "
-                "says nothing of explanations.",
+                "Arguments are extracts: they repeat lines, and are joined by **. An evaluator reads the "
+                "statement and an extract, or without arguments the whole section. It says nothing of "
+                "explanations.",
                 "test.json has no labels: the test is read from Gold_test.json.",
                 'The published "micro F" of the test fits no accuracy on 229 items.',
                 "The prompt here says the published instruction in our words, with an example of ours. Not "
@@ -156,4 +158,5 @@ def _item(line: SourceLine, split: str, section: tuple[str, ...]) -> Item:
         options=_OPTIONS,
         answer=(label,),
         references=(extract,) if extract.strip(" *") else (),
+        meta={"argument": EXTRACT},
     )
