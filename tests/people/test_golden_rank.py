@@ -15,6 +15,7 @@ GOLDEN = {
     "ben.html": "26d908123d27b477fb49b38ada096cf80ad354050d2e24ec3adfb71ce2d3e33a",
 }
 """SHA-256 of packets that were written before there was a task to choose."""
+KEY = "5c6100e476d24c6389ea08e5c266d6af5769be85b33c5a5b593beb5586fe83d5"
 
 
 def test_a_packet_of_ranks_is_byte_for_byte_what_earlier_versions_wrote(tmp_path: Path) -> None:
@@ -24,3 +25,11 @@ def test_a_packet_of_ranks_is_byte_for_byte_what_earlier_versions_wrote(tmp_path
     assert "p2843bb90b" == done.panel
     written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     assert GOLDEN == {name: hashlib.sha256(content).hexdigest() for name, content in written.items()}
+
+
+def test_the_key_in_the_run_is_byte_for_byte_what_earlier_versions_stored(tmp_path: Path) -> None:
+    run = drawn(examined(tmp_path, 6, silent=["Poor q03"]))
+    write_packets(run.file, ["anna", "ben"], tmp_path / "out", n=4)
+    with run.file.reading() as db:
+        [(body,)] = db.execute("SELECT body FROM events WHERE kind = 'panel made'")
+    assert KEY == hashlib.sha256(body.encode()).hexdigest()

@@ -12,9 +12,9 @@ from tests.studies.making import made, score
 from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.core.spreadsheets import FORMULA
-from vivavoce.people.blinding_key import plain
+from vivavoce.people.key import plain
 from vivavoce.people.packets import write_packets
-from vivavoce.people.stored_keys import read_keys
+from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 
@@ -30,7 +30,7 @@ def orders(run: Run) -> dict[str, list[tuple[str, list[tuple[str, ...]]]]]:
     with run.file.reading() as db:
         (key,) = read_keys(db).values()
     return {
-        who: [(one.item.name, [shown.candidates for shown in one.answers]) for one in seen]
+        who: [(one.question.name, [shown.candidates for shown in one.answers]) for one in seen]
         for who, seen in key.packets.items()
     }
 

@@ -12,7 +12,7 @@ from tests.people.test_packets import HOSTILE
 from tests.report import looking
 
 from vivavoce.people.packets import write_packets
-from vivavoce.people.store_ballots import store_ballots
+from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.pipeline.run import Run
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}

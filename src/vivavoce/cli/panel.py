@@ -16,7 +16,7 @@ from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.people.packets import PacketsWritten
-    from vivavoce.people.store_ballots import BallotsStored
+    from vivavoce.people.storing.store_ballots import BallotsStored
 
 
 def panel(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.blinding_key import BlindingKey, PanelItem
+from vivavoce.people.key import Key, Question
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 
 
@@ -43,20 +43,20 @@ class CaseDraw(NamedTuple):
 class DrawnItems(NamedTuple):
     """The items of a panel; and where cases were drawn, how, and the chance of every item that could be."""
 
-    items: tuple[PanelItem, ...]
+    items: tuple[Question, ...]
     draw: CaseDraw | None = None
     probabilities: Mapping[ItemKey, float] = {}
 
 
-def draw_questions(ready: Sequence[PanelItem], n: int, seed: int) -> DrawnItems:
+def draw_questions(ready: Sequence[Question], n: int, seed: int) -> DrawnItems:
     """`n` questions, all alike in chance."""
     sample = sorted(ready, key=lambda item: _order_of(seed, "questions", *item.place))[:n]
     return DrawnItems(by_place(sample))
 
 
 def draw_cases(
-    ready: Sequence[PanelItem],
-    unshown: Sequence[PanelItem],
+    ready: Sequence[Question],
+    unshown: Sequence[Question],
     cases: Mapping[ItemKey, str],
     n: int,
     seed: int,
@@ -67,7 +67,7 @@ def draw_cases(
     Every case has the probability k / K. `unshown` are questions to which all answers are silent: they follow
     their case. Where nothing in a case can be read it is taken for certain, as its scores follow by rule.
     """
-    by_case: dict[str, list[PanelItem]] = {}
+    by_case: dict[str, list[Question]] = {}
     for item in ready:
         by_case.setdefault(cases[item.place], []).append(item)
     # By the first question and not by the label, which may change as benchmarks join the run.
@@ -84,12 +84,12 @@ def draw_cases(
     return DrawnItems(by_place(sample), draw, probabilities)
 
 
-def by_place(items: Iterable[PanelItem]) -> tuple[PanelItem, ...]:
+def by_place(items: Iterable[Question]) -> tuple[Question, ...]:
     """The items in the order of their benchmarks and ids."""
     return tuple(sorted(items, key=lambda item: item.place))
 
 
-def frame_digest(items: Iterable[PanelItem], cases: Mapping[ItemKey, str]) -> str:
+def frame_digest(items: Iterable[Question], cases: Mapping[ItemKey, str]) -> str:
     """A digest of the cases with their questions, whatever the labels of the cases are."""
     members: dict[str, list[str]] = {}
     for item in items:
@@ -106,9 +106,9 @@ def _order_of(seed: int, *ids: str) -> str:
 
 def record_draw(
     db: sqlite3.Connection,
-    key: BlindingKey,
+    key: Key,
     probabilities: Mapping[ItemKey, float],
-    earlier: Iterable[BlindingKey],
+    earlier: Iterable[Key],
 ) -> None:
     """Store with what chance the case of each item has been drawn, by this panel and the `earlier` ones.
 
@@ -146,7 +146,7 @@ def _total(before: float, same: float, probability: float) -> float:
     return independent + probability - independent * probability
 
 
-def _refuse_unlike(key: BlindingKey, draw: CaseDraw, seed: int, old: CaseDraw) -> None:
+def _refuse_unlike(key: Key, draw: CaseDraw, seed: int, old: CaseDraw) -> None:
     """Raise `InputError` where two draws do not go together."""
     same_seed = seed == key.seed and not (draw.goal or old.goal)
     if same_seed and old.frame != draw.frame:

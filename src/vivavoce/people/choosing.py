@@ -13,9 +13,9 @@ from vivavoce import formats
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.text import printable
-from vivavoce.people.blinding_key import REFERENCE, BlindedAnswer, PanelItem
 from vivavoce.people.case_draw import DrawnItems
 from vivavoce.people.goal_draw import GoalDraw
+from vivavoce.people.key import REFERENCE, BlindedAnswer, Question
 from vivavoce.people.tasks import Task
 from vivavoce.store import read
 from vivavoce.store.cases import run_cases
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
     registered: tuple[str, ...]
 
     @property
-    def questions(self) -> tuple[PanelItem, ...]:
+    def questions(self) -> tuple[Question, ...]:
         """The drawn items."""
         return self.sample.items
 
@@ -62,7 +62,7 @@ def choose(
         joined = run_cases(db)
     chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
     eligible = [item for item in askable(all_items, items) if task.applies_to(item)]
-    possible = _panel_items(task, eligible, responses, chosen)
+    possible = _questions(task, eligible, responses, chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]
     if not ready:
         raise SelectionError(f"{task.nothing_to_show(chosen)}.")
@@ -85,7 +85,7 @@ def _candidates(roles: Mapping[str, str], named: Sequence[str]) -> tuple[str, ..
     return tuple(sorted({name for name in named if name != REFERENCE}))
 
 
-def _refuse_crowded(items: Sequence[PanelItem]) -> None:
+def _refuse_crowded(items: Sequence[Question]) -> None:
     if crowded := [item for item in items if len(item.answers) > MOST_ANSWERS]:
         raise SelectionError(
             f"{crowded[0].name} has {len(crowded[0].answers)} answers: name at most {MOST_ANSWERS - 1} "
@@ -105,9 +105,9 @@ def askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
     return [item for item in items if (item.benchmark, item.item, item.variant) in chosen]
 
 
-def _panel_items(
+def _questions(
     task: Task, items: Sequence[Item], responses: pl.DataFrame, candidates: Sequence[str]
-) -> list[PanelItem]:
+) -> list[Question]:
     """The items with their answers, as far as anything was answered."""
     shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
     by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
@@ -115,7 +115,7 @@ def _panel_items(
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
     names = Counter(item.name for item in items)
     return [
-        _panel_item(task, item, item.name if names[item.name] == 1 else _full_name(item), rows)
+        _question(task, item, item.name if names[item.name] == 1 else _full_name(item), rows)
         for item in items
         if (rows := by_item.get((item.benchmark, item.item, item.variant)))
     ]
@@ -127,7 +127,7 @@ def _full_name(item: Item) -> str:
     )
 
 
-def _panel_item(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> PanelItem:
+def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, object]]) -> Question:
     """The item with what was answered, equal texts together; `rows` are by candidate and repeat."""
     first = _first_arrived(rows)
     answers = _Answers({}, {})
@@ -146,7 +146,7 @@ def _panel_item(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, o
     reference = task.reference(item)
     if reference.strip() and task.rates_reference:
         answers.add(REFERENCE, reference)
-    return PanelItem(
+    return Question(
         name=_cleaned(name),
         benchmark=item.benchmark,
         item=item.item,
@@ -196,7 +196,7 @@ def _cleaned(text: str) -> str:
     return printable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
-def naming(questions: Sequence[PanelItem], candidates: Sequence[str]) -> tuple[str, ...]:
+def naming(questions: Sequence[Question], candidates: Sequence[str]) -> tuple[str, ...]:
     """Questions with an answer in which a candidate's label stands."""
     labels = [name.casefold() for name in candidates if len(name) > 2]
     return tuple(

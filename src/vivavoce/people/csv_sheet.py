@@ -7,27 +7,27 @@ from collections.abc import Iterator
 
 from vivavoce.core.spreadsheets import FORMULA
 from vivavoce.core.text import label
-from vivavoce.people.blinding_key import BlindingKey
+from vivavoce.people.key import Key
 
 _FORMULA = re.compile(FORMULA)
 
 
-def csv_packet(key: BlindingKey, rater: str) -> bytes:
+def csv_packet(key: Key, rater: str) -> bytes:
     """The packet of a rater as CSV: a row per answer. UTF-8 with a BOM, so that spreadsheets detect it."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     for line in (*_instructions(key, rater), "", key.task.columns):
         rows.writerow([line] if isinstance(line, str) else line)
     for entry in key.packets[rater]:
-        question = key.task.texts_beside(entry.item)
+        question = key.task.texts_beside(entry.question)
         for n, answer in enumerate(entry.answers):
             about = question if n == 0 else ("" for _ in question)
-            texts = (key.panel, rater, entry.item.name, entry.seal, *about, label(n), answer.text)
+            texts = (key.panel, rater, entry.question.name, entry.seal, *about, label(n), answer.text)
             rows.writerow([*map(_defused, texts), *("" for _ in key.task.filled)])
     return text.getvalue().encode("utf-8-sig", "replace")
 
 
-def _instructions(key: BlindingKey, rater: str) -> Iterator[str]:
+def _instructions(key: Key, rater: str) -> Iterator[str]:
     yield f"Panel {key.panel}: the packet of {rater}. Not for clinical use."
     yield _defused(key.task.criterion)
     yield from map(_defused, key.task.instructions())

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from vivavoce import stats
 from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.blinding_key import BlindingKey, PanelItem
 from vivavoce.people.case_draw import CaseDraw, DrawnItems, by_place, frame_digest
+from vivavoce.people.key import Key, Question
 from vivavoce.people.label_goal import Frame, Goal, GoalFigures, goal_figures
 from vivavoce.store.label_draws import LabelDraw
 from vivavoce.studies.score_table import ScoreTable
@@ -27,12 +27,12 @@ class GoalDraw(NamedTuple):
     judge: ScoreTable
     people: ScoreTable | None
     earlier: LabelDraw | None
-    panels: Sequence[BlindingKey]
+    panels: Sequence[Key]
 
     def draw(
         self,
-        ready: Sequence[PanelItem],
-        unshown: Sequence[PanelItem],
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
         cases: Mapping[ItemKey, str],
         n: int,
         seed: int,
@@ -77,7 +77,7 @@ class GoalDraw(NamedTuple):
                 return key.draw.candidates
         return tuple(self.goal.signs)
 
-    def _again(self, n: int, seed: int) -> BlindingKey | None:
+    def _again(self, n: int, seed: int) -> Key | None:
         """The panel that this seed drew for the goal before."""
         for key in self.panels:
             if key.seed == seed and key.draw and key.draw.goal == self.goal.text:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vivavoce.core.text import label
-from vivavoce.people.blinding_key import BlindingKey
+from vivavoce.people.key import Key
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).with_name("page")
 
 
-def html_packet(key: BlindingKey, rater: str) -> bytes:
+def html_packet(key: Key, rater: str) -> bytes:
     """The packet of a rater as a page."""
     from markupsafe import Markup
 
@@ -32,7 +32,7 @@ def html_packet(key: BlindingKey, rater: str) -> bytes:
         panel=key.panel,
         task=key.task,
         rater=rater,
-        questions=[(entry.item, entry.answers, entry.seal) for entry in key.packets[rater]],
+        questions=[(entry.question, entry.answers, entry.seal) for entry in key.packets[rater]],
         style=Markup(style),
         script=Markup(script),
         policy=f"default-src 'none'; script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "

@@ -13,13 +13,13 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.records import ItemKey
 from vivavoce.core.text import one_line, printable
-from vivavoce.people.blinding_key import BlindingKey
 from vivavoce.people.case_draw import record_draw
 from vivavoce.people.choosing import Choice, choose, naming
 from vivavoce.people.csv_sheet import csv_packet
 from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.html_page import html_packet
-from vivavoce.people.stored_keys import panel_identity, put_key, read_keys
+from vivavoce.people.key import Key
+from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import RankTask, RateTask, Task
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_provenance
@@ -90,9 +90,7 @@ def write_packets(
     return _summary(key, names, files, choice)
 
 
-def _summary(
-    key: BlindingKey, raters: Sequence[str], files: tuple[Path, ...], choice: Choice
-) -> PacketsWritten:
+def _summary(key: Key, raters: Sequence[str], files: tuple[Path, ...], choice: Choice) -> PacketsWritten:
     questions = [q for q in choice.questions if q.answers]
     answers = [answer for q in questions for answer in q.answers]
     return PacketsWritten(
@@ -133,11 +131,11 @@ def _task(task: str, criterion: str | None, rubric: str | None) -> Task:
 
 def _write(
     run: RunFile, to: Path, raters: Sequence[str], seed: int, task: Task, choice: Choice
-) -> tuple[BlindingKey, tuple[Path, ...]]:
+) -> tuple[Key, tuple[Path, ...]]:
     """Store the key, and the chance of what was drawn; then write the packets."""
     with run.writing() as db:
         panel, secret = panel_identity(db, seed, task, choice.questions)
-        key = BlindingKey(panel, seed, task, secret, choice.questions, {}, choice.sample.draw)
+        key = Key(panel, seed, task, secret, choice.questions, {}, choice.sample.draw)
         key = key._replace(packets={who: key.packet(who) for who in raters})
         files = {
             to / f"{who}.{kind}": write(key, who)

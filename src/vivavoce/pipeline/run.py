@@ -14,7 +14,7 @@ from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.people.packets import PacketsWritten
-from vivavoce.people.store_ballots import BallotsStored, store_ballots
+from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect

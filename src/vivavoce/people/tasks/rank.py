@@ -14,8 +14,8 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.records import Criterion, Item, ItemKey, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, spoken
-from vivavoce.people.blinding_key import PacketItem, PanelItem, plain
 from vivavoce.people.case_draw import DrawnItems, draw_questions
+from vivavoce.people.key import Question, Seen, plain
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow
 
@@ -106,8 +106,8 @@ class RankTask(Task):
 
     def draw(
         self,
-        ready: Sequence[PanelItem],
-        unshown: Sequence[PanelItem],
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
         cases: Mapping[ItemKey, str],
         n: int,
         seed: int,
@@ -129,16 +129,16 @@ class RankTask(Task):
             "tag: good, okay or bad. remark: what you like, once for a question.",
         )
 
-    def read_rows(self, packet_item: PacketItem, rows: Sequence[Row]) -> FilledItem:
+    def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """Ranks, flags and tags; a question without any rank, or with a rank missing, is open."""
-        name = packet_item.item.name
+        name = seen_question.question.name
         ratings = tuple(_ranking(row, name, len(rows)) for row in rows) or tuple(
-            Ranking(None, False, None) for _ in packet_item.answers
+            Ranking(None, False, None) for _ in seen_question.answers
         )
         remarks = dict.fromkeys(str(row.entries.get("remark") or "").strip() for row in rows)
         lacking = _lacking(ratings)
         return FilledItem(
-            packet_item,
+            seen_question,
             ratings,
             plain(" ".join(filter(None, remarks))),
             lacking,
@@ -165,7 +165,7 @@ class RankTask(Task):
         """Rank, share of the others it is ahead of, clearly wrong, good, bad."""
         return CRITERIA
 
-    def ballot(self, panel: str, rater: str, item: PanelItem) -> str:
+    def ballot(self, panel: str, rater: str, item: Question) -> str:
         """One for each question and rater: its ranks go together."""
         text = "\n".join((panel, rater, *item.place))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -174,11 +174,11 @@ class RankTask(Task):
         self, filled: FilledItem, responses: Mapping[str, int], ballot: str
     ) -> dict[str, list[ScoreRow]]:
         """The scores of a ballot by criterion; without ranks all of them have failed."""
-        item = filled.packet_item.item
+        item = filled.seen_question.question
         ranked = [
             (rating, position, who)
             for position, (answer, rating) in enumerate(
-                zip(filled.packet_item.answers, filled.ratings, strict=True), 1
+                zip(filled.seen_question.answers, filled.ratings, strict=True), 1
             )
             for who in answer.candidates
         ]

@@ -14,8 +14,8 @@ from vivavoce.core.specs import RECORDED, Spec
 from vivavoce.core.text import label, printable
 from vivavoce.judging.criterion import RubricCriterion
 from vivavoce.models.fencing import reference_texts
-from vivavoce.people.blinding_key import PacketItem, PanelItem, plain
 from vivavoce.people.case_draw import DrawnItems, draw_cases
+from vivavoce.people.key import Question, Seen, plain
 from vivavoce.people.tasks.scales import Scales, in_words, load_scales, range_text, scale_values
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow
@@ -115,7 +115,7 @@ class RateTask(Task):
         """The references that a judge with this rubric sees."""
         return "\n\n".join(reference_texts(item)) if self.scales.reference else ""
 
-    def texts_beside(self, question: PanelItem) -> tuple[str, ...]:
+    def texts_beside(self, question: Question) -> tuple[str, ...]:
         """The question and its reference answer."""
         return (question.prompt, question.reference_text)
 
@@ -129,8 +129,8 @@ class RateTask(Task):
 
     def draw(
         self,
-        ready: Sequence[PanelItem],
-        unshown: Sequence[PanelItem],
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
         cases: Mapping[ItemKey, str],
         n: int,
         seed: int,
@@ -168,16 +168,16 @@ class RateTask(Task):
         lines.append("remark: what you like, for each answer.")
         return lines
 
-    def read_rows(self, packet_item: PacketItem, rows: Sequence[Row]) -> FilledItem:
+    def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The values of each answer; a question in which nothing was entered is open."""
-        name = packet_item.item.name
+        name = seen_question.question.name
         nothing = Rating({c.name: None for c in self.scales.rated}, "")
         ratings = tuple(self._rating(row, name) for row in rows) or tuple(
-            nothing for _ in packet_item.answers
+            nothing for _ in seen_question.answers
         )
         blank = bool(ratings) and all(len(rating.lacking) == len(rating.values) for rating in ratings)
         gaps = [f"{', '.join(r.lacking)} of {label(n)}" for n, r in enumerate(ratings) if r.lacking]
-        return FilledItem(packet_item, ratings, "", "everything" if blank else " and ".join(gaps), blank)
+        return FilledItem(seen_question, ratings, "", "everything" if blank else " and ".join(gaps), blank)
 
     def _rating(self, row: Row, item: str) -> Rating:
         place = row.place(item)
@@ -206,7 +206,7 @@ class RateTask(Task):
         """Those of a judge with this rubric."""
         return self.scales.columns
 
-    def ballot(self, panel: str, rater: str, item: PanelItem) -> str:
+    def ballot(self, panel: str, rater: str, item: Question) -> str:
         """None: every answer is rated by itself."""
         return ""
 
@@ -215,13 +215,13 @@ class RateTask(Task):
     ) -> dict[str, list[ScoreRow]]:
         """A score for every candidate whose response has a rated text, by criterion."""
         scores: dict[str, list[ScoreRow]] = {}
-        answers = zip(filled.packet_item.answers, filled.ratings, strict=True)
+        answers = zip(filled.seen_question.answers, filled.ratings, strict=True)
         for position, (answer, rating) in enumerate(answers, 1):
             for criterion, value in self._values(rating).items():
                 scores.setdefault(criterion, []).extend(
                     ScoreRow(responses[who], value, 1, ballot, position) for who in answer.candidates
                 )
-        unshown = self.unshown_scores(filled.packet_item.item, responses, ballot)
+        unshown = self.unshown_scores(filled.seen_question.question, responses, ballot)
         return {c.name: scores.get(c.name, []) + unshown for c in self.scales.criteria}
 
     def _values(self, rating: Rating) -> dict[str, Value]:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, ItemKey, Value
 from vivavoce.core.text import one_line, printable
-from vivavoce.people.blinding_key import PacketItem, PanelItem, plain
 from vivavoce.people.case_draw import DrawnItems
+from vivavoce.people.key import Question, Seen, plain
 from vivavoce.store.write import ScoreRow
 
 UNSHOWN = "not shown to raters: there was nothing to read"
@@ -38,7 +38,7 @@ class FilledItem:
     empty if there are none. An `open` item has nothing that can be stored.
     """
 
-    packet_item: PacketItem
+    seen_question: Seen
     ratings: tuple[Any, ...]
     remark: str
     lacking: str
@@ -114,7 +114,7 @@ class Task(ABC):
     def reference(self, item: Item) -> str:
         """The reference answer as raters see it; empty without one."""
 
-    def texts_beside(self, question: PanelItem) -> tuple[str, ...]:
+    def texts_beside(self, question: Question) -> tuple[str, ...]:
         """The texts of the `shown_columns`."""
         return (question.prompt,)
 
@@ -125,8 +125,8 @@ class Task(ABC):
     @abstractmethod
     def draw(
         self,
-        ready: Sequence[PanelItem],
-        unshown: Sequence[PanelItem],
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
         cases: Mapping[ItemKey, str],
         n: int,
         seed: int,
@@ -149,7 +149,7 @@ class Task(ABC):
     # What comes back.
 
     @abstractmethod
-    def read_rows(self, packet_item: PacketItem, rows: Sequence[Row]) -> FilledItem:
+    def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """An item as it was filled in; `rows` are in the order of its labels, or none if it was left out.
 
         Raises `InputError` for an entry that cannot be, with its place.
@@ -175,7 +175,7 @@ class Task(ABC):
         """The criteria that scores are stored by."""
 
     @abstractmethod
-    def ballot(self, panel: str, rater: str, item: PanelItem) -> str:
+    def ballot(self, panel: str, rater: str, item: Question) -> str:
         """The ballot on which an item's scores stand together; '' where each stands by itself."""
 
     @abstractmethod
@@ -184,7 +184,7 @@ class Task(ABC):
     ) -> dict[str, list[ScoreRow]]:
         """The scores of a filled item by criterion; of an `open` item all have failed."""
 
-    def unshown_scores(self, item: PanelItem, responses: Mapping[str, int], ballot: str) -> list[ScoreRow]:
+    def unshown_scores(self, item: Question, responses: Mapping[str, int], ballot: str) -> list[ScoreRow]:
         """The scores, by any criterion, of candidates whose answers were not shown."""
         silent = [
             ScoreRow(

@@ -15,9 +15,9 @@ from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Item, ItemKey, Measure, Response
 from vivavoce.core.registry import file_hash
 from vivavoce.core.text import label
-from vivavoce.people.blinding_key import REFERENCE, BlindingKey, PacketItem, PanelItem
-from vivavoce.people.read_ballots import Ballot, open_ballot
-from vivavoce.people.stored_keys import read_keys
+from vivavoce.people.key import REFERENCE, Key, Question, Seen
+from vivavoce.people.storing.read_ballots import Ballot, open_ballot
+from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
@@ -96,7 +96,9 @@ def _refuse_twice(ballots: Sequence[Ballot]) -> None:
 
 def _refuse_gaps(ballot: Ballot) -> None:
     gaps = [
-        f"{filled.packet_item.item.name} lacks {filled.lacking}" for filled in ballot.filled if filled.lacking
+        f"{filled.seen_question.question.name} lacks {filled.lacking}"
+        for filled in ballot.filled
+        if filled.lacking
     ]
     if gaps:
         more = f"; and {len(gaps) - 5} more" if len(gaps) > 5 else ""
@@ -133,12 +135,12 @@ def _put(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored
     stored = _stored_by_item(db, ballot, every, measures)
     elsewhere = _places_elsewhere(db, ballot)
     to_store = [filled for filled in every if not filled.open or _taken_back(filled, stored, elsewhere)]
-    responses = _responses(db, key, [filled.packet_item.item for filled in to_store])
+    responses = _responses(db, key, [filled.seen_question.question for filled in to_store])
     before = db.total_changes
     outcomes: Counter[str] = Counter()
     changes: list[dict[str, Any]] = []
     for filled in to_store:
-        item = filled.packet_item.item
+        item = filled.seen_question.question
         ballot_id = task.ballot(key.panel, ballot.rater, item)
         scores = task.scores(filled, responses[item.name], ballot_id)
         if item.place in elsewhere:
@@ -177,10 +179,10 @@ def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
     """The items that another panel of the measure put to this rater: there a gap takes nothing back."""
     key = ballot.key
     return {
-        packet_item.item.place
+        seen_question.question.place
         for panel, panel_key in read_keys(db).items()
         if panel != key.panel and panel_key.metric == key.metric
-        for packet_item in panel_key.packets.get(ballot.rater, ())
+        for seen_question in panel_key.packets.get(ballot.rater, ())
     }
 
 
@@ -188,7 +190,7 @@ def _taken_back(
     filled: FilledItem, stored: Mapping[str, _StoredScores], elsewhere: Collection[ItemKey]
 ) -> bool:
     """Whether an item that is not filled in was filled in before, by this rater in this panel."""
-    item = filled.packet_item.item
+    item = filled.seen_question.question
     return bool(stored[item.name]) and item.place not in elsewhere
 
 
@@ -206,12 +208,10 @@ def _without_gaps(
     }
 
 
-def _unshown_items(key: BlindingKey) -> list[FilledItem]:
+def _unshown_items(key: Key) -> list[FilledItem]:
     """The items of a panel to which every answer was silent: they were sent to nobody."""
     return [
-        key.task.read_rows(PacketItem(question, (), ""), ())
-        for question in key.questions
-        if not question.answers
+        key.task.read_rows(Seen(question, (), ""), ()) for question in key.questions if not question.answers
     ]
 
 
@@ -242,28 +242,26 @@ def _contradicts(ballot: Ballot, change: Mapping[str, Any]) -> InputError:
     )
 
 
-def _responses(
-    db: sqlite3.Connection, key: BlindingKey, panel_items: Sequence[PanelItem]
-) -> dict[str, dict[str, int]]:
+def _responses(db: sqlite3.Connection, key: Key, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
     """Response keys by item and candidate; the reference answers are stored where they are not yet.
 
     Raises `InputError` for an item that is worded otherwise since the panel was made.
     """
     in_run = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
-    for q in panel_items:
+    for q in questions:
         if q.place not in in_run or in_run[q.place][1].hash != q.hash:
             raise InputError(
                 f"{q.name} is worded otherwise in this run since panel {key.panel} was made: what raters saw "
                 "is no longer what is asked here. Read the ballots into a copy of the run from before."
             )
-    with_reference = [q for q in panel_items if q.reference and key.task.rates_reference]
+    with_reference = [q for q in questions if q.reference and key.task.rates_reference]
     if with_reference:
         _store_references(db, key, [(q, *in_run[q.place]) for q in with_reference])
-    return _response_keys(db, key, panel_items)
+    return _response_keys(db, key, questions)
 
 
 def _response_keys(
-    db: sqlite3.Connection, key: BlindingKey, panel_items: Sequence[PanelItem]
+    db: sqlite3.Connection, key: Key, questions: Sequence[Question]
 ) -> dict[str, dict[str, int]]:
     """The keys of the responses that the run holds, by item and candidate."""
     answers = read.stored_responses(db)
@@ -274,12 +272,12 @@ def _response_keys(
             for who, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
             if (stored := answers.get((*q.place, who, repeat, "")))
         }
-        for q in panel_items
+        for q in questions
     }
 
 
 def _store_references(
-    db: sqlite3.Connection, key: BlindingKey, panel_items: Sequence[tuple[PanelItem, int, Item]]
+    db: sqlite3.Connection, key: Key, questions: Sequence[tuple[Question, int, Item]]
 ) -> None:
     """Store the reference answers that the run lacks as those of a ceiling."""
     if any(c.candidate == REFERENCE and c.role != "ceiling" for c in read.candidates(db)):
@@ -289,7 +287,7 @@ def _store_references(
         )
     people = put_candidates(db, {REFERENCE: "ceiling"})
     answers = read.stored_responses(db)
-    for q, number, item in panel_items:
+    for q, number, item in questions:
         collected = answers.get((*q.place, REFERENCE, 1, ""))
         if collected and collected.text == formats.key(item):  # a ceiling that was collected: the same key
             continue
@@ -302,7 +300,7 @@ def _stored_by_item(
     db: sqlite3.Connection, ballot: Ballot, filled: Sequence[FilledItem], measures: Sequence[int]
 ) -> dict[str, _StoredScores]:
     """By item what the run holds of this rater's scores."""
-    items = [filled_item.packet_item.item for filled_item in filled]
+    items = [filled_item.seen_question.question for filled_item in filled]
     responses = _response_keys(db, ballot.key, items)
     return {
         item.name: _stored_scores(
@@ -362,7 +360,7 @@ def _contradictions(
             if before != now:
                 only = before[:2] == now[:2]
                 moved.append({
-                    "item": filled.packet_item.item.name,
+                    "item": filled.seen_question.question.name,
                     "answer": "none" if mark.position is None else label(mark.position - 1),
                     "criterion": "the remark" if only else c.criterion,
                     "before": before.note if only else _entry(before),

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from vivavoce.core.errors import InputError, suggest
 from vivavoce.core.text import label
-from vivavoce.people.ballot_files import FilledFile, check_columns, read_file
-from vivavoce.people.blinding_key import BlindingKey, PacketItem, plain
+from vivavoce.people.key import Key, Seen, plain
+from vivavoce.people.storing.ballot_files import FilledFile, check_columns, read_file
 from vivavoce.people.tasks import FilledItem, Row
 from vivavoce.people.tasks.task import quoted
 
@@ -20,12 +20,12 @@ class Ballot(NamedTuple):
     """A rater's file: every question of their packet, filled in or not, in the order it was put."""
 
     file: Path
-    key: BlindingKey
+    key: Key
     rater: str
     filled: tuple[FilledItem, ...]
 
 
-def open_ballot(file: Path, keys: Mapping[str, BlindingKey], run: Path) -> Ballot:
+def open_ballot(file: Path, keys: Mapping[str, Key], run: Path) -> Ballot:
     """The ballot in a .json or .csv file, checked against the panels of a run.
 
     Raises `InputError` for another kind of file; one of another panel, rater, task or run; an item or an
@@ -40,7 +40,7 @@ def open_ballot(file: Path, keys: Mapping[str, BlindingKey], run: Path) -> Ballo
     by_item: dict[str, list[Row]] = {}
     for row in ballot.rows:
         by_item.setdefault(plain(row.texts["item"]), []).append(row)
-    packet = {plain(packet_item.item.name): packet_item for packet_item in key.packets[rater]}
+    packet = {plain(seen_question.question.name): seen_question for seen_question in key.packets[rater]}
     for name, item_rows in by_item.items():
         if name not in packet:
             raise InputError(
@@ -48,13 +48,15 @@ def open_ballot(file: Path, keys: Mapping[str, BlindingKey], run: Path) -> Ballo
                 "was changed. Fill in the packet as it was sent."
             )
     checked = [
-        _filled(packet_item, by_item.get(name, []), key, rater) for name, packet_item in packet.items()
+        _filled(seen_question, by_item.get(name, []), key, rater) for name, seen_question in packet.items()
     ]
-    _refuse_altered(file, rater, [filled.packet_item.item.name for filled, genuine in checked if not genuine])
+    _refuse_altered(
+        file, rater, [filled.seen_question.question.name for filled, genuine in checked if not genuine]
+    )
     return Ballot(file, key, rater, tuple(filled for filled, _ in checked))
 
 
-def _check_task(file: Path, ballot: FilledFile, key: BlindingKey) -> None:
+def _check_task(file: Path, ballot: FilledFile, key: Key) -> None:
     if ballot.schema not in (None, key.task.schema):
         raise InputError(
             f"{file} holds a ballot of another task than panel {key.panel}, whose raters {key.task.name}: "
@@ -74,7 +76,7 @@ def _refuse_altered(file: Path, rater: str, names: Sequence[str]) -> None:
         )
 
 
-def _panel(file: Path, named: set[str], keys: Mapping[str, BlindingKey], run: Path) -> BlindingKey:
+def _panel(file: Path, named: set[str], keys: Mapping[str, Key], run: Path) -> Key:
     if len(named) > 1:
         raise InputError(f"{file} mixes {len(named)} panels ({_listed(named)}): one packet, one file.")
     (panel,) = named
@@ -87,7 +89,7 @@ def _panel(file: Path, named: set[str], keys: Mapping[str, BlindingKey], run: Pa
     return keys[panel]
 
 
-def _rater(file: Path, named: set[str], key: BlindingKey) -> str:
+def _rater(file: Path, named: set[str], key: Key) -> str:
     if len(named) > 1:
         raise InputError(f"{file} mixes the packets of {_listed(named)}: one rater, one file.")
     (rater,) = named
@@ -102,21 +104,21 @@ def _listed(names: set[str]) -> str:
     return ", ".join(quoted(name) for name in sorted(names)[:5])
 
 
-def _filled(
-    packet_item: PacketItem, rows: Sequence[Row], key: BlindingKey, rater: str
-) -> tuple[FilledItem, bool]:
+def _filled(seen_question: Seen, rows: Sequence[Row], key: Key, rater: str) -> tuple[FilledItem, bool]:
     """An item as it was filled in, and whether its rows are those that were sent."""
     if not rows:  # left out altogether: a gap like any other
-        return key.task.read_rows(packet_item, ()), True
-    name = packet_item.item.name
-    in_order = _by_label(rows, name, [label(n) for n in range(len(packet_item.answers))])
+        return key.task.read_rows(seen_question, ()), True
+    name = seen_question.question.name
+    in_order = _by_label(rows, name, [label(n) for n in range(len(seen_question.answers))])
     question = [
         next((text for row in rows if (text := row.texts.get(column, "")).strip()), "")
         for column in key.task.shown_columns
     ]
-    seal = key.seal(rater, packet_item.item, [*question, *(row.texts["answer"] for row in in_order)])
-    genuine = seal == packet_item.seal and {plain(row.texts["seal"]) for row in rows} == {packet_item.seal}
-    return key.task.read_rows(packet_item, in_order), genuine
+    seal = key.seal(rater, seen_question.question, [*question, *(row.texts["answer"] for row in in_order)])
+    genuine = seal == seen_question.seal and {plain(row.texts["seal"]) for row in rows} == {
+        seen_question.seal
+    }
+    return key.task.read_rows(seen_question, in_order), genuine
 
 
 def _by_label(rows: Sequence[Row], name: str, labels: Sequence[str]) -> list[Row]:

@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vivavoce.people.blinding_key import BlindedAnswer, BlindingKey, PacketItem, PanelItem
 from vivavoce.people.case_draw import CaseDraw
+from vivavoce.people.key import BlindedAnswer, Key, Question, Seen
 from vivavoce.people.tasks import Task, read_task
 from vivavoce.store.damage import decoding
 from vivavoce.store.write import put_event
@@ -19,7 +19,7 @@ SECRET_EVENT = "panel secret drawn"
 
 
 def panel_identity(
-    db: sqlite3.Connection, seed: int, task: Task, questions: Sequence[PanelItem]
+    db: sqlite3.Connection, seed: int, task: Task, questions: Sequence[Question]
 ) -> tuple[str, str]:
     """The id of a panel and its secret; both follow from its content and the secret of the run.
 
@@ -49,7 +49,7 @@ def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
     return f"p{identity[:9]}", secret
 
 
-def put_key(db: sqlite3.Connection, key: BlindingKey) -> bool:
+def put_key(db: sqlite3.Connection, key: Key) -> bool:
     """Store the packets of raters that are new to the run; false if there are none."""
     stored = read_keys(db).get(key.panel)
     new = {who: packet for who, packet in key.packets.items() if stored is None or who not in stored.packets}
@@ -64,36 +64,36 @@ def put_key(db: sqlite3.Connection, key: BlindingKey) -> bool:
 
 
 def _packet_orders(
-    questions: Sequence[PanelItem], packets: Mapping[str, Sequence[PacketItem]]
+    questions: Sequence[Question], packets: Mapping[str, Sequence[Seen]]
 ) -> dict[str, list[dict[str, Any]]]:
     """By rater the questions in their order, as numbers, and that of their answers."""
     numbers = {question.name: n for n, question in enumerate(questions)}
     return {
         who: [
-            {"question": numbers[entry.item.name], "seal": entry.seal,
-             "order": [entry.item.answers.index(answer) for answer in entry.answers]}
+            {"question": numbers[entry.question.name], "seal": entry.seal,
+             "order": [entry.question.answers.index(answer) for answer in entry.answers]}
             for entry in packet
         ]
         for who, packet in packets.items()
     }  # fmt: skip
 
 
-def _body(question: PanelItem) -> dict[str, Any]:
+def _body(question: Question) -> dict[str, Any]:
     """All of an item but its texts."""
     body = question._asdict() | {"answers": [answer.candidates for answer in question.answers]}
     return {name: value for name, value in body.items() if name not in ("prompt", "reference_text")}
 
 
-def read_keys(db: sqlite3.Connection) -> dict[str, BlindingKey]:
+def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
     """The panels that were made from this run, by id."""
-    keys: dict[str, BlindingKey] = {}
+    keys: dict[str, Key] = {}
     for (text,) in db.execute("SELECT body FROM events WHERE kind = ? ORDER BY event_id", (KEY_EVENT,)):
         with decoding("the key of a panel"):
             body = json.loads(text)
             questions = tuple(_question(entry) for entry in body["questions"])
             packets = {
                 who: tuple(
-                    PacketItem(
+                    Seen(
                         questions[entry["question"]],
                         tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
                         entry["seal"],
@@ -103,7 +103,7 @@ def read_keys(db: sqlite3.Connection) -> dict[str, BlindingKey]:
                 for who, packet in body["packets"].items()
             }
             before = keys[body["panel"]].packets if body["panel"] in keys else {}
-            keys[body["panel"]] = BlindingKey(
+            keys[body["panel"]] = Key(
                 body["panel"],
                 body["seed"],
                 read_task(body),
@@ -115,6 +115,6 @@ def read_keys(db: sqlite3.Connection) -> dict[str, BlindingKey]:
     return keys
 
 
-def _question(body: Mapping[str, Any]) -> PanelItem:
+def _question(body: Mapping[str, Any]) -> Question:
     answers = tuple(BlindedAnswer("", tuple(candidates)) for candidates in body["answers"])
-    return PanelItem(**{**body, "prompt": "", "answers": answers, "lost": tuple(body["lost"])})
+    return Question(**{**body, "prompt": "", "answers": answers, "lost": tuple(body["lost"])})

@@ -30,8 +30,8 @@ class BlindedAnswer(NamedTuple):
     candidates: tuple[str, ...]
 
 
-class PanelItem(NamedTuple):
-    """An item of a panel.
+class Question(NamedTuple):
+    """What is asked: an item with the different answers to it.
 
     `name` is what packets call it, `prompt` its text. `answers` are different texts, `repeats` says
     which repeat of each candidate was taken. `silent` gives the reason by candidate, `lost` are candidates
@@ -59,15 +59,15 @@ class PanelItem(NamedTuple):
         return self.benchmark, self.item, self.variant
 
 
-class PacketItem(NamedTuple):
-    """An item as one rater sees it: its answers in the order of their labels, and its seal."""
+class Seen(NamedTuple):
+    """A question as one rater sees it: its answers in the order of their labels, and its seal."""
 
-    item: PanelItem
+    question: Question
     answers: tuple[BlindedAnswer, ...]
     seal: str
 
 
-class BlindingKey(NamedTuple):
+class Key(NamedTuple):
     """A panel: `packets` gives for each rater the questions in the order they are put.
 
     `draw` says how its cases were drawn, null where questions were.
@@ -77,8 +77,8 @@ class BlindingKey(NamedTuple):
     seed: int
     task: "Task"
     secret: str
-    questions: tuple[PanelItem, ...]
-    packets: Mapping[str, tuple[PacketItem, ...]]
+    questions: tuple[Question, ...]
+    packets: Mapping[str, tuple[Seen, ...]]
     draw: "CaseDraw | None" = None
 
     @property
@@ -86,24 +86,24 @@ class BlindingKey(NamedTuple):
         """The spec under which its scores stand in the run."""
         return self.task.metric(self.panel)
 
-    def packet(self, rater: str) -> tuple[PacketItem, ...]:
+    def packet(self, rater: str) -> tuple[Seen, ...]:
         """The items for a rater in an order of their own, each with its answers in an order of its own.
 
         Orders follow from secret, rater and ids, whatever the order in which things came.
         """
         questions = [question for question in self.questions if question.answers]
         order = sorted(questions, key=lambda q: self._keyed_hash("question", rater, *q.place))
-        return tuple(self._packet_item(question, rater) for question in order)
+        return tuple(self._seen_question(question, rater) for question in order)
 
-    def _packet_item(self, question: PanelItem, rater: str) -> PacketItem:
+    def _seen_question(self, question: Question, rater: str) -> Seen:
         answers = sorted(
             question.answers,
             key=lambda answer: self._keyed_hash("answer", rater, *question.place, *answer.candidates),
         )
         texts = (*self.task.texts_beside(question), *(answer.text for answer in answers))
-        return PacketItem(question, tuple(answers), self.seal(rater, question, texts))
+        return Seen(question, tuple(answers), self.seal(rater, question, texts))
 
-    def seal(self, rater: str, question: PanelItem, texts: Sequence[str]) -> str:
+    def seal(self, rater: str, question: Question, texts: Sequence[str]) -> str:
         """The seal of this item, with what is shown and then these answers, in this rater's packet.
 
         Blanks do not count, nor apostrophes before a text: browsers and spreadsheets move both.
