@@ -25,6 +25,7 @@ def controlled(
     more: Mapping[str, Edits] | None = None,
     groups: Sequence[int] | None = None,
     repeats: int = 1,
+    role: Mapping[str, str] | None = None,
 ) -> Run:
     """A run of candidate A, and of `more` ones, whose answers and controls say what they are worth."""
     n = len(next(iter(edits.values())))
@@ -41,7 +42,8 @@ def controlled(
         for repeat in range(1, repeats + 1)
     ]
     run = open_run(folder / "run.viva")
-    run.import_answers(write_lines(folder / "answers.jsonl", rows), benchmark=exam(folder, items))
+    file = write_lines(folder / "answers.jsonl", rows)
+    run.import_answers(file, benchmark=exam(folder, items), role=role)
     score(run, *specs)
     return run
 
@@ -249,6 +251,25 @@ def test_the_example_is_the_pair_in_which_the_control_gained_most(tmp_path: Path
         r[f"example_{k}"] for k in ("item", "candidate", "repeat", "edit")
     )
     assert pytest.approx(0.19) == r["example_control"] - r["example_real"]
+
+
+def test_a_ceilings_answers_make_pairs_and_a_floors_do_not(tmp_path: Path) -> None:
+    both = edits(padded=NOISE)
+    run = controlled(tmp_path, both, more={"P": both, "F": both}, role={"P": "ceiling", "F": "floor"})
+    r = kind(run, "padded", margin=0.05)
+    assert (2, 48) == (r["n_candidates"], r["n_pairs"])
+
+
+def test_a_small_gain_is_never_written_as_none(tmp_path: Path) -> None:
+    finding = study(controlled(tmp_path, edits(noise=np.full(24, 0.0002))), margin=0.1)
+    assert "fooled by noise (control less real text 0.0002;" in str(finding)
+
+
+def test_kinds_that_no_answer_has_are_named(tmp_path: Path) -> None:
+    finding = study(controlled(tmp_path, edits(padded=NOISE, noise=NOISE)), margin=0.1)
+    (line,) = [line for line in finding.notes if line.startswith("Not examined")]
+    assert "for no answer has such a control: none, label_number_right" in line
+    assert not any(kind in line for kind in ("padded", "noise"))
 
 
 def test_people_who_scored_controls_are_examined_too(tmp_path: Path) -> None:

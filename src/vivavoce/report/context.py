@@ -65,7 +65,11 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "quartiles": quartiles(by_response),
         "against": metric_scatter(by_response),
         "sections": sections(
-            _visible_studies(data), data.measures, data.provenance, selection=data.selection
+            _visible_studies(data),
+            data.measures,
+            data.provenance,
+            selection=data.selection,
+            responses=visible.responses,
         ),
         "examiners": examiners(visible.scores, data.without_overall.measures, data.stamps, data.saturated),
         "compliance": compliance(plain.scores, plain.measures),

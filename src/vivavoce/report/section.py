@@ -11,10 +11,31 @@ A study without a section gets its own `about`, its sentences and a plain table 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from vivavoce.core import registry
 from vivavoce.report.charts.svg import Figure
 from vivavoce.report.data import Rows
+
+
+class Quote(NamedTuple):
+    """An answer that the page shows in its words, under a caption; without a repeat its first one."""
+
+    caption: str
+    benchmark: str
+    item: str
+    variant: str
+    candidate: str
+    repeat: int | None = None
+    edit: str = ""
+
+
+class SideBySide(NamedTuple):
+    """Answers to one question that stand side by side; `edits` puts the edits of each beside it."""
+
+    title: str
+    quotes: tuple[Quote, ...]
+    edits: bool = False
 
 
 class Section:
@@ -39,6 +60,10 @@ class Section:
 
     def charts(self, rows: Rows) -> Iterable[Figure]:
         """The figures, in order; neighbours that share a title stand in one group."""
+        return ()
+
+    def side_by_side(self, rows: Rows) -> Iterable[SideBySide]:
+        """The answers to show in their words, folded; the page looks up their texts. By default none."""
         return ()
 
     def table(self, rows: Rows) -> Rows:

@@ -7,7 +7,7 @@ scores four of them and prints their means.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,11 +20,18 @@ from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.controls.pairs import KindPairs, kinds_of, pairs_of, with_kinds
 from vivavoce.studies.controls.rows import ALL, ControlRow
+from vivavoce.studies.controls.sentences import (
+    examined_criteria,
+    kinds_without_control,
+    named_kinds,
+    scored_by_pieces,
+    sentences,
+)
 from vivavoce.studies.leaderboard.primary import NO_QUALITY
-from vivavoce.studies.score_matrix import key_of, labels, row_labels
+from vivavoce.studies.score_matrix import row_labels
 from vivavoce.studies.score_table import ScoreTable, by_answer, weights_of
 from vivavoce.studies.study import Study, measure_columns
-from vivavoce.studies.text import and_so, cases, count, number, plain
+from vivavoce.studies.text import and_so, cases, count, plain
 from vivavoce.variants.control_kinds import KINDS
 
 NO_MARGIN = "needs --margin: the least difference that matters, in the metric's units"
@@ -83,8 +90,8 @@ class Controls(Study):
         margins = _margins(self.margin, self.margins, scores.measures)
         single, notes = by_answer(scores.measures)
         examined = {k: m for k, m in single.items() if signed(m.signature).spec.name not in NO_QUALITY}
-        of_candidates = scores.scores.filter(pl.col("role") == "candidate")
-        rows = with_kinds(of_candidates)
+        answers = scores.scores.filter(pl.col("role").is_in(("candidate", "ceiling")))
+        rows = with_kinds(answers)
         kinds = kinds_of(scores, rows)
         card: list[ControlRow] = []
         for key, measure in examined.items():
@@ -98,8 +105,9 @@ class Controls(Study):
                 (), NOTHING if not kinds else "No control has a score: `viva score` scores them."
             )
         names = row_labels(scores.measures)
-        text = "\n".join(_sentences(card, names, {m.criterion for m in examined.values()}))
-        return self.finding(card, text, (*_taken(card, scores), *notes, *_pieces(of_candidates, scores)))
+        text = "\n".join(sentences(card, names, {m.criterion for m in examined.values()}))
+        lines = (*examined_criteria(card, scores), *scored_by_pieces(answers, scores))
+        return self.finding(card, text, (*lines, *kinds_without_control(kinds), *notes))
 
 
 def _margins(
@@ -351,17 +359,14 @@ def _of_all(row: ControlRow, rows: Sequence[ControlRow], judged: Sequence[_Judge
     if verdicts == {None}:
         return replace(row, reason="; ".join(dict.fromkeys(r.reason for r in rows if r.reason)) or None)
     if "fooled" in verdicts:
-        return replace(row, verdict="fooled", reason=f"by {_kinds(rows, 'fooled')}")
+        return replace(row, verdict="fooled", reason=f"by {named_kinds(rows, 'fooled')}")
     if verdicts != {"not_fooled"}:
-        return replace(row, verdict="not_shown", reason=f"not shown for {_kinds(rows, None, 'not_shown')}")
+        return replace(
+            row, verdict="not_shown", reason=f"not shown for {named_kinds(rows, None, 'not_shown')}"
+        )
     # Every test lies above its line here, so its p speaks for the claim.
     p = stats.intersection_union([_largest_p(entry.tests) for entry in judged])
     return replace(row, verdict="not_fooled", p=p)
-
-
-def _kinds(rows: Sequence[ControlRow], *verdicts: str | None) -> str:
-    """The kinds of control with one of these verdicts."""
-    return and_so(r.control for r in rows if r.verdict in verdicts)
 
 
 def _with_counts(row: ControlRow, rows: Sequence[ControlRow]) -> ControlRow:
@@ -377,66 +382,3 @@ def _with_counts(row: ControlRow, rows: Sequence[ControlRow]) -> ControlRow:
         n_failed=sum(r.n_failed for r in rows),
         n_unanswered=sum(r.n_unanswered for r in rows),
     )
-
-
-def _sentences(
-    rows: Sequence[ControlRow], names: Mapping[tuple[str, str, str], str], criteria: Iterable[Criterion]
-) -> Iterator[str]:
-    """One sentence per examiner: what fooled it, what did not, and what is open."""
-    scales = {c.criterion: c for c in criteria}
-    cards: dict[tuple[str, ...], list[ControlRow]] = {}
-    for row in rows:
-        cards.setdefault((row.benchmark, row.metric, row.criterion, row.rater), []).append(row)
-    for (benchmark, *measure), card in cards.items():
-        *kinds, overall = card
-        start = f"{names[measure[0], measure[1], measure[2]]} on {benchmark}"
-        criterion = scales[overall.criterion]
-        if overall.verdict is None:
-            yield f"{start}: no verdict, {overall.reason}."
-            continue
-        yield f"{start} {_says(kinds, overall, criterion)}"
-
-
-def _says(kinds: Sequence[ControlRow], overall: ControlRow, criterion: Criterion) -> str:
-    margin = "" if overall.margin is None else f" (margin {plain(overall.margin)})"
-    by_verdict: dict[str | None, list[ControlRow]] = {}
-    for row in kinds:
-        by_verdict.setdefault(row.verdict or "not_shown", []).append(row)
-    if overall.verdict == "not_fooled":
-        clear = _kinds(kinds, "not_fooled")
-        return f"is fooled by none of {count(len(kinds), 'kind')} of control{margin}: {clear}."
-    words = {"fooled": "fooled by", "not_fooled": "not fooled by", "not_shown": "not shown for"}
-    parts = []
-    for verdict, rows in by_verdict.items():
-        convicts = verdict == "fooled"
-        names = and_so(_figures(row, criterion) if convicts else row.control for row in rows)
-        parts.append(
-            (list(words).index(str(verdict)), f"{words[str(verdict)]} {names}{margin if convicts else ''}")
-        )
-    return f"is {'; '.join(text for _, text in sorted(parts))}."
-
-
-def _figures(row: ControlRow, criterion: Criterion) -> str:
-    """A kind with the two figures that convict."""
-    gained = number(-(row.difference or 0.0), criterion)
-    return (
-        f"{row.control} (control less real text {gained}; the real text is ahead with probability "
-        f"{row.p_greater or 0.0:.2f})"
-    )
-
-
-def _taken(rows: Sequence[ControlRow], scores: ScoreTable) -> tuple[str, ...]:
-    """The line on which criteria were examined."""
-    short = labels(scores.measures)
-    places = {(r.metric, r.criterion, r.rater) for r in rows}
-    names = [short[key_of(m)] for m in scores.measures.values()
-             if (m.metric, m.criterion.criterion, m.rater) in places]  # fmt: skip
-    return (f"Examined, each criterion that has one value per answer: {'; '.join(dict.fromkeys(names))}.",)
-
-
-def _pieces(rows: pl.DataFrame, scores: ScoreTable) -> tuple[str, ...]:
-    """The line on scores of pieces and of ballots, which have no pair."""
-    keys = rows.filter((pl.col("unit") != "") | (pl.col("ballot") != ""))["measure_id"].unique().sort()
-    short = labels(scores.measures)
-    names = [short[key_of(scores.measures[key])] for key in keys if key in scores.measures]
-    return (f"Left out, scored by pieces or on ballots: {'; '.join(names)}.",) if names else ()
