@@ -9,9 +9,10 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from vivavoce.core.records import ItemKey
 from vivavoce.core.spreadsheets import FORMULA
 
 if TYPE_CHECKING:
@@ -86,12 +87,13 @@ class Key(NamedTuple):
         """The spec under which its scores stand in the run."""
         return self.task.metric(self.panel)
 
-    def packet(self, rater: str) -> tuple[Seen, ...]:
+    def packet(self, rater: str, places: Collection[ItemKey] | None = None) -> tuple[Seen, ...]:
         """The items for a rater in an order of their own, each with its answers in an order of its own.
 
-        Orders follow from secret, rater and ids, whatever the order in which things came.
+        Orders follow from secret, rater and ids, whatever the order in which things came. `places` are those
+        of the rater's own questions where they were shared out (`assign`); by default all.
         """
-        questions = [question for question in self.questions if question.answers]
+        questions = [q for q in self.questions if q.answers and (places is None or q.place in places)]
         order = sorted(questions, key=lambda q: self._keyed_hash("question", rater, *q.place))
         return tuple(self._seen_question(question, rater) for question in order)
 
