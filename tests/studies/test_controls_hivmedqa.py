@@ -46,7 +46,7 @@ def examined(tmp_path_factory: pytest.TempPathFactory, hivmedqa: Path) -> Iterat
         answers(folder, hivmedqa), benchmark=f"hivmedqa(data={hivmedqa}, subset=paper)", map=MAP
     )
     made = run.vary("control(kind=all)")
-    run.score("rouge(n=L)", "token_f1", "cliniqlink", "conflict", JUDGE, providers=providers)
+    run.score("rouge(n=L)", "token_f1", "bertscore", "cliniqlink", "conflict", JUDGE, providers=providers)
     (card,) = run.study("controls(margin=0.02, margins=['judge:0.5'])").values()
     yield Examined(run, made, card, run.report())
     end()
@@ -102,6 +102,11 @@ def test_a_rule_that_padding_costs_is_not_fooled_by_it(examined: Examined, metri
     assert ("not_fooled", "fooled") == (by_kind["padded"], by_kind["negated"])
 
 
+def test_an_encoder_does_not_see_a_turned_claim(examined: Examined) -> None:
+    by_kind = verdicts(examined, "bertscore", "f1")
+    assert ("fooled", "not_fooled") == (by_kind["negated"], by_kind["padded"])
+
+
 def test_a_metric_of_other_formats_is_on_no_card(examined: Examined) -> None:
     assert {} == verdicts(examined, "cliniqlink")
     assert {"not_shown"} == set(verdicts(examined, "conflict").values())
@@ -118,3 +123,5 @@ def test_the_page_has_no_sideways_scroll(browser: Browser, examined: Examined, w
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         assert width >= page.evaluate("document.documentElement.scrollWidth")
         assert page.get_by_role("heading", name="Control cases", exact=True).is_visible()
+        grid = page.locator(".of-controls svg:visible")
+        assert pytest.approx(float(grid.get_attribute("width") or 0), abs=2) == grid.bounding_box()["width"]
