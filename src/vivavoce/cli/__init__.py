@@ -36,6 +36,7 @@ from vivavoce.cli.study import study
 from vivavoce.cli.train import train
 from vivavoce.cli.usage_errors import UsageError, usage_message
 from vivavoce.cli.vary import vary
+from vivavoce.cli.view import view
 from vivavoce.core.errors import RunNotFound, VivaError
 from vivavoce.core.text import one_line, printable
 
@@ -54,7 +55,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(reproduce, panel, plan_sample, merge, status, report, export, copy),
+    *(reproduce, panel, plan_sample, merge, status, view, report, export, copy),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)

@@ -53,12 +53,14 @@ def create_app(
     names: Collection[str] = LOOPBACK,
     values: Mapping[str, Any] | None = None,
     state: Mapping[str, Any] | None = None,
+    gate: Callable[[App, Callable[[int, str], App]], App] | None = None,
 ) -> Guard:
     """An app of these routes.
 
     `folders` hold its own templates, and styles and scripts that are served under `/static/`; they come
     before those of the shell. `names` are the hosts under which it answers. `values` are known to all
-    templates, and `state` to handlers as `request.app.state`.
+    templates, and `state` to handlers as `request.app.state`. `gate` may put an app of its own before this
+    one: it gets this one, and what answers with a status and a sentence.
     """
     places = [*folders, PAGES]
     static = _static_files(places)
@@ -70,7 +72,11 @@ def create_app(
         return Response(static[name], media_type=MEDIA_TYPES[Path(name).suffix])
 
     app = Starlette(
-        routes=[*routes, get("/static/{name}", static_file)],
+        routes=[
+            *routes,
+            get("/static/{name}", static_file),
+            get("/favicon.ico", lambda request: Response(status_code=204)),
+        ],
         exception_handlers={
             HTTPException: _http_error_page,
             VivaError: _own_error_page,
@@ -88,7 +94,7 @@ def create_app(
 
         return answer
 
-    return Guard(app, refuse, names=names)
+    return Guard(gate(app, refuse) if gate else app, refuse, names=names)
 
 
 def get(path: str, handler: Callable[..., Any]) -> Route:

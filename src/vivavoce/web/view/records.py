@@ -1,0 +1,178 @@
+"""One question, one answer with its scores, and the answers to a question: what single pages show."""
+
+import json
+import sqlite3
+from typing import Any, NamedTuple
+
+from vivavoce.core.errors import SelectionError
+from vivavoce.core.text import label
+from vivavoce.store.damage import decoding
+
+ANSWERS_OF_ITEM = 20
+MOST_SCORES = 500
+"""Scores of one answer that a page shows; the rest is counted."""
+_LISTS = ("options", "answer", "references", "must", "nice", "steps", "rubric")
+
+
+class ItemRecord(NamedTuple):
+    """A question with what examiners hold an answer against."""
+
+    item_id: int
+    benchmark: str
+    item: str
+    variant: str
+    alias: str | None
+    category: str | None
+    format: str
+    question: str
+    context: str | None
+    source: str | None
+    false_answer: str | None
+    lists: dict[str, list[Any]]
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.alias or (f"{self.item} [{self.variant}]" if self.variant else self.item)
+
+    @property
+    def options(self) -> list[tuple[str, str, bool]]:
+        """The options with their labels, and whether each is the key."""
+        key = self.lists["answer"]
+        return [(label(n), text, text in key) for n, text in enumerate(self.lists["options"])]
+
+
+class AnswerRecord(NamedTuple):
+    """One answer as it is stored; `text` is null for a record of log-likelihoods and where none came."""
+
+    response_id: int
+    item_id: int
+    candidate_id: int
+    candidate: str
+    role: str
+    repeat: int
+    edit_id: int
+    edit: str
+    status: str
+    text: str | None
+    reasoning: str | None
+    finish_reason: str | None
+    tokens: int | None
+    seconds: float | None
+    cost: float | None
+    error: str | None
+    logprobs: str | None
+
+
+class ScoreRecord(NamedTuple):
+    """One score of an answer, with the piece that it is about and what the rater wrote."""
+
+    metric: str
+    criterion: str
+    rater: str
+    low: float | None
+    high: float | None
+    direction: str
+    pass_no: int
+    unit: str
+    unit_text: str
+    ballot: str
+    position: int | None
+    value: float | None
+    status: str
+    parts: str | None
+    note: str | None
+    evidence: tuple[tuple[str, str, str], ...]
+
+
+_ANSWER = """SELECT r.response_id, r.item_id, r.candidate_id, c.candidate, c.role, r.repeat, r.edit_id,
+    iif(e.probe = '', e.edit, e.probe), r.status, iif(r.logprobs IS NULL, r.text, NULL), r.reasoning,
+    r.finish_reason, r.tokens, r.seconds, r.cost, r.error, r.logprobs
+    FROM responses r JOIN candidates c USING (candidate_id) JOIN edits e USING (edit_id)"""
+
+
+def item_record(db: sqlite3.Connection, item_id: int) -> ItemRecord:
+    """A question. Raises `SelectionError` where the run has none of this number."""
+    lists = ", ".join(f'i."{name}"' for name in _LISTS)
+    row = db.execute(
+        f"""SELECT i.item_id, benchmark, item, variant, alias, category, format, question, context, source,
+        false_answer, {lists} FROM items i JOIN benchmarks USING (benchmark_id) WHERE item_id = ?""",
+        (item_id,),
+    ).fetchone()
+    if row is None:
+        raise SelectionError(f"no question {item_id} in this run: start from the first page.")
+    with decoding("a list of an item"):
+        texts = dict(zip(_LISTS, map(json.loads, row[-len(_LISTS) :]), strict=True))
+    return ItemRecord._make([*row[: -len(_LISTS)], texts])
+
+
+def answer_record(db: sqlite3.Connection, response_id: int) -> AnswerRecord:
+    """An answer. Raises `SelectionError` where the run has none of this number."""
+    row = db.execute(f"{_ANSWER} WHERE r.response_id = ?", (response_id,)).fetchone()
+    if row is None:
+        raise SelectionError(f"no answer {response_id} in this run: start from the first page.")
+    return AnswerRecord(*row)
+
+
+def answers_of(
+    db: sqlite3.Connection, item_id: int, after: tuple[int, int, int] = (-1, -1, -1)
+) -> list[AnswerRecord]:
+    """The next answers to a question behind a place: candidate, repeat and edit, by their numbers."""
+    rows = db.execute(
+        f"{_ANSWER} WHERE r.item_id = ? AND (r.candidate_id, r.repeat, r.edit_id) > (?, ?, ?) "
+        "ORDER BY r.candidate_id, r.repeat, r.edit_id LIMIT ?",
+        (item_id, *after, ANSWERS_OF_ITEM),
+    )
+    return [AnswerRecord(*row) for row in rows]
+
+
+def neighbours(db: sqlite3.Connection, answer: AnswerRecord) -> tuple[int | None, int | None]:
+    """The answers before and after this one, in the order they came."""
+    before = db.execute("SELECT max(response_id) FROM responses WHERE response_id < ?", answer[:1])
+    behind = db.execute("SELECT min(response_id) FROM responses WHERE response_id > ?", answer[:1])
+    return before.fetchone()[0], behind.fetchone()[0]
+
+
+def same_question(
+    db: sqlite3.Connection, pair: tuple[AnswerRecord, AnswerRecord], *, back: bool
+) -> tuple[int, int] | None:
+    """The answers by the same two candidates, repeats and edits to the next question that has both."""
+    sign, order = ("<", "DESC") if back else (">", "ASC")
+    first, second = ((a.candidate_id, a.repeat, a.edit_id) for a in pair)
+    pairs = db.execute(
+        f"""SELECT a.response_id, b.response_id FROM responses a JOIN responses b USING (item_id)
+        WHERE a.item_id {sign} ? AND (a.candidate_id, a.repeat, a.edit_id) = (?, ?, ?)
+        AND (b.candidate_id, b.repeat, b.edit_id) = (?, ?, ?) ORDER BY a.item_id {order} LIMIT 1""",
+        (pair[0].item_id, *first, *second),
+    ).fetchone()
+    return pairs and (int(pairs[0]), int(pairs[1]))
+
+
+def scores_of(db: sqlite3.Connection, response_id: int) -> list[ScoreRecord]:
+    """The scores of an answer, by measure, piece, ballot and pass; `MOST_SCORES` at most, and one more."""
+    rows = db.execute(
+        """SELECT m.metric, m.criterion, m.rater, m.low, m.high, m.direction, s.pass_no, u.unit, u.text,
+        l.ballot, s.position, s.value, t.status, s.parts, s.note,
+        s.measure_id, s.unit_id, s.ballot_id
+        FROM measures m CROSS JOIN scores s USING (measure_id) JOIN units u USING (unit_id)
+        JOIN ballots l USING (ballot_id) JOIN statuses t USING (status_id) WHERE s.response_id = ?
+        ORDER BY s.measure_id, s.unit_id, s.ballot_id, s.pass_no LIMIT ?""",
+        (response_id, MOST_SCORES + 1),
+    ).fetchall()
+    evidence = _evidence_of(db, response_id)
+    return [ScoreRecord._make([*row[:15], tuple(evidence.get((*row[15:], row[6]), ()))]) for row in rows]
+
+
+def _evidence_of(
+    db: sqlite3.Connection, response_id: int
+) -> dict[tuple[int, int, int, int], list[tuple[str, str, str]]]:
+    """By measure, unit, ballot and pass the passages of an answer's scores: bearing, source and quote."""
+    passages: dict[tuple[int, int, int, int], list[tuple[str, str, str]]] = {}
+    for *key, bearing, source, quote in db.execute(
+        """SELECT v.measure_id, v.unit_id, v.ballot_id, v.pass_no, v.bearing, p.source, p.quote
+        FROM measures m CROSS JOIN evidence v USING (measure_id) JOIN passages p USING (passage_id)
+        WHERE v.response_id = ? ORDER BY v.place LIMIT ?""",
+        (response_id, MOST_SCORES),
+    ):
+        passages.setdefault(tuple(key), []).append((bearing, source, quote))
+    return passages
