@@ -31,6 +31,13 @@ def test_rows_carry_what_was_asked():
     } == row
 
 
+def test_a_margin_of_very_many_items_is_never_shown_as_none():
+    shown = RUN.invoke(app, ["plan-sample", "--n", "999999999"]).stdout
+    assert "A margin of 0.0031 points" in shown
+    shown = RUN.invoke(app, ["plan-sample", "--n", "8", "--of", "8"]).stdout
+    assert "A margin of 0.00 points" in shown
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -1,5 +1,6 @@
 """`viva plan-sample`: how many items to review for a margin, and the margin of a number of items."""
 
+from math import floor, log10
 from typing import Annotated, Any
 
 import typer
@@ -46,7 +47,13 @@ def plan_sample(
     for row in rows:
         verb = "takes" if row["source"] == "margin" else "is what you get from"
         items = counted(row["n"], "item")
-        print(f"A margin of {100 * row['margin']:.2f} points at 95 % {verb} {items}{population}.")
+        print(f"A margin of {_points(row['margin'])} points at 95 % {verb} {items}{population}.")
+
+
+def _points(margin: float) -> str:
+    """A margin in points: two decimals, or two digits that are not 0 where it is smaller than that."""
+    decimals = 2 if margin <= 0 else max(2, 1 - floor(log10(100 * margin)))
+    return f"{100 * margin:.{decimals}f}"
 
 
 def _rows(margin: float | None, n: int | None, of: int | None, deff: float, p: float) -> list[dict[str, Any]]:
