@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from vivavoce.core.errors import InputError, SelectionError, StoreError
 from vivavoce.web.guard import HEADERS, MOST_BODY_BYTES
-from vivavoce.web.shell import create_app, get, page, post
+from vivavoce.web.shell import PAGES, create_app, get, page, post
 
 ADDRESS = "http://127.0.0.1:8100"
 
@@ -197,3 +197,31 @@ def test_no_page_of_the_room_has_a_script_or_style_within_it():
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:|\|\s*safe|https?://", text), path
         assert all(" src=" in tag for tag in re.findall(r"<script[^>]*>", text)), path
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `#rrggbb`, as WCAG 2.2 defines it."""
+    shares = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("letters", "grounds"),
+    [
+        ("ink", ("paper", "wash", "warn-wash", "add", "gone")),
+        ("soft", ("paper", "wash")),
+        ("link", ("paper", "wash")),
+        ("bad", ("paper", "wash", "warn-wash")),
+        ("good", ("paper", "wash")),
+        ("paper", ("link",)),
+    ],
+)
+def test_letters_stand_out_from_their_ground(scheme, letters, grounds):
+    css = (PAGES / "shell.css").read_text(encoding="utf-8")
+    rules = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", rules[scheme]))
+    for ground in grounds:
+        dark, light = sorted(luminance(colours[name]) for name in (letters, ground))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{letters} on {ground}"

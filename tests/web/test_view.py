@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 from starlette.testclient import TestClient
 from tests.hostile import hostile_run
 from tests.studies.making import made, marked, score
@@ -285,6 +285,12 @@ def test_an_answer_of_three_megabytes_is_cut_and_its_whole_is_a_link_away(run, c
     assert len(client.get("/answer/1?whole=1").text) > 3_000_000
 
 
+def test_a_long_note_is_cut_with_how_much_is_left_out(run, client):
+    with run.file.writing() as db:
+        db.execute("UPDATE scores SET note = ? WHERE response_id = 1", ("n" * 50_000,))
+    assert "n… (48,000 more characters)" in client.get("/answer/1").text
+
+
 @pytest.mark.parametrize("unit", ["a ", "a b ", "x", "( ", "\n", "a b c d e f g h i j "])
 def test_long_texts_are_compared_in_bounded_time(unit):
     start = time.process_time()
@@ -378,3 +384,63 @@ def test_what_hides_is_a_sign_on_every_page(hostile, letter):
         text = client.get(path).text
         assert letter not in text
         assert "\ufffd" in text
+
+
+# -- With its script -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tab(client) -> Iterator[Page]:
+    """A browser on the first page, whose requests the app answers."""
+
+    def answer(route):
+        reply = client.get(route.request.url.removeprefix(ADDRESS))
+        route.fulfill(status=reply.status_code, body=reply.content, headers=dict(reply.headers))
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page()
+        page.route("**/*", answer)
+        page.goto(f"{ADDRESS}/")
+        yield page
+        browser.close()
+
+
+def focus(tab: Page) -> str:
+    return tab.evaluate("document.activeElement.id || document.activeElement.getAttribute('href')")
+
+
+def test_keys_walk_through_the_answers_and_open_them(tab):
+    for key, where in (("j", 1), ("j", 2), ("k", 1)):
+        tab.keyboard.press(key)
+        assert f"/answer/{where}" == focus(tab)
+    assert "none" != tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/answer/1")
+    tab.keyboard.press("n")
+    tab.wait_for_url("**/answer/2")
+    tab.keyboard.press("/")
+    tab.wait_for_url(f"{ADDRESS}/")
+    tab.keyboard.press("/")
+    assert "text" == focus(tab)
+    tab.keyboard.type("jk?")
+    assert "jk?" == tab.locator("#text").input_value()
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("?")
+    assert tab.locator("#help").evaluate("one => one.open")
+
+
+def test_rows_appear_in_an_open_page_unless_somebody_is_in_them(tab, run, tmp_path):
+    made(tmp_path, {"C": {"q1": 1, "q2": 1}}, items=["q1", "q2"], run=run)
+    tab.locator(".answers li").nth(5).wait_for(timeout=15_000)
+    assert "6 answers, 4 scores" == tab.locator(".run .soft").inner_text()
+    tab.keyboard.press("j")
+    made(tmp_path, {"D": {"q1": 1, "q2": 1}}, items=["q1", "q2"], run=run)
+    tab.get_by_text("There is more: press r.").wait_for(timeout=15_000)
+    assert ("/answer/1", 6) == (focus(tab), tab.locator(".answers li").count())
+
+
+def test_a_page_says_when_the_run_is_gone(tab, run):
+    run.file.path.unlink()
+    tab.get_by_text("The run cannot be read now.").wait_for(timeout=15_000)
+    assert 4 == tab.locator(".answers li").count()

@@ -68,6 +68,7 @@ def view_app(path: Path, key: str) -> Guard:
             "most_scores": MOST_SCORES,
             "address": _address,
             "figure": _figure,
+            "head": _head,
         },
         state={"run": run},
         gate=gate,
@@ -81,6 +82,11 @@ def _address(path: str, query: dict[str, Any]) -> str:
 def _figure(value: float | None) -> str:
     """A score's value as the run has it, to four digits."""
     return "" if value is None else f"{value:.4g}"
+
+
+def _head(text: str, most: int) -> str:
+    """The first characters of a text, and how many more there are."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
 
 
 @contextmanager
