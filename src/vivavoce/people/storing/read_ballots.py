@@ -17,12 +17,20 @@ from vivavoce.people.tasks.task import quoted
 
 
 class Ballot(NamedTuple):
-    """A rater's file: every question of their packet, filled in or not, in the order it was put."""
+    """What a rater entered, in the order it was put: of a file every question, filled in or not.
 
-    file: Path
+    `file` is null for the judgement of a question that came by itself.
+    """
+
+    file: Path | None
     key: Key
     rater: str
     filled: tuple[FilledItem, ...]
+
+    @property
+    def source(self) -> str:
+        """Where it came from, for a sentence."""
+        return str(self.file) if self.file else f"panel {self.key.panel}"
 
 
 def open_ballot(file: Path, keys: Mapping[str, Key], run: Path) -> Ballot:

@@ -194,6 +194,27 @@ class RankTask(Task):
                 scores[criterion].append(ScoreRow(responses[who], value, 1, ballot, position))
         return {criterion: rows + unshown for criterion, rows in scores.items()}
 
+    def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
+        """Competition ranks (1, 2, 2, 4) among what is not clearly wrong; none unless all were placed."""
+        if any("rank" not in values or values["rank"].value is None for values in answers):
+            return [{} for _ in answers]
+        ranks = [values["rank"].value or 0.0 for values in answers]
+        return [
+            {**_mark(values, ranks), "tag": _stored_tag(values), "remark": values["rank"].note or ""}
+            for values in answers
+        ]
+
+
+def _mark(values: Mapping[str, Value], ranks: Sequence[float]) -> dict[str, Any]:
+    wrong = values["clearly_wrong"].value == 1
+    better = sum(rank < (values["rank"].value or 0.0) for rank in ranks)
+    return {"rank": None if wrong else 1 + better, "clearly_wrong": wrong}
+
+
+def _stored_tag(values: Mapping[str, Value]) -> str | None:
+    good, bad = values["good"].value, values["bad"].value
+    return None if good is None or bad is None else "good" if good else "bad" if bad else "okay"
+
 
 def _lacking(ratings: Sequence[Ranking]) -> str:
     unranked = [label(n) for n, rating in enumerate(ratings) if rating.unranked]

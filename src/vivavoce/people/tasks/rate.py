@@ -224,6 +224,22 @@ class RateTask(Task):
         unshown = self.unshown_scores(filled.seen_question.question, responses, ballot)
         return {c.name: scores.get(c.name, []) + unshown for c in self.scales.criteria}
 
+    def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
+        """The values of the criteria that are asked for, and the remark."""
+        return [self._entries(values) if values else {} for values in answers]
+
+    def _entries(self, values: Mapping[str, Value]) -> dict[str, Any]:
+        entries: dict[str, Any] = {
+            column(c): CANNOT_TELL if values[c.name].status == "set_aside" else values[c.name].value
+            for c in self.scales.rated
+        }
+        first = values[self.scales.rated[0].name]
+        note = first.note or ""
+        if first.value is None:  # then it begins with the reason
+            reason = CANNOT_TELL if first.status == "set_aside" else NO_RATING
+            note = note.removeprefix(reason).removeprefix("; ")
+        return {**entries, "remark": note}
+
     def _values(self, rating: Rating) -> dict[str, Value]:
         """The value of every criterion, computed ones included; the first bears the remark."""
         entries = {

@@ -184,6 +184,14 @@ class Task(ABC):
     ) -> dict[str, list[ScoreRow]]:
         """The scores of a filled item by criterion; of an `open` item all have failed."""
 
+    @abstractmethod
+    def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
+        """What a rater entered, by column, from the values of each answer by criterion.
+
+        It reads as what was entered: stored once more it gives the same scores. Empty where an answer has
+        none, or lost its scores.
+        """
+
     def unshown_scores(self, item: Question, responses: Mapping[str, int], ballot: str) -> list[ScoreRow]:
         """The scores, by any criterion, of candidates whose answers were not shown."""
         silent = [

@@ -1,0 +1,187 @@
+"""One judgement at a time: a rater's entries for one question, stored as a ballot of a file is.
+
+What is stored reads back as what was entered, so that a rater can go on where they stopped. Its version says
+whether a page was opened before somebody saved something newer.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.records import ScoreStatus, Value
+from vivavoce.core.text import label
+from vivavoce.people.key import Key, Seen
+from vivavoce.people.storing.put_ballot import put_ballot, response_keys
+from vivavoce.people.storing.read_ballots import Ballot
+from vivavoce.people.tasks import Row
+from vivavoce.people.tasks.task import quoted
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.schema import STATUSES
+
+Entries = Mapping[str, Mapping[str, Any]]
+"""What was entered, by the label of the answer and the column."""
+
+
+class StaleJudgementError(InputError):
+    """A judgement from a page that was opened before a newer one was saved."""
+
+
+class Judgement(NamedTuple):
+    """What the run holds of one rater's judgement; `entries` and `version` are empty where nothing is."""
+
+    question: str
+    entries: Mapping[str, Mapping[str, Any]]
+    version: str
+
+
+class JudgementStored(NamedTuple):
+    """The effect of a judgement: `outcome` is new, unchanged or replaced; `lacking` names what is open."""
+
+    judgement: Judgement
+    outcome: str
+    lacking: str
+
+
+class Progress(NamedTuple):
+    """How far a rater is: questions with a judgement, and without."""
+
+    panel: str
+    task: str
+    rater: str
+    n_done: int
+    n_left: int
+
+
+def store_judgement(
+    run: RunFile, key: Key, rater: str, question: str, entries: Entries, *, version: str | None = None
+) -> JudgementStored:
+    """Store what a rater entered for one question: all of it or nothing, in one transaction.
+
+    `entries` are read by the task of the key as the rows of a file are, and give the same scores. The same
+    judgement again changes nothing; a changed one takes the place of the earlier, and the run's events hold
+    both; an empty one takes back what is stored. `version` is that of the judgement that the page showed, ''
+    for none; with null it is not checked. Raises `InputError` for another rater, question, label or column,
+    an entry that cannot be, and a judgement with too little to store; `StaleJudgementError` where the run
+    holds another version and these entries say otherwise; `StoreError` where the run cannot be written.
+    """
+    seen_question = _find(key, rater, question)
+    filled = key.task.read_rows(seen_question, _rows(key, rater, seen_question, entries))
+    with run.writing() as db:
+        before = _judgement(db, key, rater, seen_question)
+        if filled.open and not before.version:
+            raise InputError(f"{question} lacks {filled.lacking}: there is nothing to store yet.")
+        effect = put_ballot(db, Ballot(None, key, rater, (filled,)), replace=True)
+        after = _judgement(db, key, rater, seen_question)
+        if version not in (None, before.version) and after.version != before.version:
+            raise StaleJudgementError(
+                f"{question} was judged in another window since this page was opened: load the page again, "
+                "then enter what you changed; nothing was stored."
+            )
+    outcome = "replaced" if effect.replaced else "new" if effect.new else "unchanged"
+    return JudgementStored(after, outcome, filled.lacking)
+
+
+def judgements(db: sqlite3.Connection, key: Key, rater: str) -> dict[str, Judgement]:
+    """What the run holds of a rater's judgements, by question in the order they are put; open ones too.
+
+    Raises `InputError` for a rater that the key does not name.
+    """
+    _check_rater(key, rater)
+    responses = response_keys(db, key, key.questions)
+    return {entry.question.name: _judgement(db, key, rater, entry, responses) for entry in key.packets[rater]}
+
+
+def progress(db: sqlite3.Connection, key: Key) -> tuple[Progress, ...]:
+    """How far each rater of a key is."""
+    n_done = {
+        rater: sum(bool(judgement.version) for judgement in judgements(db, key, rater).values())
+        for rater in key.packets
+    }
+    return tuple(
+        Progress(key.panel, key.task.name, rater, n, len(key.packets[rater]) - n)
+        for rater, n in n_done.items()
+    )
+
+
+def _check_rater(key: Key, rater: str) -> None:
+    if rater not in key.packets:
+        raise InputError(
+            f"{quoted(rater)} is no rater of panel {key.panel}.{suggest(rater, list(key.packets))}"
+        )
+
+
+def _find(key: Key, rater: str, question: str) -> Seen:
+    _check_rater(key, rater)
+    packet = {entry.question.name: entry for entry in key.packets[rater]}
+    if question not in packet:
+        raise InputError(f"panel {key.panel} asked {rater} nothing called {quoted(question)}.")
+    return packet[question]
+
+
+def _rows(key: Key, rater: str, seen_question: Seen, entries: Entries) -> Sequence[Row]:
+    """The entries as rows of a file, in the order of labels."""
+    name, labels = seen_question.question.name, [label(n) for n in range(len(seen_question.answers))]
+    if foreign := [extra for extra in entries if extra not in labels]:
+        raise InputError(f"{name} has no answer {quoted(foreign[0])}.")
+    for columns in entries.values():
+        if foreign := [extra for extra in columns if extra not in key.task.filled]:
+            raise InputError(
+                f"{name}: {quoted(foreign[0])} is nothing that raters {key.task.name}: they fill in "
+                f"{', '.join(key.task.filled)}."
+            )
+    return [Row(f"panel {key.panel}, {rater}", {"label": each}, entries.get(each, {})) for each in labels]
+
+
+def _judgement(
+    db: sqlite3.Connection,
+    key: Key,
+    rater: str,
+    seen_question: Seen,
+    responses: Mapping[str, Mapping[str, int]] | None = None,
+) -> Judgement:
+    name = seen_question.question.name
+    keys = (responses or response_keys(db, key, [seen_question.question]))[name]
+    values = _values(db, key, rater, seen_question, list(keys.values()))
+    # Candidates with the same answer share its scores; one that was dropped since has none.
+    answers = [
+        next((values[keys[who]] for who in answer.candidates if keys.get(who) in values), {})
+        for answer in seen_question.answers
+    ]
+    by_answer = key.task.entries(answers)
+    if not any(map(_any_entered, by_answer)):
+        return Judgement(name, {}, "")
+    text = json.dumps(by_answer, ensure_ascii=False, sort_keys=True)
+    version = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Judgement(name, {label(n): columns for n, columns in enumerate(by_answer)}, version)
+
+
+def _any_entered(columns: Mapping[str, Any]) -> bool:
+    """Whether anything was entered for an answer; a rating of 0 is."""
+    return any(not (entry is None or entry is False or entry == "") for entry in columns.values())
+
+
+def _values(
+    db: sqlite3.Connection, key: Key, rater: str, seen_question: Seen, responses: Sequence[int]
+) -> dict[int, dict[str, Value]]:
+    """The stored values by response and criterion; failed ones bear remarks too."""
+    rows = db.execute(
+        "SELECT response_id, criterion, value, status_id, note FROM scores "
+        "JOIN measures USING (measure_id) JOIN ballots USING (ballot_id) "
+        "WHERE signature = ? AND rater = ? AND ballot = ? AND pass_no = 1 "
+        "AND response_id IN (SELECT value FROM json_each(?))",
+        (
+            key.task.signature(key.panel),
+            rater,
+            key.task.ballot(key.panel, rater, seen_question.question),
+            json.dumps(list(responses)),
+        ),
+    )
+    values: dict[int, dict[str, Value]] = {}
+    for response, criterion, value, status, note in rows:
+        values.setdefault(response, {})[criterion] = Value(
+            value, note=note, status=cast("ScoreStatus", STATUSES[status])
+        )
+    return values

@@ -1,0 +1,332 @@
+"""A ballot in the run: scores of each candidate, whether it came as a file or one judgement at a time.
+
+Candidates with the same answer share what is said of it. What the scores are is the task's.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, ItemKey, Measure, Response
+from vivavoce.core.registry import file_hash
+from vivavoce.core.text import label
+from vivavoce.people.key import REFERENCE, Key, Question, Seen
+from vivavoce.people.storing.read_ballots import Ballot
+from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.tasks import FilledItem, Task
+from vivavoce.store import read
+from vivavoce.store.schema import STATUSES
+from vivavoce.store.write import (
+    ScoreRow,
+    drop_scores,
+    put_candidates,
+    put_event,
+    put_measures,
+    put_provenance,
+    put_responses,
+    put_scores,
+)
+
+
+class BallotsStored(NamedTuple):
+    """The effect of reading one file, counted in ballots: items by one rater.
+
+    `skipped` are not filled in; those of them that were once are among the `replaced`. Of what was entered,
+    `labels` counts ratings, each answer and criterion, and `cannot_tell` those that the rater could not give.
+    """
+
+    file: str
+    panel: str
+    rater: str
+    new: int
+    unchanged: int
+    replaced: int
+    skipped: int
+    clearly_wrong: int
+    remarks: int
+    task: str = "rank"
+    metric: str = ""
+    labels: int = 0
+    cannot_tell: int = 0
+
+
+class _Stored(NamedTuple):
+    """A score that the run holds."""
+
+    value: float | None
+    status: int
+    note: str | None
+
+
+_StoredScores = Mapping[tuple[int, int], _Stored]
+
+
+def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> BallotsStored:
+    """Store a ballot, whole or of one question, in a transaction that the caller holds.
+
+    Raises `InputError` where it says otherwise than the run, unless `replace`, and for an item that was
+    worded otherwise when the panel was made.
+    """
+    key, task = ballot.key, ballot.key.task
+    signature = task.signature(key.panel)
+    measures = put_measures(
+        db,
+        [
+            Measure(metric=key.metric, signature=signature, rater=ballot.rater, criterion=c)
+            for c in task.criteria
+        ],
+    )
+    answered = [filled for filled in ballot.filled if not filled.open]
+    every = (*ballot.filled, *(_unshown_items(key) if answered else ()))
+    stored = _stored_by_item(db, ballot, every, measures)
+    elsewhere = _places_elsewhere(db, ballot)
+    to_store = [filled for filled in every if not filled.open or _taken_back(filled, stored, elsewhere)]
+    responses = _responses(db, key, [filled.seen_question.question for filled in to_store])
+    before = db.total_changes
+    outcomes: Counter[str] = Counter()
+    changes: list[dict[str, Any]] = []
+    for filled in to_store:
+        item = filled.seen_question.question
+        ballot_id = task.ballot(key.panel, ballot.rater, item)
+        scores = task.scores(filled, responses[item.name], ballot_id)
+        if item.place in elsewhere:
+            scores = _without_gaps(task, scores, stored[item.name], measures)
+        contradictions = _contradictions(task, filled, scores, stored[item.name], measures)
+        if contradictions and not replace:
+            raise _contradicts(ballot, contradictions[0])
+        if contradictions:
+            for c, measure in zip(task.criteria, measures, strict=True):
+                drop_scores(db, [measure], 1, [row.response for row in scores[c.criterion]])
+            changes += contradictions
+            outcomes["replaced"] += 1
+        elif item.answers:
+            added = not stored[item.name] or _added(task, scores, stored[item.name], measures)
+            outcomes["new" if added else "unchanged"] += 1
+        if not filled.open:
+            for c, measure in zip(task.criteria, measures, strict=True):
+                put_scores(db, measure, scores[c.criterion])
+    _note(db, ballot, changes, len(answered), before)
+    tally = task.tally(answered)
+    return BallotsStored(
+        file=ballot.source,
+        panel=key.panel,
+        rater=ballot.rater,
+        new=outcomes["new"],
+        unchanged=outcomes["unchanged"],
+        replaced=outcomes["replaced"],
+        skipped=len(ballot.filled) - len(answered),
+        task=task.name,
+        metric=key.metric,
+        **tally._asdict(),
+    )
+
+
+def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
+    """The items that another panel of the measure put to this rater: there a gap takes nothing back."""
+    key = ballot.key
+    return {
+        seen_question.question.place
+        for panel, panel_key in read_keys(db).items()
+        if panel != key.panel and panel_key.metric == key.metric
+        for seen_question in panel_key.packets.get(ballot.rater, ())
+    }
+
+
+def _taken_back(
+    filled: FilledItem, stored: Mapping[str, _StoredScores], elsewhere: Collection[ItemKey]
+) -> bool:
+    """Whether an item that is not filled in was filled in before, by this rater in this panel."""
+    item = filled.seen_question.question
+    return bool(stored[item.name]) and item.place not in elsewhere
+
+
+def _without_gaps(
+    task: Task, scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]
+) -> dict[str, list[ScoreRow]]:
+    """The scores without those that are not filled in here and stand in the run."""
+    return {
+        c.criterion: [
+            row
+            for row in scores[c.criterion]
+            if row.value.status != "failed" or (measure, row.response) not in stored
+        ]
+        for c, measure in zip(task.criteria, measures, strict=True)
+    }
+
+
+def _unshown_items(key: Key) -> list[FilledItem]:
+    """The items of a panel to which every answer was silent: they were sent to nobody."""
+    return [
+        key.task.read_rows(Seen(question, (), ""), ()) for question in key.questions if not question.answers
+    ]
+
+
+def _note(
+    db: sqlite3.Connection, ballot: Ballot, changes: Sequence[Mapping[str, Any]], n_answered: int, before: int
+) -> None:
+    """Put replaced ballots into the run's events, and a reading that changed anything into its provenance."""
+    file = {"file": ballot.file.name} if ballot.file else {}
+    if changes:
+        body = {
+            "panel": ballot.key.panel,
+            "rater": ballot.rater,
+            **file,
+            "changes": changes,
+        }
+        put_event(db, "panel ballots replaced", body)
+    if ballot.file:
+        file["file_hash"] = file_hash(ballot.file)
+    verb = "panel read" if ballot.file else "panel judgement"
+    settings = {**file, "metric": ballot.key.metric, "rater": ballot.rater, "ballots": n_answered}
+    if db.total_changes > before:
+        put_provenance(
+            db,
+            verb,
+            settings,
+            changed=db.total_changes - before,
+        )
+
+
+def _contradicts(ballot: Ballot, change: Mapping[str, Any]) -> InputError:
+    before, after = ("nothing" if change[k] is None else change[k] for k in ("before", "after"))
+    return InputError(
+        f"{ballot.source}: {ballot.rater} said otherwise before of {change['item']} "
+        f"({change['criterion']} of answer {change['answer']}: {before}, now {after}). --replace takes this "
+        "ballot instead and notes both; nothing was stored."
+    )
+
+
+def _responses(db: sqlite3.Connection, key: Key, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
+    """Response keys by item and candidate; the reference answers are stored where they are not yet.
+
+    Raises `InputError` for an item that is worded otherwise since the panel was made.
+    """
+    in_run = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
+    for q in questions:
+        if q.place not in in_run or in_run[q.place][1].hash != q.hash:
+            raise InputError(
+                f"{q.name} is worded otherwise in this run since panel {key.panel} was made: what raters saw "
+                "is no longer what is asked here. Read the ballots into a copy of the run from before."
+            )
+    with_reference = [q for q in questions if q.reference and key.task.rates_reference]
+    if with_reference:
+        _store_references(db, key, [(q, *in_run[q.place]) for q in with_reference])
+    return response_keys(db, key, questions)
+
+
+def response_keys(
+    db: sqlite3.Connection, key: Key, questions: Sequence[Question]
+) -> dict[str, dict[str, int]]:
+    """The keys of the responses that the run holds, by item and candidate."""
+    answers = read.stored_responses(db)
+    reference = {REFERENCE: 1} if key.task.rates_reference else {}
+    return {
+        q.name: {
+            who: stored.key
+            for who, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
+            if (stored := answers.get((*q.place, who, repeat, "")))
+        }
+        for q in questions
+    }
+
+
+def _store_references(
+    db: sqlite3.Connection, key: Key, questions: Sequence[tuple[Question, int, Item]]
+) -> None:
+    """Store the reference answers that the run lacks as those of a ceiling."""
+    if any(c.candidate == REFERENCE and c.role != "ceiling" for c in read.candidates(db)):
+        raise InputError(
+            f"a candidate of this run is called {REFERENCE!r} since panel {key.panel} was made, which is "
+            "what the reference answer is called: import its answers under another name."
+        )
+    people = put_candidates(db, {REFERENCE: "ceiling"})
+    answers = read.stored_responses(db)
+    for q, number, item in questions:
+        collected = answers.get((*q.place, REFERENCE, 1, ""))
+        if collected and collected.text == formats.key(item):  # a ceiling that was collected: the same key
+            continue
+        response = Response(benchmark=q.benchmark, item=q.item, variant=q.variant, candidate=REFERENCE,
+                            text=formats.labelled_key(item), meta={"origin": key.metric})  # fmt: skip
+        put_responses(db, [response], items={(q.item, q.variant): number}, candidates=people)
+
+
+def _stored_by_item(
+    db: sqlite3.Connection, ballot: Ballot, filled: Sequence[FilledItem], measures: Sequence[int]
+) -> dict[str, _StoredScores]:
+    """By item what the run holds of this rater's scores."""
+    items = [filled_item.seen_question.question for filled_item in filled]
+    responses = response_keys(db, ballot.key, items)
+    return {
+        item.name: _stored_scores(
+            db,
+            measures,
+            responses[item.name].values(),
+            ballot.key.task.ballot(ballot.key.panel, ballot.rater, item),
+        )
+        for item in items
+    }
+
+
+def _stored_scores(
+    db: sqlite3.Connection, measures: Sequence[int], responses: Iterable[int], ballot: str
+) -> _StoredScores:
+    """The stored scores of responses on a ballot that did not fail, by measure and response."""
+    rows = db.execute(
+        "SELECT measure_id, response_id, value, status_id, note FROM scores JOIN ballots USING (ballot_id) "
+        "WHERE ballot = ? AND status_id != ? AND pass_no = 1 "
+        "AND response_id IN (SELECT value FROM json_each(?))",
+        (ballot, STATUSES.index("failed"), json.dumps(list(responses))),
+    )
+    return {
+        (measure, response): _Stored(value, status, note)
+        for measure, response, value, status, note in rows
+        if measure in measures
+    }
+
+
+def _added(
+    task: Task, scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]
+) -> bool:
+    """Whether a ballot adds something the stored one lacks, such as a tag."""
+    return any(
+        mark.value.status != "failed" and (measure, mark.response) not in stored
+        for c, measure in zip(task.criteria, measures, strict=True)
+        for mark in scores[c.criterion]
+    )
+
+
+def _contradictions(
+    task: Task,
+    filled: FilledItem,
+    scores: Mapping[str, Sequence[ScoreRow]],
+    stored: _StoredScores,
+    measures: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Differences between a ballot and the stored one, in the rater's terms: labels, not candidates."""
+    moved = []
+    for c, measure in zip(task.criteria, measures, strict=True):
+        for mark in scores[c.criterion]:
+            before = stored.get((measure, mark.response))
+            # A lost answer failed before as well and is not stored: a stored score was given, and taken back.
+            if before is None:
+                continue
+            now = _Stored(mark.value.value, STATUSES.index(mark.value.status), mark.value.note)
+            if before != now:
+                only = before[:2] == now[:2]
+                moved.append({
+                    "item": filled.seen_question.question.name,
+                    "answer": "none" if mark.position is None else label(mark.position - 1),
+                    "criterion": "the remark" if only else c.criterion,
+                    "before": before.note if only else _entry(before),
+                    "after": now.note if only else _entry(now),
+                })  # fmt: skip
+    return moved
+
+
+def _entry(score: _Stored) -> float | str | None:
+    """What a rater entered: a value, or the words that stand for none."""
+    return score.note if score.status == STATUSES.index("set_aside") else score.value
