@@ -23,14 +23,16 @@ def page_and_rows(folder: Path) -> tuple[str, list[dict[str, object]]]:
     return page, [dict(row) for row in finding.rows]
 
 
-def test_both_spreads_stand_beside_a_mean_and_in_no_chart_of_intervals(tmp_path: Path) -> None:
+def test_both_spreads_stand_beside_a_mean_and_in_a_chart_of_their_own(tmp_path: Path) -> None:
     page, rows = page_and_rows(tmp_path)
     assert "<h3>Arguments ranked by what they do for the task</h3>" in page
     assert "<script>alert(1)" not in page
     section = ArgumentsSection()
-    assert not [figure for figure in section.charts(rows) if "pread" in figure.title]
+    (chart,) = [str(f.svg) for f in section.charts(rows) if f.name.startswith("argument-spreads")]
     table = section.table(rows)
-    able = next(row for row in table if row["source"] == "able" and row["among"] == "arguments")
+    able = next(row for row in table if row["source"] == "able")
+    spread_text = f"± {able['sd between mixtures']:.3f}, {able['sd between runs']:.3f}"
+    assert spread_text in chart
     of_able = [row for row in rows if row["part"] == "spread" and row["candidate"] == "able"]
     spread = {row["figure"]: row["value"] for row in of_able if row["figure"] != "of_all_runs"}
     assert spread == {
@@ -40,8 +42,18 @@ def test_both_spreads_stand_beside_a_mean_and_in_no_chart_of_intervals(tmp_path:
     assert None not in spread.values()
 
 
-def test_examples_stand_in_the_table_after_the_sources(tmp_path: Path) -> None:
+def test_each_source_has_one_row_of_the_table_and_no_example_has(tmp_path: Path) -> None:
     _, rows = page_and_rows(tmp_path)
-    among = [row["among"] for row in ArgumentsSection().table(rows)]
-    assert "example" in among
-    assert among.index("example") > max(at for at, of in enumerate(among) if of in ("arguments", "all"))
+    table = ArgumentsSection().table(rows)
+    assert sorted(WORTH) == sorted(row["source"] for row in table)
+
+
+def test_arguments_that_differ_most_stand_side_by_side_with_their_edits(tmp_path: Path) -> None:
+    page, rows = page_and_rows(tmp_path)
+    groups = list(ArgumentsSection().side_by_side(rows))
+    assert 3 == len(groups)
+    assert all(group.edits and len(WORTH) - 1 <= len(group.quotes) for group in groups)
+    section = page[page.index("<h3>Arguments ranked") :]
+    quoted = section[section.index("Side by side: 3 examples") : section.index("Table:")]
+    assert "Words of 4 on case" in quoted
+    assert "&lt;script&gt;alert(1)" in quoted

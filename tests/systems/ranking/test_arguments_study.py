@@ -187,7 +187,7 @@ def test_leaked_items_are_left_out_as_a_sensitivity(tmp_path: Path) -> None:
         r["n_items"] for r in found.rows if r["figure"] == "order" and r["among"] == "arguments"
     ]
     assert 4 == len([r for r in found.rows if r["part"] == "leaks"])
-    assert "without the 4 questions that repeat one or begin like one: " in found.text
+    assert "without the 4 questions that repeat one or begin like one, floors included: " in found.text
     assert "exam: 3 questions marked 'repeats a training question'." in found.text
 
 

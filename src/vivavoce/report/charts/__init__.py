@@ -11,6 +11,7 @@ from vivavoce.report.charts.estimate_plots import (
     rank_text,
     variance_bars,
 )
+from vivavoce.report.charts.mean_spreads import Spreads, mean_spreads
 from vivavoce.report.charts.rank_by_measure import ranks_by_measure
 from vivavoce.report.charts.resilience import order_before_and_after, wording_shares
 from vivavoce.report.charts.svg import Drawing, Figure, figure
@@ -19,6 +20,7 @@ from vivavoce.report.charts.variance_by_prompt import variance_by_prompt
 __all__ = [
     "Drawing",
     "Figure",
+    "Spreads",
     "benchmark_map",
     "controls_grid",
     "correlation_map",
@@ -26,6 +28,7 @@ __all__ = [
     "crossing_columns",
     "figure",
     "forest",
+    "mean_spreads",
     "order_before_and_after",
     "rank_ranges",
     "rank_text",

@@ -1,4 +1,4 @@
-"""Arguments on the page: means, ranks and mean ranks; spread over training, leaks and examples in a table."""
+"""Arguments on the page: means, ranks, spread over training, sources and leaks, quoted examples."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,14 +7,17 @@ from vivavoce.core.registry import section
 from vivavoce.report import charts
 from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Rows, by_board
-from vivavoce.report.format import interval
-from vivavoce.report.section import Section
+from vivavoce.report.format import interval, number
+from vivavoce.report.section import Quote, Section, SideBySide
 from vivavoce.systems.ranking.study.ranks import ARGUMENTS, EVERYTHING
 from vivavoce.systems.ranking.study.rows import KEEP
 from vivavoce.systems.ranking.study.sentences import BESIDE
 from vivavoce.systems.ranking.study.source_scores import family_label
 
+MOST_EXAMPLES = 3
+"""Questions whose arguments are quoted."""
 SPREADS = {"between_mixtures": "sd between mixtures", "between_runs": "sd between runs"}
+SPREAD = charts.Spreads(*SPREADS, *(name.replace("_", " ") for name in SPREADS))
 RANKS = ("rank_of_mean", "mean_run_rank", "mean_instance_rank")
 
 
@@ -32,7 +35,7 @@ class ArgumentsSection(Section):
     order = 25
 
     def charts(self, rows: Rows) -> Iterator[Figure]:
-        """By family: means with intervals, ranks and mean ranks."""
+        """By family: means with intervals, ranks, both standard deviations and mean ranks."""
         for board, on_board in by_board([row for row in rows if row["metric"]]).items():
             if board.criterion in BESIDE:
                 continue
@@ -43,14 +46,42 @@ class ArgumentsSection(Section):
                 continue
             yield figure(title, charts.forest(sources), "arguments", title)
             yield figure(title, charts.rank_ranges(sources), "argument-ranks", title)
+            if _has_spread(sources):
+                yield figure(title, charts.mean_spreads(sources, SPREAD), "argument-spreads", title)
             yield figure(title, charts.critical_difference(sources), "argument-mean-ranks", title)
 
     def table(self, rows: Rows) -> Rows:
-        """Sources with their means, three ranks and both spreads; then leaked items and examples."""
+        """Sources with their means, three ranks and both spreads; then leaked items."""
         means = [
             row for row in rows if (row["part"], row["figure"], row["leaked"]) == ("ranks", "mean", KEEP)
         ]
-        return [*(_source_line(row, rows) for row in means), *_item_lines(rows)]
+        with_floors = {_family(row) for row in means if row["among"] == EVERYTHING}
+        widest = [row for row in means if row["among"] == EVERYTHING or _family(row) not in with_floors]
+        return [*(_source_line(row, rows) for row in widest), *_item_lines(rows)]
+
+    def side_by_side(self, rows: Rows) -> Iterator[SideBySide]:
+        """The arguments for the items on which they differ most, each beside its edits."""
+        for (benchmark, name), of_item in list(_examples(rows).items())[:MOST_EXAMPLES]:
+            item, _, variant = name.partition("|")
+            label = family_label(*(next(iter(of_item.values()))[k] for k in ("metric", "criterion")))
+            quotes = (
+                Quote(f"{candidate}: {number(row['value'])}", benchmark, item, variant, candidate)
+                for candidate, row in sorted(of_item.items(), key=lambda entry: -(entry[1]["value"] or 0.0))
+            )
+            yield SideBySide(f"{name}, by {label}", tuple(quotes), edits=True)
+
+
+def _has_spread(sources: Rows) -> bool:
+    return any(line[name] is not None for line in sources for name in SPREADS)
+
+
+def _examples(rows: Rows) -> dict[tuple[str, str], dict[str, Mapping[str, Any]]]:
+    """By benchmark and item the row of each source, of the first family that has the item as an example."""
+    by_item: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["part"] == "examples" and row["item"] and row["criterion"] not in BESIDE:
+            by_item.setdefault((row["benchmark"], row["item"]), {}).setdefault(row["candidate"], row)
+    return by_item
 
 
 def _source_line(mean: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
@@ -84,7 +115,7 @@ def _sources(rows: Rows, among: str) -> list[dict[str, Any]]:
     """A line per source for the charts of estimates, ranks and mean ranks; the best first."""
     of: dict[str, dict[str, Mapping[str, Any]]] = {}
     distance = None
-    for row in (row for row in rows if _lineup(row) == (among, KEEP)):
+    for row in (row for row in rows if _lineup(row) == (among, KEEP) or row["figure"] in SPREADS):
         if row["candidate"]:
             of.setdefault(row["candidate"], {})[row["figure"]] = row
         elif row["figure"] == "critical_difference":
@@ -109,20 +140,12 @@ def _line(figures: Mapping[str, Mapping[str, Any]], distance: float | None) -> d
         "mean_rank": case_rank["value"] if case_rank else None,
         "critical_difference": distance,
         "reason": rank["reason"],
+        **{name: figures[name]["value"] if name in figures else None for name in SPREADS},
     }
 
 
 def _item_lines(rows: Rows) -> Iterator[dict[str, Any]]:
-    """Leaked items with what leaks, and the items on which arguments differ most."""
+    """Leaked items with what leaks."""
     for row in rows:
-        if row["part"] in ("leaks", "examples") and row["item"]:
-            by = f"{family_label(row['metric'], row['criterion'])} on " if row["metric"] else ""
-            yield {
-                "by": f"{by}{row['benchmark']}",
-                "among": "leaked item" if row["part"] == "leaks" else "example",
-                "source": row["candidate"],
-                "role": row["role"],
-                "item": row["item"],
-                "mean": row["value"],
-                "note": row["text"],
-            }
+        if row["part"] == "leaks" and row["item"]:
+            yield {"by": row["benchmark"], "among": "leaked item", "item": row["item"], "note": row["text"]}

@@ -170,12 +170,12 @@ def _other_winners(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
 
 
 def _without_leaks(rows: Sequence[ArgumentsRow], leaked: str, words: str) -> Iterator[str]:
-    for among in (EVERYTHING, ARGUMENTS):
+    for among, of in ((EVERYTHING, ", floors included"), (ARGUMENTS, "")):
         before, after = (_pick(rows, "order", "order", among, choice) for choice in (KEEP, leaked))
         if before and after:
             n = (before[0].n_items or 0) - (after[0].n_items or 0)
             same = "the same order" if before[0].text == after[0].text else str(after[0].text)
-            yield f"without the {count(n, 'question')} that {words}: {same}."
+            yield f"without the {count(n, 'question')} that {words}{of}: {same}."
             return
 
 
@@ -223,4 +223,4 @@ def _leaks(rows: Sequence[ArgumentsRow]) -> Iterator[str]:
     for row in rows:
         if row.figure == "answer_leak" and row.value:
             where = f"{row.benchmark}: arguments of {row.candidate}"
-            yield f"{where} name the answer: {row.metric} {row.value:.2f}."
+            yield f"{where} leak it: {row.criterion.replace('_', ' ')} in {row.value:.0%} ({row.metric})."
