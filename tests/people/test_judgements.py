@@ -106,6 +106,13 @@ def test_what_is_stored_reads_back_as_it_was_entered_and_changes_nothing(tmp_pat
     assert events(run) == []
 
 
+def test_the_status_of_a_run_counts_judgements_by_rater(tmp_path: Path) -> None:
+    run, key = panel(tmp_path / "run", "rate")
+    store_judgement(run.file, key, "ben", "q01", {"A": {"correct": 0}})
+    rows = [row for row in run.status().rows if row["about"] == "judgements"]
+    assert [("anna", 0, 5), ("ben", 1, 4)] == [(row["rater"], row["done"], row["left"]) for row in rows]
+
+
 def test_ties_wrong_answers_missing_tags_and_equal_texts_read_back_to_the_same_scores(tmp_path: Path) -> None:
     run = examined(tmp_path, 2, answers={"Same": {"q00": "five milligrams for q00"}})
     write_packets(run.file, ["anna"], tmp_path / "out")

@@ -9,6 +9,8 @@ from vivavoce.core import registry, specs
 from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
+from vivavoce.people.storing.judgements import progress
+from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.pipeline.call_causes import calls_with_causes
 from vivavoce.pipeline.interim import (
     PlanTerms,
@@ -267,8 +269,15 @@ def run_status(run: RunFile) -> Finding:
     with run.reading() as db:
         responses, calls, cases = read.responses(db), calls_with_causes(db), count_cases(run_cases(db))
         exclusions = [entry.counts for entry in exclusion_lists(db)]
+        judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
     tables = (responses, table.scores, table.measures, calls)
-    return status(*tables, only=table.only, probes=table.probes, cases=cases, exclusions=exclusions)
+    finding = status(*tables, only=table.only, probes=table.probes, cases=cases, exclusions=exclusions)
+    people = [
+        {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
+         "left": p.n_left}
+        for p in judged
+    ]  # fmt: skip
+    return replace(finding, rows=(*finding.rows, *people))
 
 
 def write_report(

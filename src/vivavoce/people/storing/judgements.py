@@ -96,9 +96,10 @@ def judgements(db: sqlite3.Connection, key: Key, rater: str) -> dict[str, Judgem
 
 def progress(db: sqlite3.Connection, key: Key) -> tuple[Progress, ...]:
     """How far each rater of a key is."""
+    responses = response_keys(db, key, key.questions)  # once: they are read from the whole run
     n_done = {
-        rater: sum(bool(judgement.version) for judgement in judgements(db, key, rater).values())
-        for rater in key.packets
+        rater: sum(bool(_judgement(db, key, rater, entry, responses).version) for entry in packet)
+        for rater, packet in key.packets.items()
     }
     return tuple(
         Progress(key.panel, key.task.name, rater, n, len(key.packets[rater]) - n)
