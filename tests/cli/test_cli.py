@@ -91,8 +91,8 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)
-    # `viva import` is two methods, told apart by --scores; a gate's files are the command line's alone.
-    for name in ("scores", "summary", "junit"):
+    # `viva import` is three methods, told apart by two flags; a gate's files are the command line's alone.
+    for name in ("scores", "ballots", "summary", "junit"):
         ours.pop(name, None)
     if verb == "status":
         ours.pop("verify")  # `run.verify()` there
@@ -102,6 +102,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     if verb == "import":
         marks = inspect.signature(Run.import_scores).parameters.items()
         theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
+        theirs["task"] = default_of(inspect.signature(Run.import_ballots).parameters["task"])
         ours["criteria"] = None  # a text with commas here, a list there
         theirs["file"] = theirs.pop("data")  # a frame there too
     if verb == "collect":

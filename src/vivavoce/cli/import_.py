@@ -35,6 +35,7 @@ from vivavoce.core.errors import InputError
 from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
+    from vivavoce.people.storing.store_reviews import ReviewsStored
     from vivavoce.pipeline.exchange.imported import Imported
     from vivavoce.pipeline.exchange.scores import ImportedScores
 
@@ -100,6 +101,12 @@ def import_(
             metavar="refuse|exclude",
         ),
     ] = "refuse",
+    ballots: Annotated[
+        bool, typer.Option("--ballots", help="The file holds what people said of items, one review a row.")
+    ] = False,
+    task: Annotated[
+        Literal["review"], typer.Option(help="Ballots: what people were asked to do.", metavar="review")
+    ] = "review",
     range: Range = [],
     direction: Direction = [],
     if_unanswered: IfUnanswered = [],
@@ -119,7 +126,12 @@ def import_(
     Columns are found by name; a table may hold the questions too. What was found is printed, as are the
     delimiter and the encoding of a CSV. A dotted name leads into a column: `--map text=output.text`.
 
+    With --ballots, the columns of reviews are item, category, rater, correct (yes or no) and relevance (1 to
+    5), and where there are any comment, dispute and proposed_edit.
+
     Example: `viva import exam.viva answers.csv`
+
+    Example: `viva import exam.viva reviews.csv --ballots --task review`
 
     Example: `viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl --map candidate=model`
 
@@ -138,6 +150,20 @@ def import_(
     opened = open_run(run, plugin)
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    if ballots:
+        options_of_answers: dict[str, object] = {
+            **{"--benchmark": benchmark, "--name": name, "--map": map, "--set": set, "--role": role},
+            **{"--models-in-columns": models_in_columns, "--new-version": new_version, "--scores": scores},
+            **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
+            "--faulty": faulty == "exclude",
+        }
+        _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
+        reviews = opened.import_ballots(file, task=task)
+        if json:
+            print_json("import", run, [reviews._asdict()])
+        elif not quiet:
+            _print_reviews(run, reviews)
+        return
     if scores:
         _refuse_options(
             {"--role": role, "--new-version": new_version, "--name": name, "--faulty": faulty == "exclude"}
@@ -185,6 +211,16 @@ def import_(
         print_json("import", run, [imported._asdict()])
     elif not quiet:
         _print_answers(run, imported)
+
+
+def _print_reviews(run: Path, reviews: "ReviewsStored") -> None:
+    print(
+        printable(
+            f"{run}: {counted(reviews.new, 'review')} stored of {counted(reviews.items, 'item')} by "
+            f"{counted(reviews.raters, 'rater')}, {reviews.unchanged} there already; "
+            f"{counted(reviews.events, 'text')} noted beside them."
+        )
+    )
 
 
 def _split_names(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vivavoce.core import registry
+from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.specs import Setting
@@ -15,6 +16,7 @@ from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.people.packets import PacketsWritten
 from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
+from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect
@@ -147,6 +149,16 @@ class Run(RunTables):
             self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
             dialect=Dialect(delimiter, encoding, sheet),
         )  # fmt: skip
+
+    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> ReviewsStored:
+        """Store what people said elsewhere of items: reviews, one a row; all of them or none.
+
+        Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
+        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing.
+        """
+        if task != "review":
+            raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
+        return import_reviews(self.file, Path(file))
 
     def collect(
         self, benchmark: str, *, models: Sequence[str], logprobs: Sequence[str] = (),

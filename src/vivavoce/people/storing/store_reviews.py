@@ -1,0 +1,243 @@
+"""Store reviews of items as scores of the reference answer, and what raters wrote as events of the run."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.records import Item, ItemKey, Measure, Response, Value
+from vivavoce.core.registry import file_hash
+from vivavoce.core.tables import open_table
+from vivavoce.core.text import is_blank
+from vivavoce.people.key import REFERENCE
+from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, read_review
+from vivavoce.people.tasks.task import quoted
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import (
+    ScoreRow,
+    put_candidates,
+    put_event,
+    put_measures,
+    put_provenance,
+    put_responses,
+    put_scores,
+)
+
+COLUMNS = ("item", "category", "rater", "correct", "relevance")
+DISPUTE, ADJUDICATION = "review dispute", "review adjudication"
+"""The kinds of events by which an item is held out, and taken back in."""
+
+
+class ReviewsStored(NamedTuple):
+    """The effect of reading one file of reviews; `new` and `unchanged` count reviews, `events` new texts."""
+
+    file: str
+    task: str
+    metric: str
+    items: int
+    raters: int
+    new: int
+    unchanged: int
+    events: int
+
+
+class _ItemReview(NamedTuple):
+    """A review, where it stands, and the item it is about under its key in the run."""
+
+    where: str
+    number: int
+    item: Item
+    review: Review
+
+
+def import_reviews(run: RunFile, file: Path) -> ReviewsStored:
+    """Store the reviews of a table with a row each; all of them or none.
+
+    Columns: `item`, `category`, `rater`, `correct` (yes or no), `relevance` (1 to 5), and where there are any
+    `comment`, `dispute` and `proposed_edit`. The same file again changes nothing. Raises `InputError`, with
+    the line, for an item that the run lacks or that two of its benchmarks hold, two reviews of an item by one
+    rater, an entry that is none, and a review that says otherwise than the run does.
+    """
+    rows = [(line.where, line.row) for line in open_table(file).lines]
+    absent = [column for column in COLUMNS if not any(column in row for _, row in rows)]
+    if absent:
+        raise InputError(f"{file}: no column {absent[0]!r}; reviews have {', '.join(COLUMNS)}.")
+    with run.writing() as db:
+        by_id: dict[str, list[tuple[int, Item]]] = {}
+        for number, item in read.items_by_id(db).items():
+            if item.origin is None:
+                by_id.setdefault(item.item, []).append((number, item))
+        reviews = [_matched(where, row, by_id) for where, row in rows]
+        _refuse_twice(reviews)
+        return _put(db, file, reviews)
+
+
+def _matched(
+    where: str, row: Mapping[str, Any], by_id: Mapping[str, Sequence[tuple[int, Item]]]
+) -> _ItemReview:
+    """The review of a row with the one item of the run that it names."""
+    name = str("" if row.get("item") is None else row["item"]).strip()
+    if name not in by_id:
+        raise InputError(f"{where}: the run has no item {quoted(name)}.{suggest(name, list(by_id))}")
+    named = by_id[name]
+    if len(benchmarks := sorted({item.benchmark for _, item in named})) > 1:
+        raise InputError(
+            f"{where}: {quoted(name)} is an item of {' and of '.join(benchmarks)}: which one was reviewed "
+            "cannot be told; copy one benchmark into a run of its own."
+        )
+    base = [entry for entry in named if not entry[1].variant] or list(named)
+    if len(base) > 1:
+        raise InputError(f"{where}: {quoted(name)} has {len(base)} variants and no base item to review.")
+    ((number, item),) = base
+    if is_blank(formats.key(item)):
+        raise InputError(f"{where}: {quoted(name)} has no key and no reference answer to review.")
+    return _ItemReview(where, number, item, read_review(row, where))
+
+
+def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
+    first: dict[tuple[int, str], str] = {}
+    for entry in reviews:
+        who = entry.number, entry.review.rater
+        if who in first:
+            raise InputError(
+                f"{entry.where}: {entry.review.rater} reviewed {quoted(entry.item.item)} before, at "
+                f"{first[who]}: leave the one that counts."
+            )
+        first[who] = entry.where
+
+
+def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> ReviewsStored:
+    """Store matched reviews in an open transaction."""
+    responses = _reference_responses(db, {entry.number: entry.item for entry in reviews})
+    by_rater: dict[str, list[_ItemReview]] = {}
+    for entry in reviews:
+        by_rater.setdefault(entry.review.rater, []).append(entry)
+    new = sum(_put_of_rater(db, rater, entries, responses) for rater, entries in by_rater.items())
+    events = _put_words(db, reviews)
+    if new or events:
+        settings = {
+            "file": file.name,
+            "file_hash": file_hash(file),
+            "metric": METRIC,
+            "reviews": len(reviews),
+        }
+        put_provenance(db, "import", settings, changed=new + events)
+    return ReviewsStored(
+        str(file), METRIC, METRIC, len(responses), len(by_rater), new, len(reviews) - new, events
+    )
+
+
+def _put_of_rater(
+    db: sqlite3.Connection, rater: str, entries: Sequence[_ItemReview], responses: Mapping[int, int]
+) -> int:
+    """Store the scores of one rater; how many reviews were new."""
+    measures = put_measures(
+        db, [Measure(metric=METRIC, signature=SIGNATURE, rater=rater, criterion=c) for c in CRITERIA]
+    )
+    return sum(_put_review(db, entry, responses[entry.number], measures) for entry in entries)
+
+
+def _reference_responses(db: sqlite3.Connection, items: Mapping[int, Item]) -> dict[int, int]:
+    """The keys of the reference answers by item; those that the run lacks are stored as a ceiling's."""
+    if any(c.candidate == REFERENCE and c.role != "ceiling" for c in read.candidates(db)):
+        raise InputError(
+            f"a candidate of this run is called {REFERENCE!r}, which is what the reference answer is called: "
+            "import its answers under another name."
+        )
+    places = {number: (item.benchmark, item.item, item.variant, REFERENCE, 1, "")
+              for number, item in items.items()}  # fmt: skip
+    stored = read.stored_responses(db)
+    if absent := {number: item for number, item in items.items() if places[number] not in stored}:
+        people = put_candidates(db, {REFERENCE: "ceiling"})
+        for number, item in absent.items():
+            response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant,
+                                candidate=REFERENCE, text=formats.labelled_key(item),
+                                meta={"origin": METRIC})  # fmt: skip
+            put_responses(db, [response], items={(item.item, item.variant): number}, candidates=people)
+        stored = read.stored_responses(db)
+    return {number: stored[place].key for number, place in places.items()}
+
+
+def _put_review(db: sqlite3.Connection, entry: _ItemReview, response: int, measures: Sequence[int]) -> bool:
+    """Store the scores of one review; whether any was new. Raises `InputError` for one that is otherwise."""
+    note = entry.review.category or None
+    new = False
+    for c, measure in zip(CRITERIA, measures, strict=True):
+        value = entry.review.scores[c.criterion]
+        stored = db.execute(
+            "SELECT value, note FROM scores WHERE (measure_id, response_id, pass_no) = (?, ?, 1)",
+            (measure, response),
+        ).fetchone()
+        if stored is not None and stored != (value, note):
+            before, after = (f"{v} in {n or 'no category'}" for v, n in (stored, (value, note)))
+            raise InputError(
+                f"{entry.where}: {entry.review.rater} said otherwise of {quoted(entry.item.item)} before "
+                f"({c.criterion}: {before}, now {after}); nothing was stored."
+            )
+        if stored is None and value is not None:
+            put_scores(db, measure, [ScoreRow(response, Value(value, note=note))])
+            new = True
+    return new
+
+
+def _put_words(db: sqlite3.Connection, reviews: Sequence[_ItemReview]) -> int:
+    """Store what raters wrote as events, each once; how many were new."""
+    kinds = sorted({kind for entry in reviews for kind in entry.review.words})
+    present = {kind: {_identity(event) for event in read.events(db, kind)} for kind in kinds}
+    fresh = 0
+    for entry in reviews:
+        place = {"benchmark": entry.item.benchmark, "item": entry.item.item, "variant": entry.item.variant}
+        for kind, text in entry.review.words.items():
+            body = {**place, "rater": entry.review.rater, "text": text}
+            if _identity(body) not in present[kind]:
+                put_event(db, kind, body)
+                fresh += 1
+    return fresh
+
+
+def _identity(event: Mapping[str, Any]) -> str:
+    """What an event says, without the time at which it was noted."""
+    return json.dumps({name: value for name, value in event.items() if name != "made_at"}, sort_keys=True)
+
+
+def put_adjudication(
+    db: sqlite3.Connection, place: ItemKey, *, rater: str, correct: bool, reason: str = ""
+) -> None:
+    """Settle an item: its gold is `correct` whatever raters said, and its disputes so far are closed."""
+    benchmark, item, variant = place
+    # Clocks differ, and a merge numbers events anew: an adjudication names the disputes that it closes.
+    disputes = _disputes(db).get(place, [])
+    body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": rater, "correct": correct,
+            "reason": reason, "closes": disputes}  # fmt: skip
+    put_event(db, ADJUDICATION, body)
+
+
+class Adjudicated(NamedTuple):
+    """Items with an open dispute, and the gold of those that were settled (last adjudication wins)."""
+
+    disputed: frozenset[ItemKey]
+    gold: Mapping[ItemKey, float]
+
+
+def read_adjudicated(db: sqlite3.Connection) -> Adjudicated:
+    """What disputes are open in a run, and what adjudications settled."""
+    gold: dict[ItemKey, float] = {}
+    closed: set[str] = set()
+    for event in read.events(db, ADJUDICATION):
+        gold[event["benchmark"], event["item"], event["variant"]] = float(event["correct"])
+        closed |= set(event["closes"])
+    disputed = frozenset(place for place, texts in _disputes(db).items() if not closed.issuperset(texts))
+    return Adjudicated(disputed, gold)
+
+
+def _disputes(db: sqlite3.Connection) -> dict[ItemKey, list[str]]:
+    """Every dispute by item."""
+    by_item: dict[ItemKey, list[str]] = {}
+    for event in read.events(db, DISPUTE):
+        place = event["benchmark"], event["item"], event["variant"]
+        by_item.setdefault(place, []).append(_identity(event))
+    return by_item
