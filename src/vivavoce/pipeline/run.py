@@ -104,24 +104,15 @@ class Run(RunTables):
         )  # fmt: skip
 
     def import_scores(
-        self,
-        data: Data,
-        *,
-        measure: str,
-        map: Mapping[str, str] | None = None,
-        set: Mapping[str, str] | None = None,
-        criteria: Sequence[str] = (),
-        where: Mapping[str, str] | None = None,
-        status: str | None = None,
+        self, data: Data, *, measure: str, map: Mapping[str, str] | None = None,
+        set: Mapping[str, str] | None = None, criteria: Sequence[str] = (),
+        where: Mapping[str, str] | None = None, status: str | None = None,
         blank: Literal["unanswered", "recorded"] = "unanswered",
         range: Mapping[str, tuple[float | None, float | None]] | None = None,
-        direction: Mapping[str, str] | None = None,
-        if_unanswered: Mapping[str, str] | None = None,
-        benchmark: str | None = None,
-        delimiter: str | None = None,
-        encoding: str | None = None,
+        direction: Mapping[str, str] | None = None, if_unanswered: Mapping[str, str] | None = None,
+        benchmark: str | None = None, delimiter: str | None = None, encoding: str | None = None,
         sheet: str | None = None,
-    ) -> ImportedScores:
+    ) -> ImportedScores:  # fmt: skip
         """Store marks that judges or people gave elsewhere to answers of this run; all of them or none.
 
         `data`, and how its columns are found, are as in `import_answers`. `measure` is a spec kept as a
@@ -137,14 +128,9 @@ class Run(RunTables):
         for field, words in (("direction", direction), ("if_unanswered", if_unanswered)):
             for name, word in (words or {}).items():
                 declared.setdefault(name, {})[field] = word
-        layout = Layout(
-            map or {},
-            set or {},
-            [criteria] if isinstance(criteria, str) else criteria,
-            {column: str(value) for column, value in (where or {}).items()},
-            status,
-            blank,
-        )
+        names = [criteria] if isinstance(criteria, str) else criteria
+        chosen = {column: str(value) for column, value in (where or {}).items()}
+        layout = Layout(map or {}, set or {}, names, chosen, status, blank)
         return import_scores(
             self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
             dialect=Dialect(delimiter, encoding, sheet),
