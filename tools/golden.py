@@ -606,6 +606,11 @@ def judges(data: Data) -> list[Row]:
     sizes = (stats.proportion_n(0.8, 0.05), stats.proportion_n(0.5, 0.05, population=5621))
     out += each("Labels needed to -/+ .05", "share of .8 246; share of .5 of 5,621 360", sizes,
                 "proportion_n")
+    samples = ((360, 5621, "5.00"), (260, 5621, "5.94"), (260, 3730, "5.86"), (260, 2769, "5.79"))
+    for n, population, printed in samples:
+        margin = 100 * stats.proportion_margin(n, 0.5, population=population)
+        what = f"Margin of {n} of {population:,}, share of .5, in points"
+        out += each(what, printed, (margin,), "proportion_margin")
     people = data.items(CLAUDE)
     judged = np.array([np.mean([without[n, turn] for turn in "12345"]) for n in people.names])
     third = np.flatnonzero(people.categories == "c3")

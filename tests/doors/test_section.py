@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.studies.making import marked
 
@@ -26,7 +27,7 @@ def found(*rows: dict[str, Any], text: str = "One sentence.\nAnother one.") -> l
 
 
 def shown(**studies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sections(studies, {}, [], selection=None)
+    return sections(studies, {}, [], selection=None, responses=pl.DataFrame())
 
 
 def drop(candidate: str, kind: str, difference: float) -> dict[str, Any]:

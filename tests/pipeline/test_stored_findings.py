@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.store.damaging import full_run
 
@@ -41,7 +42,7 @@ def show(study: str, finding: dict[str, Any]) -> None:
         pairs = [first, {**first, "b": "C"}, {**first, "a": "C", "b": first["a"]}]
         matrices(latest_comparisons([{**checked, "rows": pairs}], ()))
     else:
-        sections({study: [checked]}, {}, (), selection=None)
+        sections({study: [checked]}, {}, (), selection=None, responses=pl.DataFrame())
         ranks_of([checked] if study == "ranking" else [], (), selection=None)
 
 

@@ -8,6 +8,7 @@ import typer
 from vivavoce.cli.options import Json
 from vivavoce.cli.output import counted, print_json
 from vivavoce.core.errors import InputError
+from vivavoce.core.text import printable
 
 
 def plan_sample(
@@ -47,7 +48,8 @@ def plan_sample(
     for row in rows:
         verb = "takes" if row["source"] == "margin" else "is what you get from"
         items = counted(row["n"], "item")
-        print(f"A margin of {_points(row['margin'])} points at 95 % {verb} {items}{population}.")
+        points = _points(row["margin"])
+        print(printable(f"A margin of {points} points at 95 % {verb} {items}{population}."))
 
 
 def _points(margin: float) -> str:
