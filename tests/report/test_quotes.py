@@ -48,7 +48,7 @@ def test_a_blank_text_is_empty_and_a_missing_answer_is_none() -> None:
 
 def test_edits_stand_beside_their_answer() -> None:
     table = responses((1, "", "It is A."), (1, "control:noise:1", "foreign"), (1, "neutralise", "It is."))
-    assert ["It is A.", "foreign", "It is."] == texts(table, Quote("A", *ANSWER), edits=True)
+    assert ["It is A.", "It is.", "foreign"] == texts(table, Quote("A", *ANSWER), edits=True)
 
 
 def test_the_page_shows_the_pair_and_runs_nothing_in_it(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.hostile import ALL
 from tests.pipeline.collect.test_collect import GOOD
+from tests.small_suite import small_suite
 from tests.studies.making import made
 
 import vivavoce as viva
@@ -100,6 +101,23 @@ def test_the_messages_of_a_prompt_file_are_built_again(
     assert {f"answers: {REBUILT_OTHERWISE}": 3} == dict(export(run).left_out)
     prompt.unlink()
     assert {f"answers: {REBUILT_OTHERWISE}": 3} == dict(export(run).left_out)
+
+
+def test_a_preset_stands_for_the_settings_of_each_benchmark(server: Any, run: Run, tmp_path: Path) -> None:
+    small_suite.medtext(tmp_path)
+    small_suite.mts_dialog(tmp_path)
+    for name in ("medtext", "mts_dialog"):
+        run.collect(f"{name}(data={tmp_path})", models=["vllm/m"], preset="published")
+    written = export(run)
+    assert {"medtext", "mts_dialog"} == {row["benchmark"] for row in lines(written)}
+    assert asked(server) == questions(lines(written))
+
+
+def test_examples_that_are_gone_leave_their_answers_out(exam: Exam, server: Any, run: Run) -> None:
+    run.collect(exam(8), models=["vllm/m"], shots=2)
+    exam(4)
+    written = export(run)
+    assert 8 == written.left_out[f"answers: {REBUILT_OTHERWISE}"]
 
 
 def test_controls_floors_and_imported_answers_are_left_out(

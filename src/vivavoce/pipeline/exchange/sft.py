@@ -112,14 +112,13 @@ class _Conversations:
 
     def of(self, item: Item, candidate: str, repeat: int, keys: Set[str]) -> tuple[Message, ...] | None:
         """What the candidate was asked; null where the request has none of these keys."""
-        spec = parse(candidate)
-        settings = dict(spec.settings)
+        settings = dict(parse(candidate).settings)
         if settings.pop("preset", None):
             settings = {**self._benchmark.card.published, **settings}
         try:
             builder = self._few_shot() if settings.get("shots") else self._plain
             request = builder.generation(item, settings, sampling_of(settings), repeat)
-        except VivaError:  # a prompt file or the benchmark's data are gone
+        except (VivaError, KeyError):  # a prompt file, the benchmark's data or the item in them are gone
             return None
         return request.messages if request.key in keys else None
 

@@ -40,7 +40,8 @@ def _with_edits(
         by_edit = _of_repeat(quote, texts.get(quote[1:5], {}))
         yield {"caption": quote.caption, "text": by_edit.get(quote.edit)}
         others = [edit for edit in by_edit if edit not in ("", quote.edit)] if group.edits else []
-        for edit in others[:MOST_EDITS]:
+        # A neutralised text says most; of controls there are many.
+        for edit in sorted(others, key=lambda edit: (edit.startswith("control:"), edit))[:MOST_EDITS]:
             yield {"caption": f"{quote.candidate}, {edit}", "text": by_edit[edit]}
 
 
