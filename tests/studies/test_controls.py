@@ -258,6 +258,10 @@ def test_a_ceilings_answers_make_pairs_and_a_floors_do_not(tmp_path: Path) -> No
     run = controlled(tmp_path, both, more={"P": both, "F": both}, role={"P": "ceiling", "F": "floor"})
     r = kind(run, "padded", margin=0.05)
     assert (2, 48) == (r["n_candidates"], r["n_pairs"])
+    everything = kind(run, "all", margin=0.05)
+    assert (2, 48, r["n_different"]) == tuple(
+        everything[f"n_{k}"] for k in ("candidates", "pairs", "different")
+    )
 
 
 def test_a_small_gain_is_never_written_as_none(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ NO_LIMITS = (
     "limits has no interval"
 )
 
+FEWEST = ("n_items", "n_groups", "n_candidates")
+SUMMED = ("n_different", "n_draws", "n_pairs", "n_failed", "n_unanswered", "n_without_real")
+"""Counts of the row of all kinds: the fewest of any kind, and sums."""
+
 
 class Margin(NamedTuple):
     """The least difference that matters, and who said so."""
@@ -370,15 +374,12 @@ def _of_all(row: ControlRow, rows: Sequence[ControlRow], judged: Sequence[_Judge
 
 
 def _with_counts(row: ControlRow, rows: Sequence[ControlRow]) -> ControlRow:
-    """With the margin, the fewest items and cases of any kind, and sums of the rest."""
+    """With the margin, the fewest items, cases and candidates of any kind, and sums of the rest."""
     margin = next((r for r in rows if r.margin is not None), row)
     return replace(
         row,
         margin=margin.margin,
         margin_source=margin.margin_source,
-        n_items=min(r.n_items for r in rows),
-        n_groups=min(r.n_groups for r in rows),
-        n_pairs=sum(r.n_pairs for r in rows),
-        n_failed=sum(r.n_failed for r in rows),
-        n_unanswered=sum(r.n_unanswered for r in rows),
+        **{name: min(getattr(r, name) for r in rows) for name in FEWEST},
+        **{name: sum(getattr(r, name) for r in rows) for name in SUMMED},
     )

@@ -21,9 +21,9 @@ class ControlRow(MeasureRow):
     without and with sampling error. `mde` is the smallest distance from the line that is told four times in
     five, `n_needed` the questions at which that is one margin. `n_unanswered` are the controls that the
     examiner's reading took for no answer, `n_without_real` the controls of an answer that is none itself:
-    they have no pair. In the row of `all`, items and cases are the fewest of any kind, the other counts are
-    sums, and `p` is that of the conjunction where each kind points to "not fooled". `example_…` names the
-    pair in which the control gained most on the real text.
+    they have no pair. `n_candidates` counts ceilings too. In the row of `all`, items, cases and candidates
+    are the fewest of any kind, the other counts are sums, and `p` is that of the conjunction where each kind
+    points to "not fooled". `example_…` names the pair in which the control gained most on the real text.
     """
 
     control: str
