@@ -117,7 +117,7 @@ def test_an_address_that_is_read_takes_no_form(client):
 def test_a_form_of_two_megabytes_is_refused_in_one_sentence(client, declared):
     body = b"text=" + b"x" * 2_000_000
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    content = body if declared else iter([body[:60_000], body[60_000:120_000]])
+    content = body if declared else iter([body[:400_000], body[400_000:800_000]])
     answer = client.post("/echo", content=content, headers=headers)
     assert (413, f"A form may hold at most {MOST_BODY_BYTES // 1024} kB") == (
         answer.status_code, sentence(answer).partition(":")[0],

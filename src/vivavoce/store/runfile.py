@@ -17,7 +17,7 @@ from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import refuse_other_schema
 from vivavoce.store.disks import network_disk
 from vivavoce.store.integrity import rehash
-from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
+from vivavoce.store.schema import APPLICATION_ID, HASHES, LINKS, MIGRATIONS
 from vivavoce.store.sqlite_errors import Unwritable, explain
 from vivavoce.store.stored_values import check_small_tables
 from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
@@ -123,6 +123,7 @@ class RunFile:
                 create_private(to)
             try:
                 db.execute("VACUUM INTO ?", (str(to),))
+                _forget_links(to)
             except sqlite3.DatabaseError as error:
                 if "already exists" not in str(error):  # else it is another's, made since we looked
                     with suppress(OSError):  # half a copy would stand in the way of the next
@@ -295,6 +296,14 @@ def _version(db: sqlite3.Connection, path: Path, database: str = "main") -> int:
         raise damaged(path, f"its format is numbered {version}")
     refuse_other_schema(db, path, MIGRATIONS[:version], database)
     return int(version)
+
+
+def _forget_links(copy: Path) -> None:
+    """Take the links that sign people in out of a copy: they open the run that they were drawn for."""
+    with closing(_open(f"{copy.absolute().as_uri()}?mode=rw")) as db:
+        if _version(db, copy) >= LINKS:
+            overwrite_deleted(db)
+            db.execute("DELETE FROM sign_in_links")
 
 
 def overwrite_deleted(db: sqlite3.Connection) -> None:

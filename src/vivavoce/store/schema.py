@@ -354,9 +354,22 @@ FROM evidence v JOIN passages p USING (passage_id) JOIN measures m USING (measur
      JOIN ballots l USING (ballot_id) WHERE i.current = 1;
 """
 
+# A link that signs a person in to the pages of a panel. It is the run's own: no copy, export or merge has it.
+_LINKS = """
+CREATE TABLE sign_in_links (
+    role     TEXT NOT NULL CHECK (role IN ('rater', 'organiser')),
+    name     TEXT NOT NULL,
+    hash     TEXT NOT NULL UNIQUE,
+    drawn_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    PRIMARY KEY (role, name)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    _EVIDENCE,
+    *(_EVIDENCE, _LINKS),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""
+LINKS = 11
+"""The format from which a run has links that sign people in."""

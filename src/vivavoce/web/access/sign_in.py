@@ -1,0 +1,69 @@
+"""Signing in by link. Opening it shows a button: mail programs load links for a preview, and sign nobody in."""
+
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from vivavoce.store.sign_in_links import SignInLink
+from vivavoce.web.access.access import Access, access_of, form_of
+from vivavoce.web.shell import get, page, post
+
+PAGES = Path(__file__).parent / "page"
+UNKNOWN = "This link signs nobody in: it was renewed or revoked, or is not whole. Ask for a new one."
+TOO_OFTEN = "Too many tries from this address: wait {seconds} seconds, then open the link again."
+FIRST_PAGE = {"rater": "/", "organiser": "/organise"}
+
+
+def sign_in_routes() -> list[Route]:
+    """The pages under which people sign in and out."""
+    return [
+        get("/in/{token}", _ask),
+        post("/in/{token}", _sign_in),
+        post("/out", form_of("rater", _sign_out)),
+        post("/organise/out", form_of("organiser", _sign_out)),
+    ]
+
+
+async def _ask(request: Request) -> Response:
+    """Whom the link signs in, and a button; a link that is known costs no try."""
+    access = access_of(request)
+    link = await run_in_threadpool(access.link, request.path_params["token"])
+    if link is None:
+        _count_try(access, request)
+        raise HTTPException(401, UNKNOWN)
+    return page(request, "sign-in.html", link=link)
+
+
+async def _sign_in(request: Request) -> Response:
+    """A new session. A foreign page cannot know the token in the address, so the form needs no other."""
+    access = access_of(request)
+    _count_try(access, request)
+    link: SignInLink | None = await run_in_threadpool(access.link, request.path_params["token"])
+    if link is None:
+        raise HTTPException(401, UNKNOWN)
+    access.sessions.end(request.cookies.get(access.cookie, ""))
+    answer = RedirectResponse(FIRST_PAGE[link.role], 303)
+    answer.set_cookie(
+        access.cookie, access.sessions.begin(link), path="/", httponly=True, samesite="lax",
+        secure=access.exposure.encrypted,
+    )  # fmt: skip
+    return answer
+
+
+def _sign_out(request: Request, *_: object) -> Response:
+    access = access_of(request)
+    access.sessions.end(request.cookies.get(access.cookie, ""))
+    answer = page(
+        request, "signed-out.html", sentence="You are signed out. Your link signs you in again.", typed=[]
+    )
+    answer.delete_cookie(access.cookie, path="/")
+    return answer
+
+
+def _count_try(access: Access, request: Request) -> None:
+    if seconds := access.limit.wait_s(access.address(request)):
+        raise HTTPException(429, TOO_OFTEN.format(seconds=seconds), headers={"Retry-After": str(seconds)})

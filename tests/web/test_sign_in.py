@@ -1,0 +1,203 @@
+"""Signing in by link: who gets in, for how long, and what a form must bear."""
+
+import re
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+from tests.studies.making import marked
+
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.sign_in_links import draw_link, live_links, revoke_link
+from vivavoce.web.access.access import Access, for_role, form_of
+from vivavoce.web.access.exposure import Exposure
+from vivavoce.web.access.sessions import HOURS
+from vivavoce.web.access.sign_in import PAGES, sign_in_routes
+from vivavoce.web.shell import create_app, get, post
+
+ADDRESS = "http://127.0.0.1:8018"
+
+
+class FakeClock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def run(tmp_path):
+    return marked(tmp_path, {"A": {"q1": 1}})
+
+
+@pytest.fixture
+def app(run, clock):
+    return create_app(
+        [
+            *sign_in_routes(),
+            get(
+                "/",
+                for_role("rater", lambda request, person: PlainTextResponse(f"{person.name} {person.csrf}")),
+            ),
+            post(
+                "/save", form_of("rater", lambda request, person, fields: PlainTextResponse(fields["text"]))
+            ),
+            get("/organise", for_role("organiser", lambda request, person: PlainTextResponse(person.name))),
+        ],
+        folders=[PAGES],
+        state={"access": Access(run.file, Exposure(), clock)},
+    )
+
+
+def link(run, role="rater", name="anna") -> str:
+    with run.file.writing() as db:
+        return draw_link(db, role, name)
+
+
+def browser(app) -> TestClient:
+    return TestClient(app, base_url=ADDRESS)
+
+
+def signed_in(app, token: str) -> tuple[TestClient, str]:
+    """A browser with its token for forms."""
+    client = browser(app)
+    answer = client.post(f"/in/{token}")
+    assert 200 == answer.status_code
+    return client, answer.text.rpartition(" ")[2]
+
+
+def test_opening_a_link_signs_nobody_in_and_its_button_does(app, run):
+    client = browser(app)
+    token = link(run)
+    assert "Sign in as anna" in client.get(f"/in/{token}").text
+    assert 401 == client.get("/").status_code
+    assert client.post(f"/in/{token}").text.startswith("anna ")
+
+
+def test_the_run_holds_no_token(app, run):
+    token = link(run)
+    assert token.encode() not in run.file.path.read_bytes()
+    with run.file.reading() as db:
+        assert token not in str(db.execute("SELECT * FROM sign_in_links").fetchall())
+
+
+@pytest.mark.parametrize("token", ["x", "../in", "%00", "a" * 5_000, "%0d%0aSet-Cookie:%20a=b"])
+def test_a_foreign_token_signs_nobody_in(app, token):
+    answer = browser(app).post(f"/in/{token}")
+    assert answer.status_code in (400, 401, 404)
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_renewed_link_ends_the_one_before_and_its_sessions(app, run):
+    old = link(run)
+    client, _ = signed_in(app, old)
+    new = link(run)
+    assert [401, 401, 200] == [
+        client.get("/").status_code,
+        browser(app).post(f"/in/{old}").status_code,
+        browser(app).post(f"/in/{new}").status_code,
+    ]
+
+
+def test_a_revoked_link_ends_its_sessions(app, run):
+    client, _ = signed_in(app, link(run))
+    with run.file.writing() as db:
+        assert revoke_link(db, "rater", "anna")
+        assert not revoke_link(db, "rater", "anna")
+        assert [] == live_links(db)
+    assert 401 == client.get("/").status_code
+
+
+def test_a_session_ends_after_twelve_hours_and_the_link_signs_in_again(app, run, clock):
+    token = link(run)
+    client, _ = signed_in(app, token)
+    clock.seconds = HOURS * 3600 - 1
+    assert 200 == client.get("/").status_code
+    clock.seconds = HOURS * 3600
+    assert 401 == client.get("/").status_code
+    assert 200 == client.post(f"/in/{token}").status_code
+
+
+def test_what_was_typed_is_shown_when_the_time_is_over(app, run, clock):
+    client, csrf = signed_in(app, link(run))
+    clock.seconds = HOURS * 3600
+    text = "The dose is <b>per day</b>, and not per hour, as the guideline says."
+    answer = client.post("/save", data={"text": text, "csrf": csrf})
+    assert 401 == answer.status_code
+    assert "&lt;b&gt;per day&lt;/b&gt;" in answer.text
+    assert csrf not in answer.text
+
+
+@pytest.mark.parametrize("csrf", [None, "", "x", "é"])
+def test_a_form_without_the_token_of_its_person_is_refused(app, run, csrf):
+    client, _ = signed_in(app, link(run))
+    fields = {"text": "a"} | ({} if csrf is None else {"csrf": csrf})
+    assert 403 == client.post("/save", data=fields).status_code
+
+
+def test_a_token_of_another_person_opens_no_form(app, run):
+    client, _ = signed_in(app, link(run))
+    _, of_ben = signed_in(app, link(run, name="ben"))
+    assert 403 == client.post("/save", data={"text": "a", "csrf": of_ben}).status_code
+
+
+def test_a_null_byte_in_a_field_is_refused(app, run):
+    client, csrf = signed_in(app, link(run))
+    assert 400 == client.post("/save", data={"text": "a\0b", "csrf": csrf}).status_code
+
+
+def test_an_id_that_a_browser_brings_is_no_session(app, run):
+    access_cookie = "viva_annotate_00000000"
+    client = browser(app)
+    client.cookies.set(access_cookie, "chosen by a stranger")
+    answer = client.post(f"/in/{link(run)}", follow_redirects=False)
+    assert "chosen by a stranger" not in answer.headers["set-cookie"]
+    assert re.search(r"HttpOnly.*SameSite=lax", answer.headers["set-cookie"], re.IGNORECASE)
+
+
+def test_roles_do_not_open_each_others_pages(app, run):
+    client, _ = signed_in(app, link(run))
+    assert 403 == client.get("/organise").status_code
+    organiser = browser(app)
+    assert "zoe" == organiser.post(f"/in/{link(run, 'organiser', 'zoe')}").text
+    assert 403 == organiser.get("/").status_code
+
+
+def test_an_address_may_try_ten_times_a_minute(app, run, clock):
+    client = browser(app)
+    statuses = [client.post("/in/x").status_code for _ in range(11)]
+    assert [401] * 10 + [429] == statuses
+    token = link(run)
+    answer = client.post(f"/in/{token}")
+    assert (429, "60") == (answer.status_code, answer.headers["retry-after"])
+    clock.seconds = 60
+    assert 200 == client.post(f"/in/{token}").status_code
+
+
+def test_a_link_that_is_known_can_be_opened_as_often_as_one_likes(app, run):
+    client, token = browser(app), link(run)
+    assert {200} == {client.get(f"/in/{token}").status_code for _ in range(20)}
+
+
+def test_signing_out_ends_the_session(app, run):
+    client, csrf = signed_in(app, link(run))
+    kept = dict(client.cookies)
+    assert "signed out" in client.post("/out", data={"csrf": csrf}).text
+    client.cookies.update(kept)
+    assert 401 == client.get("/").status_code
+
+
+def test_a_copy_holds_no_link(run, tmp_path):
+    token = link(run)
+    run.file.copy(tmp_path / "copy.viva")
+    with RunFile(tmp_path / "copy.viva").reading() as db:
+        assert [] == live_links(db)
+    with run.file.reading() as db:
+        (live,) = live_links(db)
+    assert live.hash.encode() not in (tmp_path / "copy.viva").read_bytes()
+    assert token.encode() not in (tmp_path / "copy.viva").read_bytes()
