@@ -28,6 +28,10 @@ class Exposure(NamedTuple):
                 f"--host {self.host} can be reached from other machines, and what raters write would be read "
                 "on its way: give a --certificate, or let a proxy end TLS and say --behind-proxy."
             )
+        self._check_files()
+        self._check_name()
+
+    def _check_files(self) -> None:
         if self.certificate_key and not self.certificate:
             raise InputError("--certificate-key goes with --certificate.")
         for option, file in (
@@ -36,6 +40,8 @@ class Exposure(NamedTuple):
         ):
             if file and not file.is_file():
                 raise InputError(f"{option} {file}: no such file.")
+
+    def _check_name(self) -> None:
         if self.public_name and not _is_name(self.public_name):
             raise InputError(
                 f"--public-name {self.public_name!r} is no name of a host, such as exam.example.org."

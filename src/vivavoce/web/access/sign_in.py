@@ -1,4 +1,4 @@
-"""Signing in by link. Opening it shows a button: mail programs load links to preview them, and sign nobody in."""
+"""Signing in by link. Opening it shows a button: mail programs that load links sign nobody in."""
 
 from pathlib import Path
 
