@@ -28,7 +28,7 @@ class SignInLimit:
             self._tries.move_to_end(address)
             if len(self._tries) > MOST_ADDRESSES:
                 self._tries.popitem(last=False)
-            if len(tries) == MOST_TRIES and (left := tries[0] + SECONDS - now) > 0:
-                return ceil(left)
+            if len(tries) == MOST_TRIES and (wait := tries[0] + SECONDS - now) > 0:
+                return ceil(wait)
             tries.append(now)
             return 0
