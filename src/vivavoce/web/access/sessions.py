@@ -32,8 +32,8 @@ class Sessions:
         identity = secrets.token_urlsafe(32)
         with self._lock:
             now = self._clock()
-            self._sessions = {key: s for key, session in self._sessions.items() if session.end > now}
-            of_link = [key for key, s in self._sessions.items() if s.link.hash == link.hash]
+            self._sessions = {key: session for key, session in self._sessions.items() if session.end > now}
+            of_link = [key for key, session in self._sessions.items() if session.link.hash == link.hash]
             for key in of_link[: len(of_link) + 1 - MOST_PER_LINK]:
                 del self._sessions[key]
             self._sessions[identity] = Session(link, secrets.token_urlsafe(32), now + HOURS * 3600)
