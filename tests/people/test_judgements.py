@@ -93,7 +93,7 @@ def test_what_is_stored_reads_back_as_it_was_entered_and_changes_nothing(tmp_pat
     store_ballots(run.file, [filled(tmp_path / "run" / "out" / "anna.csv", OPINIONS[task])])
     before = score_rows(run)
     with run.file.reading() as db:
-        stored = judgements(db, key, "anna")
+        stored = {entry.question: entry for entry in judgements(db, key, "anna")}
         assert [entry.question.name for entry in key.packets["anna"]] == list(stored)
         assert [(who.rater, who.n_done, who.n_left) for who in progress(db, key)] == [
             ("anna", 5, 0),

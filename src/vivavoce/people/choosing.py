@@ -61,7 +61,8 @@ def choose(
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)
     chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
-    eligible = [item for item in askable(all_items, items) if task.applies_to(item)]
+    in_reach = askable(all_items, items) if task.shows_candidates else _selected(all_items, items)
+    eligible = [item for item in in_reach if task.applies_to(item)]
     possible = _questions(task, eligible, responses, chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]
     if not ready:
@@ -93,6 +94,11 @@ def _refuse_crowded(items: Sequence[Question]) -> None:
         )
 
 
+def _selected(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
+    """The chosen items, by default all: closed ones have a key to judge."""
+    return [item for item in items if chosen is None or (item.benchmark, item.item, item.variant) in chosen]
+
+
 def askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
     """The chosen items, by default those answered in free text: in a closed one there is nothing to judge."""
     if chosen is None:
@@ -102,7 +108,7 @@ def askable(items: Sequence[Item], chosen: "set[ItemKey] | None") -> list[Item]:
             for item in items
             if not (item.answer or item.options) or formats.accepts(("short",), item.format)
         ]
-    return [item for item in items if (item.benchmark, item.item, item.variant) in chosen]
+    return _selected(items, chosen)
 
 
 def _questions(
@@ -111,13 +117,14 @@ def _questions(
     """The items with their answers, as far as anything was answered."""
     shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
     by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
-    for row in responses.filter(shown_to_raters).sort("candidate", "repeat").iter_rows(named=True):
+    shown = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
+    for row in shown.sort("candidate", "repeat").iter_rows(named=True):
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
     names = Counter(item.name for item in items)
     return [
         _question(task, item, item.name if names[item.name] == 1 else _full_name(item), rows)
         for item in items
-        if (rows := by_item.get((item.benchmark, item.item, item.variant)))
+        if (rows := by_item.get((item.benchmark, item.item, item.variant), [])) or not task.shows_candidates
     ]
 
 
@@ -147,18 +154,18 @@ def _question(task: Task, item: Item, name: str, rows: Sequence[Mapping[str, obj
     if reference.strip() and task.rates_reference:
         answers.add(REFERENCE, reference)
     return Question(
-        name=_cleaned(name),
+        name=cleaned(name),
         benchmark=item.benchmark,
         item=item.item,
         variant=item.variant,
         hash=item.hash,
-        prompt=_cleaned(formats.ask(item)),
+        prompt=cleaned(formats.ask(item)),
         answers=answers.blinded(),
         repeats={who: int(str(row["repeat"])) for who, row in first.items()},
         silent=silent,
         lost=tuple(lost),
         reference=bool(reference.strip()),
-        reference_text="" if task.rates_reference else _cleaned(reference),
+        reference_text="" if task.rates_reference else cleaned(reference),
     )
 
 
@@ -179,9 +186,9 @@ class _Answers(NamedTuple):
     candidates: dict[str, list[str]]
 
     def add(self, candidate: str, text: str) -> None:
-        cleaned = _cleaned(text)
-        flat = " ".join(cleaned.split())
-        self.texts.setdefault(flat, cleaned)
+        shown = cleaned(text)
+        flat = " ".join(shown.split())
+        self.texts.setdefault(flat, shown)
         self.candidates.setdefault(flat, []).append(candidate)
 
     def blinded(self) -> tuple[BlindedAnswer, ...]:
@@ -191,7 +198,7 @@ class _Answers(NamedTuple):
         )
 
 
-def _cleaned(text: str) -> str:
+def cleaned(text: str) -> str:
     """A text as a page shows it: uniform line ends, no terminal or bidirectional control characters."""
     return printable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 

@@ -10,10 +10,11 @@ import hmac
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.records import ItemKey
 from vivavoce.core.spreadsheets import FORMULA
+from vivavoce.people.assignment import with_repeats
 
 if TYPE_CHECKING:
     from vivavoce.people.case_draw import CaseDraw
@@ -61,17 +62,24 @@ class Question(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A question as one rater sees it: its answers in the order of their labels, and its seal."""
+    """A question as one rater sees it: its answers in the order of their labels, and its seal.
+
+    `pass_no` is 2 where the question is put to the same rater again.
+    """
 
     question: Question
     answers: tuple[BlindedAnswer, ...]
     seal: str
+    pass_no: int = 1
 
 
 class Key(NamedTuple):
     """A panel: `packets` gives for each rater the questions in the order they are put.
 
-    `draw` says how its cases were drawn, null where questions were.
+    `draw` says how its cases were drawn, null where questions were. Where questions were shared out,
+    `unshown` gives for each rater those without an answer to show, so that each is somebody's; null where
+    all are everybody's. `settings` are those of a panel that is judged in the browser: by
+    them it is known again.
     """
 
     panel: str
@@ -81,29 +89,41 @@ class Key(NamedTuple):
     questions: tuple[Question, ...]
     packets: Mapping[str, tuple[Seen, ...]]
     draw: "CaseDraw | None" = None
+    unshown: Mapping[str, tuple[Question, ...]] | None = None
+    settings: Mapping[str, Any] | None = None
 
     @property
     def metric(self) -> str:
         """The spec under which its scores stand in the run."""
         return self.task.metric(self.panel)
 
-    def packet(self, rater: str, places: Collection[ItemKey] | None = None) -> tuple[Seen, ...]:
+    def packet(
+        self, rater: str, places: Collection[ItemKey] | None = None, *, repeats: float = 0.0
+    ) -> tuple[Seen, ...]:
         """The items for a rater in an order of their own, each with its answers in an order of its own.
 
         Orders follow from secret, rater and ids, whatever the order in which things came. `places` are those
-        of the rater's own questions where they were shared out (`assign`); by default all.
+        of the rater's own questions where they were shared out (`assign`); by default all. The share
+        `repeats` of them is put again later, as `with_repeats` says, its answers in another order.
         """
         questions = [q for q in self.questions if q.answers and (places is None or q.place in places)]
         order = sorted(questions, key=lambda q: self._keyed_hash("question", rater, *q.place))
-        return tuple(self._seen_question(question, rater) for question in order)
+        by_place = {question.place: question for question in order}
+        turns = with_repeats([q.place for q in order], rater, share=repeats, seed=self.seed)
+        return tuple(self._seen_question(by_place[turn.place], rater, turn.pass_no) for turn in turns)
 
-    def _seen_question(self, question: Question, rater: str) -> Seen:
+    def order_of(self, question: Question) -> str:
+        """A place in an order of the panel's own, the same for all raters."""
+        return self._keyed_hash("order", *question.place)
+
+    def _seen_question(self, question: Question, rater: str, pass_no: int) -> Seen:
+        about = ("answer",) if pass_no == 1 else ("answer again",)
         answers = sorted(
             question.answers,
-            key=lambda answer: self._keyed_hash("answer", rater, *question.place, *answer.candidates),
+            key=lambda answer: self._keyed_hash(*about, rater, *question.place, *answer.candidates),
         )
         texts = (*self.task.texts_beside(question), *(answer.text for answer in answers))
-        return Seen(question, tuple(answers), self.seal(rater, question, texts))
+        return Seen(question, tuple(answers), self.seal(rater, question, texts), pass_no)
 
     def seal(self, rater: str, question: Question, texts: Sequence[str]) -> str:
         """The seal of this item, with what is shown and then these answers, in this rater's packet.

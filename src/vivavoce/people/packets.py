@@ -80,7 +80,7 @@ def write_packets(
     give the same packet, byte for byte. Raises `InputError` for names that cannot be files', `SelectionError`
     where nothing can be asked, `StoreError` where something else lies at a packet's path.
     """
-    names = _raters(raters)
+    names = rater_names(raters)
     chosen_task = _task(task, criterion, rubric)
     n = chosen_task.default_n if n is None else n
     if n < 1:
@@ -154,7 +154,8 @@ def _write(
     return key, tuple(files)
 
 
-def _raters(raters: Sequence[str]) -> list[str]:
+def rater_names(raters: Sequence[str]) -> list[str]:
+    """The names of raters, checked: one each, fit for a file. Raises `InputError`."""
     names = [" ".join(name.split()) for name in raters]
     if not names:
         raise InputError("--raters names who will rate, such as --raters anna,ben,carla.")

@@ -56,24 +56,33 @@ class Progress(NamedTuple):
 
 
 def store_judgement(
-    run: RunFile, key: Key, rater: str, question: str, entries: Entries, *, version: str | None = None
+    run: RunFile,
+    key: Key,
+    rater: str,
+    question: str,
+    entries: Entries,
+    *,
+    version: str | None = None,
+    pass_no: int = 1,
+    take_back: bool = True,
 ) -> JudgementStored:
     """Store what a rater entered for one question: all of it or nothing, in one transaction.
 
     `entries` are read by the task of the key as the rows of a file are, and give the same scores. The same
     judgement again changes nothing; a changed one takes the place of the earlier, and the run's events hold
-    both; an empty one takes back what is stored. `version` is that of the judgement that the page showed, ''
-    for none; with null it is not checked. Raises `InputError` for another rater, question, label or column,
-    an entry that cannot be, and a judgement with too little to store; `StaleJudgementError` where the run
-    holds another version and these entries say otherwise; `StoreError` where the run cannot be written.
+    both; one with too little to store takes back what is stored, or is refused without `take_back`. `version`
+    is that of the judgement that the page showed, '' for none; with null it is not checked. Raises
+    `InputError` for another rater, question, label or column, an entry that cannot be, and a judgement with
+    too little to store; `StaleJudgementError` where the run holds another version and these entries say
+    otherwise; `StoreError` where the run cannot be written.
     """
-    seen_question = _find(key, rater, question)
+    seen_question = _find(key, rater, question, pass_no)
     filled = key.task.read_rows(seen_question, _rows(key, rater, seen_question, entries))
     with run.writing() as db:
         before = _judgement(db, key, rater, seen_question)
-        if filled.open and not before.version:
+        if filled.open and not (before.version and take_back):
             raise InputError(f"{question} lacks {filled.lacking}: there is nothing to store yet.")
-        effect = put_ballot(db, Ballot(None, key, rater, (filled,)), replace=True)
+        effect = put_ballot(db, Ballot(None, key, rater, (filled,), pass_no), replace=True)
         after = _judgement(db, key, rater, seen_question)
         if version not in (None, before.version) and after.version != before.version:
             raise StaleJudgementError(
@@ -84,14 +93,19 @@ def store_judgement(
     return JudgementStored(after, outcome, filled.lacking)
 
 
-def judgements(db: sqlite3.Connection, key: Key, rater: str) -> dict[str, Judgement]:
-    """What the run holds of a rater's judgements, by question in the order they are put; open ones too.
+def judgement(db: sqlite3.Connection, key: Key, rater: str, seen_question: Seen) -> Judgement:
+    """What the run holds of a rater's judgement of one question; empty where nothing is."""
+    return _judgement(db, key, rater, seen_question)
+
+
+def judgements(db: sqlite3.Connection, key: Key, rater: str) -> list[Judgement]:
+    """What the run holds of a rater's judgements, in the order of the packet; open ones too.
 
     Raises `InputError` for a rater that the key does not name.
     """
     _check_rater(key, rater)
     responses = response_keys(db, key, key.questions)
-    return {entry.question.name: _judgement(db, key, rater, entry, responses) for entry in key.packets[rater]}
+    return [_judgement(db, key, rater, entry, responses) for entry in key.packets[rater]]
 
 
 def progress(db: sqlite3.Connection, key: Key) -> tuple[Progress, ...]:
@@ -114,12 +128,12 @@ def _check_rater(key: Key, rater: str) -> None:
         )
 
 
-def _find(key: Key, rater: str, question: str) -> Seen:
+def _find(key: Key, rater: str, question: str, pass_no: int) -> Seen:
     _check_rater(key, rater)
-    packet = {entry.question.name: entry for entry in key.packets[rater]}
-    if question not in packet:
+    packet = {(entry.question.name, entry.pass_no): entry for entry in key.packets[rater]}
+    if (question, pass_no) not in packet:
         raise InputError(f"panel {key.panel} asked {rater} nothing called {quoted(question)}.")
-    return packet[question]
+    return packet[question, pass_no]
 
 
 def _rows(key: Key, rater: str, seen_question: Seen, entries: Entries) -> Sequence[Row]:
@@ -133,7 +147,10 @@ def _rows(key: Key, rater: str, seen_question: Seen, entries: Entries) -> Sequen
                 f"{name}: {quoted(foreign[0])} is nothing that raters {key.task.name}: they fill in "
                 f"{', '.join(key.task.filled)}."
             )
-    return [Row(f"panel {key.panel}, {rater}", {"label": each}, entries.get(each, {})) for each in labels]
+    return [
+        Row(f"panel {key.panel}, {rater}", {"label": each, "rater": rater}, entries.get(each, {}))
+        for each in labels
+    ]
 
 
 def _judgement(
@@ -152,6 +169,8 @@ def _judgement(
         for answer in seen_question.answers
     ]
     by_answer = key.task.entries(answers)
+    if by_answer and (words := key.task.stored_words(db, seen_question.question, rater)):
+        by_answer[0] = {**by_answer[0], **words}
     if not any(map(_any_entered, by_answer)):
         return Judgement(name, {}, "")
     text = json.dumps(by_answer, ensure_ascii=False, sort_keys=True)
@@ -171,12 +190,13 @@ def _values(
     rows = db.execute(
         "SELECT response_id, criterion, value, status_id, note FROM scores "
         "JOIN measures USING (measure_id) JOIN ballots USING (ballot_id) "
-        "WHERE signature = ? AND rater = ? AND ballot = ? AND pass_no = 1 "
+        "WHERE signature = ? AND rater = ? AND ballot = ? AND pass_no = ? "
         "AND response_id IN (SELECT value FROM json_each(?))",
         (
             key.task.signature(key.panel),
             rater,
             key.task.ballot(key.panel, rater, seen_question.question),
+            seen_question.pass_no,
             json.dumps(list(responses)),
         ),
     )

@@ -81,7 +81,7 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         ],
     )
     answered = [filled for filled in ballot.filled if not filled.open]
-    every = (*ballot.filled, *(_unshown_items(key) if answered else ()))
+    every = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
     stored = _stored_by_item(db, ballot, every, measures)
     elsewhere = _places_elsewhere(db, ballot)
     to_store = [filled for filled in every if not filled.open or _taken_back(filled, stored, elsewhere)]
@@ -91,24 +91,14 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
     changes: list[dict[str, Any]] = []
     for filled in to_store:
         item = filled.seen_question.question
-        ballot_id = task.ballot(key.panel, ballot.rater, item)
-        scores = task.scores(filled, responses[item.name], ballot_id)
+        scores = _scores(ballot, filled, responses[item.name])
         if item.place in elsewhere:
             scores = _without_gaps(task, scores, stored[item.name], measures)
-        contradictions = _contradictions(task, filled, scores, stored[item.name], measures)
-        if contradictions and not replace:
-            raise _contradicts(ballot, contradictions[0])
-        if contradictions:
-            for c, measure in zip(task.criteria, measures, strict=True):
-                drop_scores(db, [measure], 1, [row.response for row in scores[c.criterion]])
-            changes += contradictions
-            outcomes["replaced"] += 1
-        elif item.answers:
-            added = not stored[item.name] or _added(task, scores, stored[item.name], measures)
-            outcomes["new" if added else "unchanged"] += 1
-        if not filled.open:
-            for c, measure in zip(task.criteria, measures, strict=True):
-                put_scores(db, measure, scores[c.criterion])
+        outcome, contradictions = _put_question(
+            db, ballot, filled, scores, stored[item.name], measures, replace=replace
+        )
+        outcomes[outcome] += 1
+        changes += contradictions
     _note(db, ballot, changes, len(answered), before)
     tally = task.tally(answered)
     return BallotsStored(
@@ -123,6 +113,48 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
         metric=key.metric,
         **tally._asdict(),
     )
+
+
+def _scores(ballot: Ballot, filled: FilledItem, responses: Mapping[str, int]) -> dict[str, list[ScoreRow]]:
+    """The scores of a question by criterion, in the pass of the ballot."""
+    task = ballot.key.task
+    ballot_id = task.ballot(ballot.key.panel, ballot.rater, filled.seen_question.question)
+    return {
+        criterion: [row._replace(pass_no=ballot.pass_no) for row in rows]
+        for criterion, rows in task.scores(filled, responses, ballot_id).items()
+    }
+
+
+def _put_question(
+    db: sqlite3.Connection,
+    ballot: Ballot,
+    filled: FilledItem,
+    scores: Mapping[str, Sequence[ScoreRow]],
+    stored: _StoredScores,
+    measures: Sequence[int],
+    *,
+    replace: bool,
+) -> tuple[str, list[dict[str, Any]]]:
+    """Store one question; what came of it, '' for one that nobody was shown, and what it contradicts."""
+    task = ballot.key.task
+    contradictions = _contradictions(task, filled, scores, stored, measures)
+    if contradictions and not replace:
+        raise _contradicts(ballot, contradictions[0])
+    for c, measure in zip(task.criteria, measures, strict=True) if contradictions else ():
+        anew = {row.response for row in scores[c.criterion]}
+        if task.leaves_gaps:
+            anew |= {response for of, response in stored if of == measure}
+        drop_scores(db, [measure], ballot.pass_no, sorted(anew))
+    if not filled.open:
+        for c, measure in zip(task.criteria, measures, strict=True):
+            put_scores(db, measure, scores[c.criterion])
+    changed_words = task.put_words(db, filled, ballot.rater)
+    if contradictions:
+        return "replaced", contradictions
+    if not filled.seen_question.question.answers:
+        return "", []
+    added = not stored or changed_words or _added(task, scores, stored, measures)
+    return "new" if added else "unchanged", []
 
 
 def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
@@ -158,11 +190,16 @@ def _without_gaps(
     }
 
 
-def _unshown_items(key: Key) -> list[FilledItem]:
-    """The items of a panel to which every answer was silent: they were sent to nobody."""
-    return [
-        key.task.read_rows(Seen(question, (), ""), ()) for question in key.questions if not question.answers
-    ]
+def _unshown_items(ballot: Ballot) -> list[FilledItem]:
+    """The items to which every answer was silent: nobody sees them; of a shared panel the rater's."""
+    key = ballot.key
+    if ballot.pass_no > 1:
+        return []
+    if key.unshown is None:
+        questions = tuple(question for question in key.questions if not question.answers)
+    else:
+        questions = key.unshown.get(ballot.rater, ())
+    return [key.task.read_rows(Seen(question, (), ""), ()) for question in questions]
 
 
 def _note(
@@ -266,20 +303,21 @@ def _stored_by_item(
             measures,
             responses[item.name].values(),
             ballot.key.task.ballot(ballot.key.panel, ballot.rater, item),
+            ballot.pass_no,
         )
         for item in items
     }
 
 
 def _stored_scores(
-    db: sqlite3.Connection, measures: Sequence[int], responses: Iterable[int], ballot: str
+    db: sqlite3.Connection, measures: Sequence[int], responses: Iterable[int], ballot: str, pass_no: int
 ) -> _StoredScores:
     """The stored scores of responses on a ballot that did not fail, by measure and response."""
     rows = db.execute(
         "SELECT measure_id, response_id, value, status_id, note FROM scores JOIN ballots USING (ballot_id) "
-        "WHERE ballot = ? AND status_id != ? AND pass_no = 1 "
+        "WHERE ballot = ? AND status_id != ? AND pass_no = ? "
         "AND response_id IN (SELECT value FROM json_each(?))",
-        (ballot, STATUSES.index("failed"), json.dumps(list(responses))),
+        (ballot, STATUSES.index("failed"), pass_no, json.dumps(list(responses))),
     )
     return {
         (measure, response): _Stored(value, status, note)
@@ -324,6 +362,14 @@ def _contradictions(
                     "before": before.note if only else _entry(before),
                     "after": now.note if only else _entry(now),
                 })  # fmt: skip
+        gone = {response for of, response in stored if of == measure} - {
+            row.response for row in scores[c.criterion]
+        }
+        moved += [
+            {"item": filled.seen_question.question.name, "answer": label(0), "criterion": c.criterion,
+             "before": _entry(stored[measure, response]), "after": None}
+            for response in sorted(gone) if task.leaves_gaps
+        ]  # fmt: skip
     return moved
 
 

@@ -19,13 +19,15 @@ from vivavoce.people.tasks.task import quoted
 class Ballot(NamedTuple):
     """What a rater entered, in the order it was put: of a file every question, filled in or not.
 
-    `file` is null for the judgement of a question that came by itself.
+    `file` is null for the judgement of a question that came by itself, and `pass_no` is 2 where that was put
+    again.
     """
 
     file: Path | None
     key: Key
     rater: str
     filled: tuple[FilledItem, ...]
+    pass_no: int = 1
 
     @property
     def source(self) -> str:

@@ -235,9 +235,12 @@ def read_adjudicated(db: sqlite3.Connection) -> Adjudicated:
 
 
 def _disputes(db: sqlite3.Connection) -> dict[ItemKey, list[str]]:
-    """Every dispute by item."""
-    by_item: dict[ItemKey, list[str]] = {}
+    """The disputes by item: of each rater the newest, unless it was taken back."""
+    newest: dict[tuple[ItemKey, str], dict[str, Any]] = {}
     for event in read.events(db, DISPUTE):
-        place = event["benchmark"], event["item"], event["variant"]
-        by_item.setdefault(place, []).append(_identity(event))
+        newest[(event["benchmark"], event["item"], event["variant"]), event["rater"]] = event
+    by_item: dict[ItemKey, list[str]] = {}
+    for (place, _), event in newest.items():
+        if event["text"]:
+            by_item.setdefault(place, []).append(_identity(event))
     return by_item

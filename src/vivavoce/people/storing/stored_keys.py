@@ -56,8 +56,13 @@ def put_key(db: sqlite3.Connection, key: Key) -> bool:
     if not new:
         return False
     packets = _packet_orders(key.questions, new)
-    draw = {"draw": key.draw._asdict()} if key.draw else {}
-    body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret, **draw,
+    more: dict[str, Any] = {"draw": key.draw._asdict()} if key.draw else {}
+    if key.unshown is not None:
+        numbers = {question.name: n for n, question in enumerate(key.questions)}
+        more["unshown"] = {who: [numbers[q.name] for q in key.unshown.get(who, ())] for who in new}
+    if key.settings is not None:
+        more["settings"] = dict(key.settings)
+    body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret, **more,
             "questions": [_body(q) for q in key.questions], "packets": packets}  # fmt: skip
     put_event(db, KEY_EVENT, body)
     return True
@@ -71,7 +76,8 @@ def _packet_orders(
     return {
         who: [
             {"question": numbers[entry.question.name], "seal": entry.seal,
-             "order": [entry.question.answers.index(answer) for answer in entry.answers]}
+             "order": [entry.question.answers.index(answer) for answer in entry.answers],
+             **({"pass": entry.pass_no} if entry.pass_no > 1 else {})}
             for entry in packet
         ]
         for who, packet in packets.items()
@@ -97,22 +103,35 @@ def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
                         questions[entry["question"]],
                         tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
                         entry["seal"],
+                        entry.get("pass", 1),
                     )
                     for entry in packet
                 )
                 for who, packet in body["packets"].items()
             }
-            before = keys[body["panel"]].packets if body["panel"] in keys else {}
+            before = keys.get(body["panel"])
             keys[body["panel"]] = Key(
                 body["panel"],
                 body["seed"],
                 read_task(body),
                 body["secret"],
                 questions,
-                {**before, **packets},
+                {**(before.packets if before else {}), **packets},
                 CaseDraw.from_body(body.get("draw")),
+                _unshown(body, questions, before),
+                body.get("settings"),
             )
     return keys
+
+
+def _unshown(
+    body: Mapping[str, Any], questions: Sequence[Question], before: Key | None
+) -> Mapping[str, tuple[Question, ...]] | None:
+    """By rater the questions without an answer to show; null where they are everybody's."""
+    if "unshown" not in body:
+        return None
+    earlier = (before and before.unshown) or {}
+    return {**earlier, **{who: tuple(questions[n] for n in ns) for who, ns in body["unshown"].items()}}
 
 
 def _question(body: Mapping[str, Any]) -> Question:

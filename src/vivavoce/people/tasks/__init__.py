@@ -1,15 +1,16 @@
-"""What raters are asked to do with the answers of a packet: rank them, or rate each by a rubric."""
+"""What raters are asked to do: rank answers, rate each by a rubric, or review the items themselves."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from vivavoce.people.tasks.rank import RankTask
 from vivavoce.people.tasks.rate import RateTask
+from vivavoce.people.tasks.review import ReviewTask
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (RankTask, RateTask)}
+TASKS: dict[str, type[Task]] = {task.name: task for task in (RankTask, RateTask, ReviewTask)}
 
-__all__ = ["TASKS", "FilledItem", "RankTask", "RateTask", "Row", "Tally", "Task", "read_task"]
+__all__ = ["TASKS", "FilledItem", "RankTask", "RateTask", "ReviewTask", "Row", "Tally", "Task", "read_task"]
 
 
 def read_task(body: Mapping[str, Any]) -> Task:

@@ -4,14 +4,20 @@ A review is about an item's key, so its scores are those of the reserved candida
 What a rater writes in words is no score: comments, disputes and proposed edits are events of the run.
 """
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivavoce import formats
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion
+from vivavoce.core.records import Criterion, Item, ItemKey, Value
 from vivavoce.core.specs import RECORDED
-from vivavoce.core.text import printable
-from vivavoce.people.tasks.task import entered, quoted
+from vivavoce.core.text import is_blank, printable
+from vivavoce.people.case_draw import DrawnItems, draw_questions
+from vivavoce.people.key import REFERENCE, Question, Seen
+from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
+from vivavoce.store.review_words import KINDS, newest_words, put_words
+from vivavoce.store.write import ScoreRow
 
 METRIC = "review"
 SIGNATURE = f"{METRIC}@{RECORDED}"
@@ -24,8 +30,8 @@ MOST_CHARACTERS = 10_000
 """The longest comment, dispute or proposed edit."""
 MOST_NAME = 200
 """The longest name of a rater or a category."""
-WORDS = ("comment", "dispute", "proposed_edit")
-"""What a rater may write beside the scores, each the kind of an event."""
+WORDS = tuple(KINDS)
+"""What a rater may write beside the scores."""
 _YES, _NO = ("yes", "true", "1", "1.0", "y"), ("no", "false", "0", "0.0", "n")
 
 
@@ -51,8 +57,152 @@ class Review(NamedTuple):
     @property
     def words(self) -> dict[str, str]:
         """What was written, by kind of event."""
-        written = {f"review {kind.replace('_', ' ')}": getattr(self, kind) for kind in WORDS}
-        return {kind: text for kind, text in written.items() if text}
+        return {KINDS[column]: text for column in WORDS if (text := getattr(self, column))}
+
+
+class ReviewTask(Task):
+    """Raters review items with their keys, closed ones too; no candidate's answer is shown."""
+
+    name = "review"
+    schema = "viva.panel.reviews/1"
+    least_answers = 1
+    default_n = 1_000_000
+    rates_reference = True
+    shown_columns = ("question",)
+    shows_candidates = False
+    leaves_gaps = True
+
+    def __init__(self) -> None:
+        self.criterion = "Is this question correct with its key, and is it worth asking?"
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The task's name and its sentence."""
+        return {"task": self.name, "criterion": self.criterion}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> "ReviewTask":
+        """The task that a blinding key holds."""
+        return cls()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The task's name and its sentence."""
+        return self.body
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The task's name."""
+        return {"task": self.name}
+
+    def applies_to(self, item: Item) -> bool:
+        """Whether there is a key to review."""
+        return not is_blank(formats.key(item))
+
+    def visible_part(self, answer: str) -> str:
+        """The key as it stands."""
+        return answer
+
+    def reference(self, item: Item) -> str:
+        """The key under the labels of the prompt."""
+        return formats.labelled_key(item)
+
+    def nothing_to_show(self, candidates: Sequence[str]) -> str:
+        """The sentence that says why nothing can be asked, without its end."""
+        return "no question here has a key or a reference answer to review"
+
+    def draw(
+        self,
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
+        cases: Mapping[ItemKey, str],
+        n: int,
+        seed: int,
+        candidates: Sequence[str],
+    ) -> DrawnItems:
+        """`n` questions, all alike in chance; by default all there are."""
+        return draw_questions(ready, n, seed)
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """Correct, relevance, category, and what may be written."""
+        return ("correct", "relevance", "category", *WORDS)
+
+    def instructions(self) -> Sequence[str]:
+        """How the columns are to be filled."""
+        return (
+            "correct: yes or no, whether the question is correct with its key. relevance: 1, not relevant to "
+            "practice, to 5, highly relevant. dispute: what is wrong, if anything is.",
+        )
+
+    def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
+        """The review; one in which nothing was entered is open, whatever its category."""
+        name = seen_question.question.name
+        entries = rows[0].entries if rows else {}
+        if not any(str(entries.get(column) or "").strip() for column in self.filled if column != "category"):
+            return FilledItem(seen_question, (), "", "everything", True)
+        review = read_review({**entries, "rater": rows[0].texts["rater"]}, name)
+        gaps = [column for column, value in review.scores.items() if value is None]
+        return FilledItem(seen_question, (review,), "", " and ".join(gaps), False)
+
+    def tally(self, filled: Sequence[FilledItem]) -> Tally:
+        """Scores, and texts beside them."""
+        reviews: list[Review] = [review for item in filled for review in item.ratings]
+        labels = sum(value is not None for review in reviews for value in review.scores.values())
+        return Tally(labels=labels, remarks=sum(len(review.words) for review in reviews))
+
+    def metric(self, panel: str) -> str:
+        """The same for every panel: a review is about the item."""
+        return METRIC
+
+    def signature(self, panel: str) -> str:
+        """The signature of that metric, recorded."""
+        return SIGNATURE
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Correct and relevance."""
+        return CRITERIA
+
+    def ballot(self, panel: str, rater: str, item: Question) -> str:
+        """None: every item is reviewed by itself."""
+        return ""
+
+    def scores(
+        self, filled: FilledItem, responses: Mapping[str, int], ballot: str
+    ) -> dict[str, list[ScoreRow]]:
+        """The scores of the reference answer, as reviews from a file are stored; what is missing has none."""
+        return {
+            c.criterion: [
+                ScoreRow(responses[REFERENCE], Value(value, note=review.category or None))
+                for review in filled.ratings
+                if (value := review.scores[c.criterion]) is not None
+            ]
+            for c in CRITERIA
+        }
+
+    def entries(self, answers: Sequence[Mapping[str, Value]]) -> list[dict[str, Any]]:
+        """Yes or no, the relevance, and the category."""
+        return [_entries(values) if values else {} for values in answers]
+
+    def put_words(self, db: sqlite3.Connection, filled: FilledItem, rater: str) -> bool:
+        """Store comment, dispute and proposed edit where they changed; an empty one takes it back."""
+        words = filled.ratings[0].words if filled.ratings else {}
+        return put_words(db, filled.seen_question.question.place, rater, words)
+
+    def stored_words(self, db: sqlite3.Connection, question: Question, rater: str) -> Mapping[str, str]:
+        """The newest comment, dispute and proposed edit."""
+        words = newest_words(db, question.place, rater)
+        return {column: words[kind] for column, kind in KINDS.items() if words.get(kind)}
+
+
+def _entries(values: Mapping[str, Value]) -> dict[str, Any]:
+    correct = values["correct"].value if "correct" in values else None
+    return {
+        "correct": None if correct is None else "yes" if correct else "no",
+        "relevance": values["relevance"].value if "relevance" in values else None,
+        "category": next(iter(values.values())).note or "",
+    }
 
 
 def read_review(entries: Mapping[str, Any], where: str) -> Review:
@@ -65,7 +215,9 @@ def read_review(entries: Mapping[str, Any], where: str) -> Review:
         raise InputError(f"{where}: the rater is empty: each row names who reviewed.")
     correct, relevance = _correct(entries.get("correct"), where), _relevance(entries.get("relevance"), where)
     if correct is None and relevance is None:
-        raise InputError(f"{where}: correct and relevance are both empty: leave the row out.")
+        raise InputError(
+            f"{where}: correct and relevance are both empty: a review says one of them at least."
+        )
     return Review(rater, correct, relevance, category, *(_words(entries, kind, where) for kind in WORDS))
 
 

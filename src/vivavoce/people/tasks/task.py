@@ -3,6 +3,7 @@
 Choice of items, blinding, seals, page shell, sheet and storage are the same for every task.
 """
 
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,10 @@ class Task(ABC):
     """Whether the reference stands, blinded, among the answers; else it stands beside them."""
     shown_columns: ClassVar[tuple[str, ...]]
     """The columns of a sheet that are about the question; the seal covers them."""
+    shows_candidates: ClassVar[bool] = True
+    """Whether candidates' answers are judged; else an item is, with its key, and no candidate is needed."""
+    leaves_gaps: ClassVar[bool] = False
+    """Whether an entry that is missing has no score at all; else it has one that failed."""
     criterion: str
 
     @property
@@ -191,6 +196,14 @@ class Task(ABC):
         It reads as what was entered: stored once more it gives the same scores. Empty where an answer has
         none, or lost its scores.
         """
+
+    def put_words(self, db: sqlite3.Connection, filled: FilledItem, rater: str) -> bool:
+        """Store what a rater wrote beside the scores, in an open transaction; whether any of it was new."""
+        return False
+
+    def stored_words(self, db: sqlite3.Connection, question: Question, rater: str) -> Mapping[str, str]:
+        """What a rater wrote of a question beside the scores, by column."""
+        return {}
 
     def unshown_scores(self, item: Question, responses: Mapping[str, int], ballot: str) -> list[ScoreRow]:
         """The scores, by any criterion, of candidates whose answers were not shown."""

@@ -1,0 +1,229 @@
+"""Panels that are judged in the browser: who judges what, kept in the run, and the texts that raters see.
+
+The same settings open the same panel again, however the run has grown since. The key holds no text: texts
+are read from the run, and a question that is worded otherwise since the panel was made is asked no more.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vivavoce import formats
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, ItemKey
+from vivavoce.people.assignment import assign
+from vivavoce.people.case_draw import record_draw
+from vivavoce.people.choosing import Choice, choose, cleaned
+from vivavoce.people.key import REFERENCE, BlindedAnswer, Key, Question, Seen
+from vivavoce.people.packets import rater_names
+from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
+from vivavoce.people.tasks import Task
+from vivavoce.store import read
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
+
+
+class PanelSettings(NamedTuple):
+    """What a panel asks and of whom: each setting that another panel may have otherwise.
+
+    `items` is the user's selection, null for all; `n` null for the task's own number. Without `double` every
+    rater judges every question; with it one rater does, and two of that share. `pilot` questions come first,
+    and all raters judge them. The share `repeats` of a rater's questions is put again.
+    """
+
+    task: Task
+    items: str | None = None
+    candidates: tuple[str, ...] = ()
+    n: int | None = None
+    seed: int = 1
+    double: float | None = None
+    pilot: int = 0
+    repeats: float = 0.05
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The settings as JSON, by which the panel is known again."""
+        settings = self._asdict() | {"task": self.task.body, "candidates": sorted(self.candidates)}
+        settings = {name: value for name, value in settings.items() if value not in (None, [])}
+        stored: dict[str, Any] = json.loads(json.dumps(settings))  # as it is read back
+        return stored
+
+
+class Panel(NamedTuple):
+    """A panel with its texts. `items` are those of its questions by name; `changed` are no longer asked."""
+
+    key: Key
+    items: Mapping[str, Item]
+    changed: tuple[str, ...]
+
+    @property
+    def pilot(self) -> int:
+        """How many questions, the first of every rater, are the pilot."""
+        return int((self.key.settings or {}).get("pilot", 0))
+
+
+def open_panel(
+    run: RunFile,
+    settings: PanelSettings,
+    raters: Sequence[str],
+    chosen: "set[ItemKey] | None" = None,
+) -> Panel:
+    """The panel with these settings, made and stored where the run has none; `chosen` are those of `items`.
+
+    Further raters join where everybody judges everything. Raises `InputError` for names that no rater can
+    have, for a further rater where questions were shared out, and for settings that do not go together;
+    `SelectionError` where nothing can be asked.
+    """
+    names = rater_names(raters)
+    if settings.pilot < 0 or (settings.n is not None and settings.n < 1):
+        raise InputError("--n takes 1 or more questions, --pilot 0 or more.")
+    with run.reading() as db:
+        stored = [key for key in read_keys(db).values() if key.settings == settings.body]
+    if stored:
+        key = _with_raters(stored[-1], names, settings)
+        if key is not stored[-1]:
+            with run.writing() as db:
+                put_key(db, _with_packets(_with_texts(db, key)[0], names, settings, None))
+    else:
+        n = settings.task.default_n if settings.n is None else settings.n
+        choice = choose(run, settings.task, chosen, settings.candidates, n, settings.seed)
+        key = _make(run, settings, names, choice)
+    return load_panel(run, key.panel)
+
+
+def load_panel(run: RunFile, panel: str) -> Panel:
+    """A stored panel with the texts of the run as it is now."""
+    with run.reading() as db:
+        key, items = _with_texts(db, read_keys(db)[panel])
+    packets, changed = {}, set[str]()
+    for who, packet in key.packets.items():
+        intact = tuple(entry for entry in packet if _is_intact(key, who, entry))
+        changed |= {entry.question.name for entry in packet} - {entry.question.name for entry in intact}
+        packets[who] = intact
+    return Panel(key._replace(packets=packets), items, tuple(sorted(changed)))
+
+
+def newest_panel(run: RunFile, task: str) -> Key | None:
+    """The panel of a task that was made last to be judged in the browser, null for none."""
+    with run.reading() as db:
+        keys = [key for key in read_keys(db).values() if key.settings is not None and key.task.name == task]
+    return keys[-1] if keys else None
+
+
+def _with_raters(key: Key, names: Sequence[str], settings: PanelSettings) -> Key:
+    """The key with raters that are new to it, still without packets."""
+    new = [name for name in names if name not in key.packets]
+    if new and settings.double is not None:
+        raise InputError(
+            f"panel {key.panel} is shared out among {', '.join(sorted(key.packets))}: a further "
+            f"rater, {new[0]}, would get none. Give all raters at once, with another --seed for a new panel."
+        )
+    return key._replace(packets={**key.packets, **{name: () for name in new}}) if new else key
+
+
+def _make(run: RunFile, settings: PanelSettings, names: Sequence[str], choice: Choice) -> Key:
+    with run.writing() as db:
+        panel, secret = panel_identity(db, settings.seed, settings.task, choice.questions)
+        earlier = read_keys(db)
+        while panel in earlier:  # the same questions under other settings: another panel all the same
+            panel = _next_name(panel)
+        key = Key(panel, settings.seed, settings.task, secret, choice.questions, {}, choice.sample.draw)
+        with_items = read.items_by_id(db).values()
+        categories = {(i.benchmark, i.item, i.variant): i.category or "" for i in with_items}
+        key = _with_packets(key._replace(settings=settings.body), names, settings, categories)
+        settings.task.check_earlier(old.task for old in earlier.values())
+        record_draw(db, key, choice.sample.probabilities, list(earlier.values()))
+        put_key(db, key)
+        body = {"panel": panel, "raters": list(names), **settings.task.settings, "seed": settings.seed}
+        put_provenance(db, "annotate", body, changed=0)  # no answer and no mark: findings stay fresh
+    return key
+
+
+def _next_name(panel: str) -> str:
+    return f"p{(int(panel[1:], 16) + 1) % 16**9:09x}"
+
+
+def _with_packets(
+    key: Key, names: Sequence[str], settings: PanelSettings, categories: Mapping[ItemKey, str] | None
+) -> Key:
+    """The key with a packet for each of these raters; shared out by `categories` where a share is double."""
+    order = sorted(key.questions, key=lambda question: key.order_of(question))
+    pilot = {question.place for question in [q for q in order if q.answers][: settings.pilot]}
+    main = {question.place for question in key.questions} - pilot
+    places = {name: main for name in names}
+    unshown = None
+    if settings.double is not None and categories is not None:
+        shared = assign(
+            {place: categories.get(place, "") for place in main},
+            names,
+            double=settings.double,
+            seed=settings.seed,
+        )
+        places = {name: set(shared.raters[name]) for name in names}
+        silent = [question for question in key.questions if not question.answers]
+        unshown = {name: tuple(q for q in silent if q.place in places[name]) for name in names}
+    packets = {
+        name: (*key.packet(name, pilot), *key.packet(name, places[name], repeats=settings.repeats))
+        for name in names
+    }
+    return key._replace(packets={**key.packets, **packets}, unshown=unshown)
+
+
+def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]:
+    """The key with the texts of its questions and answers, and the items by name; what is gone is blank."""
+    numbered = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
+    items = {q.name: numbered[q.place] for q in key.questions if q.place in numbered}
+    questions = {
+        q.name: _question_with_texts(db, key.task, q, *items[q.name]) if q.name in items else q
+        for q in key.questions
+    }
+    packets = {
+        who: tuple(_seen_with_texts(entry, questions[entry.question.name]) for entry in packet)
+        for who, packet in key.packets.items()
+    }
+    full = key._replace(questions=tuple(questions.values()), packets=packets)
+    return full, {name: item for name, (_, item) in items.items()}
+
+
+def _question_with_texts(
+    db: sqlite3.Connection, task: Task, question: Question, number: int, item: Item
+) -> Question:
+    if item.hash != question.hash:
+        return question
+    answers = tuple(
+        BlindedAnswer(_answer_text(db, task, question, number, item, answer.candidates), answer.candidates)
+        for answer in question.answers
+    )
+    reference_text = "" if task.rates_reference else cleaned(task.reference(item))
+    return question._replace(
+        prompt=cleaned(formats.ask(item)), answers=answers, reference_text=reference_text
+    )
+
+
+def _answer_text(
+    db: sqlite3.Connection, task: Task, question: Question, number: int, item: Item, candidates: Sequence[str]
+) -> str:
+    """The text of an answer: what the first of its candidates said, or the reference answer."""
+    others = [who for who in candidates if who != REFERENCE]
+    if not others:
+        return cleaned(task.reference(item))
+    row = db.execute(
+        "SELECT text FROM responses JOIN candidates USING (candidate_id) "
+        "WHERE (item_id, candidate, repeat, edit_id) = (?, ?, ?, 0)",
+        (number, others[0], question.repeats[others[0]]),
+    ).fetchone()
+    return "" if row is None or row[0] is None else cleaned(task.visible_part(row[0]))
+
+
+def _seen_with_texts(entry: Seen, question: Question) -> Seen:
+    texts = {answer.candidates: answer for answer in question.answers}
+    return entry._replace(
+        question=question, answers=tuple(texts[answer.candidates] for answer in entry.answers)
+    )
+
+
+def _is_intact(key: Key, rater: str, entry: Seen) -> bool:
+    """Whether the run still holds what the panel was made to show."""
+    texts = (*key.task.texts_beside(entry.question), *(answer.text for answer in entry.answers))
+    return entry.seal == key.seal(rater, entry.question, texts)
