@@ -117,8 +117,8 @@ def _questions(
     """The items with their answers, as far as anything was answered."""
     shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
     by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
-    shown = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
-    for row in shown.sort("candidate", "repeat").iter_rows(named=True):
+    rows = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
+    for row in rows.sort("candidate", "repeat").iter_rows(named=True):
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
     names = Counter(item.name for item in items)
     return [
@@ -186,9 +186,9 @@ class _Answers(NamedTuple):
     candidates: dict[str, list[str]]
 
     def add(self, candidate: str, text: str) -> None:
-        shown = cleaned(text)
-        flat = " ".join(shown.split())
-        self.texts.setdefault(flat, shown)
+        page_text = cleaned(text)
+        flat = " ".join(page_text.split())
+        self.texts.setdefault(flat, page_text)
         self.candidates.setdefault(flat, []).append(candidate)
 
     def blinded(self) -> tuple[BlindedAnswer, ...]:

@@ -148,26 +148,26 @@ def _with_packets(
     key: Key, names: Sequence[str], settings: PanelSettings, categories: Mapping[ItemKey, str] | None
 ) -> Key:
     """The key with a packet for each of these raters; shared out by `categories` where a share is double."""
-    order = sorted(key.questions, key=lambda question: key.order_of(question))
-    pilot = {question.place for question in [q for q in order if q.answers][: settings.pilot]}
-    main = {question.place for question in key.questions} - pilot
-    places = {name: main for name in names}
-    unshown = None
+    order = sorted((q for q in key.questions if q.answers), key=key.order_of)
+    pilot = {question.place for question in order[: settings.pilot]}
+    rest = {question.place for question in key.questions} - pilot
+    parts = {name: rest for name in names}
     if settings.double is not None and categories is not None:
-        shared = assign(
-            {place: categories.get(place, "") for place in main},
-            names,
-            double=settings.double,
-            seed=settings.seed,
-        )
-        places = {name: set(shared.raters[name]) for name in names}
-        silent = [question for question in key.questions if not question.answers]
-        unshown = {name: tuple(q for q in silent if q.place in places[name]) for name in names}
+        by_place = {place: categories.get(place, "") for place in rest}
+        shares = assign(by_place, names, double=settings.double, seed=settings.seed).raters
+        parts = {name: set(shares[name]) for name in names}
+        key = key._replace(unshown=_silent_questions(key, parts))
     packets = {
-        name: (*key.packet(name, pilot), *key.packet(name, places[name], repeats=settings.repeats))
-        for name in names
+        name: (*key.packet(name, pilot), *key.packet(name, part, repeats=settings.repeats))
+        for name, part in parts.items()
     }
-    return key._replace(packets={**key.packets, **packets}, unshown=unshown)
+    return key._replace(packets={**key.packets, **packets})
+
+
+def _silent_questions(key: Key, parts: Mapping[str, set[ItemKey]]) -> dict[str, tuple[Question, ...]]:
+    """By rater the questions of their part to which every answer was silent."""
+    silent = [question for question in key.questions if not question.answers]
+    return {name: tuple(q for q in silent if q.place in part) for name, part in parts.items()}
 
 
 def _with_texts(db: sqlite3.Connection, key: Key) -> tuple[Key, dict[str, Item]]:

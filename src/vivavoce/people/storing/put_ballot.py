@@ -140,11 +140,8 @@ def _put_question(
     contradictions = _contradictions(task, filled, scores, stored, measures)
     if contradictions and not replace:
         raise _contradicts(ballot, contradictions[0])
-    for c, measure in zip(task.criteria, measures, strict=True) if contradictions else ():
-        anew = {row.response for row in scores[c.criterion]}
-        if task.leaves_gaps:
-            anew |= {response for of, response in stored if of == measure}
-        drop_scores(db, [measure], ballot.pass_no, sorted(anew))
+    if contradictions:
+        _drop_stored(db, ballot, scores, stored, measures)
     if not filled.open:
         for c, measure in zip(task.criteria, measures, strict=True):
             put_scores(db, measure, scores[c.criterion])
@@ -155,6 +152,22 @@ def _put_question(
         return "", []
     added = not stored or changed_words or _added(task, scores, stored, measures)
     return "new" if added else "unchanged", []
+
+
+def _drop_stored(
+    db: sqlite3.Connection,
+    ballot: Ballot,
+    scores: Mapping[str, Sequence[ScoreRow]],
+    stored: _StoredScores,
+    measures: Sequence[int],
+) -> None:
+    """Take away the scores that are given anew, and those that are given no more."""
+    task = ballot.key.task
+    for c, measure in zip(task.criteria, measures, strict=True):
+        anew = {row.response for row in scores[c.criterion]}
+        if task.leaves_gaps:
+            anew |= {response for of, response in stored if of == measure}
+        drop_scores(db, [measure], ballot.pass_no, sorted(anew))
 
 
 def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
@@ -362,15 +375,22 @@ def _contradictions(
                     "before": before.note if only else _entry(before),
                     "after": now.note if only else _entry(now),
                 })  # fmt: skip
-        gone = {response for of, response in stored if of == measure} - {
-            row.response for row in scores[c.criterion]
-        }
-        moved += [
-            {"item": filled.seen_question.question.name, "answer": label(0), "criterion": c.criterion,
-             "before": _entry(stored[measure, response]), "after": None}
-            for response in sorted(gone) if task.leaves_gaps
-        ]  # fmt: skip
+        if task.leaves_gaps:
+            moved += _taken_out(filled, c.criterion, scores[c.criterion], stored, measure)
     return moved
+
+
+def _taken_out(
+    filled: FilledItem, criterion: str, scores: Sequence[ScoreRow], stored: _StoredScores, measure: int
+) -> list[dict[str, Any]]:
+    """Scores that are given no more, where what is missing has no score."""
+    absent = {response for of, response in stored if of == measure} - {row.response for row in scores}
+    item = filled.seen_question.question.name
+    return [
+        {"item": item, "answer": label(0), "criterion": criterion,
+         "before": _entry(stored[measure, response]), "after": None}
+        for response in sorted(absent)
+    ]  # fmt: skip
 
 
 def _entry(score: _Stored) -> float | str | None:

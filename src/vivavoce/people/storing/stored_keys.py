@@ -5,7 +5,7 @@ import hmac
 import json
 import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vivavoce.people.case_draw import CaseDraw
@@ -56,16 +56,21 @@ def put_key(db: sqlite3.Connection, key: Key) -> bool:
     if not new:
         return False
     packets = _packet_orders(key.questions, new)
-    more: dict[str, Any] = {"draw": key.draw._asdict()} if key.draw else {}
-    if key.unshown is not None:
-        numbers = {question.name: n for n, question in enumerate(key.questions)}
-        more["unshown"] = {who: [numbers[q.name] for q in key.unshown.get(who, ())] for who in new}
-    if key.settings is not None:
-        more["settings"] = dict(key.settings)
-    body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret, **more,
+    body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret, **_settings_body(key, new),
             "questions": [_body(q) for q in key.questions], "packets": packets}  # fmt: skip
     put_event(db, KEY_EVENT, body)
     return True
+
+
+def _settings_body(key: Key, raters: Collection[str]) -> dict[str, Any]:
+    """What only some panels have: a draw of cases, parts of their own for these raters, settings."""
+    body: dict[str, Any] = {"draw": key.draw._asdict()} if key.draw else {}
+    if key.unshown is not None:
+        numbers = {question.name: n for n, question in enumerate(key.questions)}
+        body["unshown"] = {who: [numbers[q.name] for q in key.unshown.get(who, ())] for who in raters}
+    if key.settings is not None:
+        body["settings"] = dict(key.settings)
+    return body
 
 
 def _packet_orders(
