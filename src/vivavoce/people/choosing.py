@@ -117,8 +117,8 @@ def _questions(
     """The items with their answers, as far as anything was answered."""
     shown_to_raters = (pl.col("edit") == "") & pl.col("candidate").is_in(candidates)
     by_item: dict[ItemKey, list[Mapping[str, object]]] = {}
-    rows = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
-    for row in rows.sort("candidate", "repeat").iter_rows(named=True):
+    answered = responses.filter(shown_to_raters) if task.shows_candidates else responses.clear()
+    for row in answered.sort("candidate", "repeat").iter_rows(named=True):
         by_item.setdefault((row["benchmark"], row["item"], row["variant"]), []).append(row)
     names = Counter(item.name for item in items)
     return [
