@@ -57,7 +57,8 @@ def put_key(db: sqlite3.Connection, key: Key) -> bool:
         return False
     packets = _packet_orders(key.questions, new)
     body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret,
-            **_settings_body(key, new), "questions": [_body(q) for q in key.questions], "packets": packets}  # fmt: skip
+            **_settings_body(key, new), "questions": [_body(q) for q in key.questions],
+            "packets": packets}  # fmt: skip
     put_event(db, KEY_EVENT, body)
     return True
 
