@@ -112,9 +112,10 @@ class Key(NamedTuple):
         turns = with_repeats([q.place for q in order], rater, share=repeats, seed=self.seed)
         return tuple(self._seen_question(by_place[turn.place], rater, turn.pass_no) for turn in turns)
 
-    def order_of(self, question: Question) -> str:
-        """A place in an order of the panel's own, the same for all raters."""
-        return self._keyed_hash("order", *question.place)
+    def first_places(self, n: int) -> set[ItemKey]:
+        """The places of `n` questions to show, drawn by the secret, the same for all raters."""
+        places = [question.place for question in self.questions if question.answers]
+        return set(sorted(places, key=lambda place: self._keyed_hash("order", *place))[:n])
 
     def _seen_question(self, question: Question, rater: str, pass_no: int) -> Seen:
         about = ("answer",) if pass_no == 1 else ("answer again",)

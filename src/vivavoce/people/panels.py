@@ -148,8 +148,7 @@ def _with_packets(
     key: Key, names: Sequence[str], settings: PanelSettings, categories: Mapping[ItemKey, str] | None
 ) -> Key:
     """The key with a packet for each of these raters; shared out by `categories` where a share is double."""
-    order = sorted((q for q in key.questions if q.answers), key=key.order_of)
-    pilot = {question.place for question in order[: settings.pilot]}
+    pilot = key.first_places(settings.pilot)
     rest = {question.place for question in key.questions} - pilot
     parts = {name: rest for name in names}
     if settings.double is not None and categories is not None:

@@ -142,16 +142,15 @@ def _put_question(
         raise _contradicts(ballot, contradictions[0])
     if contradictions:
         _drop_stored(db, ballot, scores, stored, measures)
-    if not filled.open:
-        for c, measure in zip(task.criteria, measures, strict=True):
-            put_scores(db, measure, scores[c.criterion])
+    rows = {} if filled.open else scores
+    for c, measure in zip(task.criteria, measures, strict=True):
+        put_scores(db, measure, rows.get(c.criterion, ()))
     changed_words = task.put_words(db, filled, ballot.rater)
     if contradictions:
         return "replaced", contradictions
-    if not filled.seen_question.question.answers:
-        return "", []
     added = not stored or changed_words or _added(task, scores, stored, measures)
-    return "new" if added else "unchanged", []
+    outcome = "new" if added else "unchanged"
+    return outcome if filled.seen_question.question.answers else "", []
 
 
 def _drop_stored(
