@@ -148,9 +148,9 @@ def _put_question(
     changed_words = task.put_words(db, filled, ballot.rater)
     if contradictions:
         return "replaced", contradictions
-    added = not stored or changed_words or _added(task, scores, stored, measures)
-    outcome = "new" if added else "unchanged"
-    return outcome if filled.seen_question.question.answers else "", []
+    if not filled.seen_question.question.answers:
+        return "", []
+    return ("new" if changed_words or _added(task, scores, stored, measures) else "unchanged"), []
 
 
 def _drop_stored(
@@ -342,7 +342,7 @@ def _added(
     task: Task, scores: Mapping[str, Sequence[ScoreRow]], stored: _StoredScores, measures: Sequence[int]
 ) -> bool:
     """Whether a ballot adds something the stored one lacks, such as a tag."""
-    return any(
+    return not stored or any(
         mark.value.status != "failed" and (measure, mark.response) not in stored
         for c, measure in zip(task.criteria, measures, strict=True)
         for mark in scores[c.criterion]
