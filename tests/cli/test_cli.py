@@ -27,7 +27,7 @@ from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
 BOTH = ("score", "compare", "interim", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
 VERBS = (
     *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),
-    *("reproduce", "panel", "plan-sample", "train", "view"),
+    *("reproduce", "panel", "annotate", "plan-sample", "train", "view"),
     *BOTH,
 )
 METHODS = {

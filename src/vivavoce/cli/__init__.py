@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from vivavoce.cli.annotate import annotate
 from vivavoce.cli.collect import collect
 from vivavoce.cli.commands import Command, CommandGroup
 from vivavoce.cli.compare import compare
@@ -55,7 +56,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(reproduce, panel, plan_sample, merge, status, view, report, export, copy),
+    *(reproduce, panel, annotate, plan_sample, merge, status, view, report, export, copy),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)

@@ -1,0 +1,190 @@
+"""`viva annotate`: people judge a run's questions in the browser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from vivavoce.cli import completion
+from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.output import print_json, print_table
+from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.people.panels import Panel
+    from vivavoce.pipeline.annotate import LinkRow
+    from vivavoce.web.access.exposure import Exposure
+
+
+def annotate(
+    run: RunPath,
+    task: Annotated[
+        Literal["rank", "rate", "review"],
+        typer.Argument(metavar="TASK", help="rank or rate answers, or review the questions with their keys."),
+    ],
+    raters: Annotated[
+        str | None,
+        typer.Option(
+            help="The raters' names, separated by commas; by default those of before.", metavar="NAMES"
+        ),
+    ] = None,
+    items: Items = None,
+    candidates: Annotated[
+        list[str],
+        typer.Option(
+            help="A candidate to show; repeatable; by default all.",
+            metavar="CANDIDATE",
+            autocompletion=completion.candidates,
+        ),
+    ] = [],
+    rubric: Annotated[
+        str | None, typer.Option(help="rate: the rubric, shipped or a .md file.", metavar="RUBRIC")
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(help="rank: a sentence that says how answers are ranked.", metavar="SENTENCE"),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", help="Number of sampled questions (rank 30, rate 60, review all).", metavar="N"),
+    ] = None,
+    double: Annotated[
+        float | None,
+        typer.Option(
+            help="Share questions out: one rater each, two for this share (else all judge all).",
+            metavar="SHARE",
+        ),
+    ] = None,
+    repeats: Annotated[
+        float, typer.Option(help="Share of a rater's questions that are put to them again.", metavar="SHARE")
+    ] = 0.05,
+    pilot: Annotated[
+        int,
+        typer.Option(
+            help="So many questions come first, for all; the organiser opens the rest.", metavar="N"
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of questions, shares and orders.", metavar="N")] = 1,
+    new_links: Annotated[
+        bool, typer.Option("--new-links", help="Draw all links anew; the earlier ones sign nobody in.")
+    ] = False,
+    revoke: Annotated[
+        list[str],
+        typer.Option(help="End the link of this rater, and do no more; repeatable.", metavar="NAME"),
+    ] = [],
+    allow: Annotated[
+        bool,
+        typer.Option("--allow", help="Show items of a credentialed benchmark: the raters signed for it."),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Port to answer on; 0 takes a free one.")
+    ] = 8018,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to answer on; another than this machine's needs TLS.", metavar="ADDRESS"),
+    ] = "127.0.0.1",
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy ends TLS and forwards the visitor's address.")
+    ] = False,
+    public_name: Annotated[
+        str | None, typer.Option(help="The name by which raters reach the server.", metavar="NAME")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="TLS certificate, a PEM file.", metavar="FILE")
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(help="Its key, where it is another file.", metavar="FILE")
+    ] = None,
+    plugin: Plugin = [],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Let people rank, rate or review in the browser: one question a page, stored at once, in any order.
+
+    Each rater gets a link, which signs in as often as they like; the run holds no link, only its hash, so
+    links are printed once. The same command after a stop goes on where it was. Raters see no candidate, no
+    score and nobody else. The organiser has a link of their own: progress, rounds, disputes, agreement.
+    With --json the links are one JSON object, and the server goes on. Ctrl-C ends it. It needs the extra
+    `web`. Not for clinical use.
+
+    Example: `viva annotate exam.viva review --raters anna,ben,carla --double 0.45 --seed 1`
+
+    Example: `viva annotate exam.viva rate --rubric medgpt --raters anna,ben --n 60`
+
+    Example: `viva annotate exam.viva rank --raters anna,ben --pilot 5 --public-name exam.example.org
+    --behind-proxy`
+    """
+    from vivavoce.web.server import require_web
+
+    require_web("viva annotate")
+    from vivavoce.pipeline.annotate import prepare_panel, revoke_links
+    from vivavoce.web.access.exposure import Exposure
+
+    exposure = Exposure(host, behind_proxy, certificate, certificate_key, public_name)
+    exposure.check()
+    file = open_run(run, plugin).file
+    if revoke:
+        for name in revoke_links(file, revoke):
+            print(printable(f"the link of {name} signs nobody in any more."))
+        return
+    panel = prepare_panel(
+        file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
+        candidates=candidates, rubric=rubric, criterion=criterion, n=n, double=double, repeats=repeats,
+        pilot=pilot, seed=seed, allow=allow,
+    )  # fmt: skip
+    _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
+
+
+def _serve(
+    run: Path, panel: "Panel", exposure: "Exposure", *, port: int, new_links: bool, quiet: bool, json: bool
+) -> None:
+    from vivavoce.pipeline.annotate import draw_links
+    from vivavoce.store.runfile import RunFile
+    from vivavoce.web.access.access import Access
+    from vivavoce.web.annotate.app import annotate_app
+    from vivavoce.web.server import serve
+
+    file = RunFile(run)
+
+    def announce(address: str) -> None:
+        base = exposure.address(urlsplit(address).port or port)
+        rows, organiser = draw_links(file, panel, base, anew=new_links)
+        if json:
+            print_json(
+                "annotate", run, [row._asdict() for row in rows], organiser=organiser, panel=panel.key.panel
+            )
+        elif not quiet:
+            _print_links(run, panel, rows, organiser)
+        print(end="", flush=True)
+
+    serve(
+        annotate_app(file, panel, Access(file, exposure)),
+        host=exposure.host,
+        port=port,
+        announce=announce,
+        certificate=exposure.certificate,
+        key=exposure.certificate_key,
+        exposed=exposure.encrypted,
+    )
+
+
+_GIVEN_BEFORE = "printed before"
+
+
+def _print_links(run: Path, panel: "Panel", rows: "list[LinkRow]", organiser: str | None) -> None:
+    print_table(
+        ("rater", "questions", "double", "put again", "link"),
+        [(row.rater, row.n_items, row.n_double, row.n_planted, row.link or _GIVEN_BEFORE) for row in rows],
+        f"panel {panel.key.panel}: {panel.key.task.criterion}",
+    )
+    print(printable(f"organiser: {organiser or _GIVEN_BEFORE}"))
+    if panel.changed:
+        print(
+            printable(
+                f"No longer asked, as the run holds them otherwise now: {', '.join(panel.changed[:5])}."
+            )
+        )
+    if organiser is None or any(row.link is None for row in rows):
+        print("Links are not kept: --new-links draws all of them anew.")
+    print(printable(f"{run} takes judgements now. Ctrl-C ends it; the same command goes on."))

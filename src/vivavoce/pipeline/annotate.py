@@ -1,0 +1,120 @@
+"""Panels in the browser: which panel a command means, and the links of its raters and its organiser."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
+from vivavoce.people.tasks import RankTask, RateTask, ReviewTask, Task
+from vivavoce.pipeline.credentialed import credentialed_benchmarks
+from vivavoce.pipeline.load import select_items
+from vivavoce.store.read import candidate_labels, match_candidate
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.sign_in_links import SignInRole, draw_link, live_links, revoke_link
+
+ORGANISER = "organiser"
+"""The name under which the organiser of every panel signs in."""
+
+
+class LinkRow(NamedTuple):
+    """A rater's link, null where it was printed before, and their questions.
+
+    `n_double` of the `n_items` are another rater's too; `n_planted` are put a second time.
+    """
+
+    rater: str
+    link: str | None
+    n_items: int
+    n_double: int
+    n_planted: int
+
+
+def prepare_panel(
+    run: RunFile,
+    task: str,
+    raters: Sequence[str],
+    *,
+    items: str | None = None,
+    candidates: Sequence[str] = (),
+    rubric: str | None = None,
+    criterion: str | None = None,
+    n: int | None = None,
+    double: float | None = None,
+    repeats: float = 0.05,
+    pilot: int = 0,
+    seed: int = 1,
+    allow: bool = False,
+) -> Panel:
+    """The panel that these settings name, made where there is none; without raters the newest of the task.
+
+    Raises `InputError` for credentialed items without `allow`, and as `open_panel`.
+    """
+    if not raters:
+        newest = newest_panel(run, task)
+        if newest is None:
+            raise InputError(
+                f"nobody was asked to {task} in this run yet: --raters names who does, as --raters anna,ben."
+            )
+        panel = load_panel(run, newest.panel)
+    else:
+        names = tuple(match_candidate(name, candidate_labels(run)) for name in candidates)
+        settings = PanelSettings(
+            task_of(task, rubric=rubric, criterion=criterion), items, names, n, seed, double, pilot, repeats
+        )
+        panel = open_panel(run, settings, raters, select_items(run, items))
+    _refuse_credentialed(run, allow, panel)
+    return panel
+
+
+def task_of(task: str, *, rubric: str | None, criterion: str | None) -> Task:
+    """The task of these settings. Raises `InputError` for a setting of another task."""
+    if rubric is not None and task != RateTask.name:
+        raise InputError(f"--rubric goes with rate, and the task is {task}.")
+    if criterion is not None and task != RankTask.name:
+        raise InputError(f"--criterion goes with rank, and the task is {task}.")
+    if task == RateTask.name:
+        if rubric is None:
+            raise InputError("rate needs a --rubric, shipped or a .md file: `viva list rubrics` shows them.")
+        return RateTask.by(rubric)
+    return ReviewTask() if task == ReviewTask.name else RankTask(criterion)
+
+
+def _refuse_credentialed(run: RunFile, allow: bool, panel: Panel) -> None:
+    names = set(credentialed_benchmarks(run)) & {item.benchmark for item in panel.items.values()}
+    if names and not allow:
+        raise InputError(
+            f"{', '.join(sorted(names))} is credentialed: whoever reads its items signed for it. --allow "
+            "shows them to these raters; --items selects others."
+        )
+
+
+def draw_links(run: RunFile, panel: Panel, base: str, *, anew: bool) -> tuple[list[LinkRow], str | None]:
+    """A row for each rater, and the organiser's link; links that are live are drawn again only `anew`."""
+    raters = list(panel.key.packets)
+    counts = Counter(
+        entry.question.name for packet in panel.key.packets.values() for entry in packet if entry.pass_no == 1
+    )
+    people: list[tuple[SignInRole, str]] = [*(("rater", name) for name in raters), ("organiser", ORGANISER)]
+    with run.writing() as db:
+        live = {(link.role, link.name) for link in live_links(db)}
+        links = {
+            person: f"{base}/in/{draw_link(db, *person)}" if anew or person not in live else None
+            for person in people
+        }
+    rows = []
+    for name in raters:
+        first = [entry for entry in panel.key.packets[name] if entry.pass_no == 1]
+        n_double = sum(counts[entry.question.name] > 1 for entry in first)
+        n_planted = len(panel.key.packets[name]) - len(first)
+        rows.append(LinkRow(name, links["rater", name], len(first), n_double, n_planted))
+    return rows, links["organiser", ORGANISER]
+
+
+def revoke_links(run: RunFile, names: Sequence[str]) -> list[str]:
+    """End the links of these raters, and their sessions. Raises `InputError` for one without a link."""
+    with run.writing() as db:
+        for name in names:
+            if not revoke_link(db, "organiser" if name == ORGANISER else "rater", name):
+                raise InputError(f"{name!r} has no link: nothing was revoked.")
+    return list(names)
