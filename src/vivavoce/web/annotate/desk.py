@@ -85,9 +85,9 @@ class Desk:
         packet = self.packet(rater)
         if not packet:
             return []
-        own = self.key._replace(packets={rater: packet})
+        key = self.key._replace(packets={rater: packet})
         with self.run.reading() as db:
-            done = [bool(entry.version) for entry in judgements(db, own, rater)]
+            done = [bool(entry.version) for entry in judgements(db, key, rater)]
         with self._lock:
             self._done[rater] = {n for n, stored in enumerate(done, 1) if stored}
         return done
@@ -95,8 +95,8 @@ class Desk:
     def n_done(self, rater: str) -> int:
         """How many questions of a rater are judged, by what this server has stored and read."""
         with self._lock:
-            known = rater in self._done
-        if not known:
+            is_counted = rater in self._done
+        if not is_counted:
             self.is_done(rater)
         return len(self._done.get(rater, ()))
 
