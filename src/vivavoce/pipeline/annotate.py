@@ -1,10 +1,11 @@
 """Panels in the browser: which panel a command means, and the links of its raters and its organiser."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.people.key import Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
@@ -102,13 +103,14 @@ def draw_links(run: RunFile, panel: Panel, base: str, *, anew: bool) -> tuple[li
             person: f"{base}/in/{draw_link(db, *person)}" if anew or person not in live else None
             for person in people
         }
-    rows = []
-    for name in raters:
-        first = [entry for entry in panel.key.packets[name] if entry.pass_no == 1]
-        n_double = sum(counts[entry.question.name] > 1 for entry in first)
-        n_planted = len(panel.key.packets[name]) - len(first)
-        rows.append(LinkRow(name, links["rater", name], len(first), n_double, n_planted))
+    rows = [_link_row(name, panel.key.packets[name], counts, links["rater", name]) for name in raters]
     return rows, links["organiser", ORGANISER]
+
+
+def _link_row(rater: str, packet: Sequence[Seen], counts: Mapping[str, int], link: str | None) -> LinkRow:
+    first = [entry for entry in packet if entry.pass_no == 1]
+    n_double = sum(counts[entry.question.name] > 1 for entry in first)
+    return LinkRow(rater, link, len(first), n_double, len(packet) - len(first))
 
 
 def revoke_links(run: RunFile, names: Sequence[str]) -> list[str]:
