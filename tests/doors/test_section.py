@@ -17,7 +17,7 @@ from vivavoce.report.sections.findings import sections
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin_section.py"
 ORDER = ["overall", "ranking", "arguments", "correlation", "consistency", "resilience", "calibration",
-         "agreement", "gaps", "examiners", "controls", "facts", "audit", "rubrics", "panel",
+         "agreement", "gaps", "examiners", "controls", "facts", "audit", "review", "rubrics", "panel",
          "contamination", "positions", "size"]  # fmt: skip
 """The studies of a report, from its top."""
 

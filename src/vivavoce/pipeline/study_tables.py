@@ -13,6 +13,7 @@ from vivavoce.pipeline.load import (
     with_generated,
 )
 from vivavoce.pipeline.ratings import read_ratings
+from vivavoce.pipeline.reviews import read_reviews
 from vivavoce.pipeline.unit_rows import with_units
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
@@ -60,6 +61,8 @@ class StudyTables:
             table = table._replace(ratings=read_ratings(ratings))
         if "items" in study.needs:
             table = table._replace(items=load_items(self._run, self._items))
+        if "reviews" in study.needs:
+            table = table._replace(reviews=read_reviews(self._run, self._items))
         if "units" in study.needs:
             table = with_units(self._run, table, self._items)
         if "contrasts" in study.needs and (named or study.applies_to(table)):

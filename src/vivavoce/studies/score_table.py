@@ -16,6 +16,7 @@ from vivavoce.core.specs import signed
 
 if TYPE_CHECKING:
     from vivavoce.models.cards import ModelCard
+    from vivavoce.studies.review.items import Reviews
 
 
 ITEM = ("benchmark", "item", "variant", "group")
@@ -112,6 +113,8 @@ class ScoreTable(NamedTuple):
     """The measures of `units`."""
     items: pl.DataFrame | None = None
     """The items of the benchmarks, a row each: the fields of an item, `meta` as JSON text."""
+    reviews: "Reviews | None" = None
+    """What people said of the items."""
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""

@@ -20,7 +20,7 @@ from vivavoce.store.review_words import KINDS, newest_words, put_words
 from vivavoce.store.write import ScoreRow
 
 METRIC = "review"
-SIGNATURE = f"{METRIC}@{RECORDED}"
+SIGNATURE = f"{METRIC}()@{RECORDED}"
 CRITERIA = (
     Criterion(criterion="correct", if_unanswered="set_aside"),
     Criterion(criterion="relevance", low=1.0, high=5.0, if_unanswered="set_aside"),

@@ -1,0 +1,48 @@
+"""People's reviews of a run's items, as the study of reviews takes them."""
+
+from vivavoce.core.records import ItemKey
+from vivavoce.people.key import REFERENCE
+from vivavoce.people.storing.store_reviews import read_adjudicated
+from vivavoce.people.tasks.review import SIGNATURE
+from vivavoce.store.runfile import RunFile
+from vivavoce.studies.review.items import ReviewedItem, Reviews, SecondReview, category_of
+
+_ROWS = """
+SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,
+       s.value, coalesce(s.note, '')
+FROM scores s JOIN measures m USING (measure_id) JOIN responses r USING (response_id)
+     JOIN candidates c USING (candidate_id) JOIN items i USING (item_id)
+     JOIN benchmarks b USING (benchmark_id)
+WHERE m.signature = ? AND c.candidate = ? AND s.status_id = 0 AND i.current = 1
+ORDER BY b.benchmark, i.item, i.variant, m.rater, s.pass_no
+"""
+
+
+def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
+    """The reviews of a run, of all items or the chosen ones."""
+    with run.reading() as db:
+        rows = db.execute(_ROWS, (SIGNATURE, REFERENCE)).fetchall()
+        adjudicated = read_adjudicated(db)
+    reviewed: dict[ItemKey, ReviewedItem] = {}
+    names: dict[ItemKey, list[str]] = {}
+    again: dict[tuple[ItemKey, str], float] = {}
+    for benchmark, item, variant, group, category, criterion, rater, pass_no, value, note in rows:
+        place = (benchmark, item, variant)
+        if items is not None and place not in items:
+            continue
+        entry = reviewed.setdefault(place, ReviewedItem(place, group, category, {}, {}))
+        if pass_no == 1:
+            entry._asdict()[criterion][rater] = value
+            names.setdefault(place, []).append(note)
+        elif criterion == "correct":
+            again[place, rater] = value
+    categorised = [
+        entry._replace(category=category_of(names.get(place, ()), entry.category))
+        for place, entry in reviewed.items()
+    ]
+    seconds = [
+        SecondReview(place, reviewed[place].group, rater, reviewed[place].correct[rater], value)
+        for (place, rater), value in again.items()
+        if rater in reviewed[place].correct
+    ]
+    return Reviews(tuple(categorised), tuple(seconds), adjudicated.disputed, adjudicated.gold)

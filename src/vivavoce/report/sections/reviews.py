@@ -1,0 +1,35 @@
+"""The section of reviews: what people say of the items."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivavoce.core.registry import section
+from vivavoce.report.data import Rows
+from vivavoce.report.section import Section
+
+COLUMNS = (
+    *("benchmark", "category", "n", "n_raters", "three_of_three", "three_low", "three_high", "two_of_three"),
+    *("one_of_three", "all_agree", "alpha", "low", "high", "relevance", "held_out", "gold", "reason"),
+)
+
+
+@section("review")
+class Reviews(Section):
+    """How many items people call correct."""
+
+    heading = "Reviews of the items"
+    methods = (
+        "People said of items whether they are correct with their key; shares have Wilson intervals by case, "
+        "agreement is Krippendorff's alpha (nominal) with a jackknife interval by case, over labels before "
+        "adjudication."
+    )
+    order = 78
+
+    def table(self, rows: Rows) -> Rows:
+        """The rows of categories and of all."""
+        return [_table_row(row) for row in rows if row["about"] != "rater"]
+
+
+def _table_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    category = row["category"] if row["about"] == "category" else "all together"
+    return {name: row[name] for name in COLUMNS} | {"category": category}

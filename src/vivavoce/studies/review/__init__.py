@@ -1,0 +1,1 @@
+"""Reviews of items by people: how many call them correct, how far people agree, what is held out."""

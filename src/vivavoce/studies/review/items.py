@@ -1,0 +1,65 @@
+"""Reviewed items: what each rater said of each, and what came of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb
+from typing import NamedTuple
+
+from vivavoce.core.records import ItemKey
+
+
+class Reviews(NamedTuple):
+    """What people said of items in their first pass, and in a second where items were put to them again.
+
+    `disputed` items have an open dispute; `adjudicated` gives what adjudications said, 1 for correct.
+    """
+
+    items: "tuple[ReviewedItem, ...]"
+    again: "tuple[SecondReview, ...]" = ()
+    disputed: frozenset[ItemKey] = frozenset()
+    adjudicated: Mapping[ItemKey, float] = {}
+
+
+class ReviewedItem(NamedTuple):
+    """An item with its case and category, and what each rater said: `correct` 0 or 1, `relevance` 1 to 5."""
+
+    place: ItemKey
+    group: str
+    category: str
+    correct: Mapping[str, float]
+    relevance: Mapping[str, float]
+
+    def at_least(self, k: int) -> float:
+        """The chance that k or more of three raters drawn of its own call it correct; with three 0 or 1."""
+        m, yes = len(self.correct), round(sum(self.correct.values()))
+        return sum(comb(yes, j) * comb(m - yes, 3 - j) for j in range(k, 4)) / comb(m, 3)
+
+    @property
+    def majority(self) -> float | None:
+        """What most raters say, null for a tie and where nobody said anything."""
+        yes = sum(self.correct.values())
+        return None if 2 * yes == len(self.correct) else float(2 * yes > len(self.correct))
+
+
+class SecondReview(NamedTuple):
+    """An item that was put to a rater again: what they said first and then."""
+
+    place: ItemKey
+    group: str
+    rater: str
+    first: float
+    second: float
+
+
+def category_of(names: Iterable[str], of_item: str) -> str:
+    """The category that most reviews name, the first by name where several do; without any the item's."""
+    counts = Counter(name for name in names if name)
+    return min(counts, key=lambda name: (-counts[name], name)) if counts else of_item
+
+
+def by_category(items: Sequence[ReviewedItem]) -> dict[str, list[ReviewedItem]]:
+    """The items of each category, in the order of names."""
+    parts: dict[str, list[ReviewedItem]] = {}
+    for item in items:
+        parts.setdefault(item.category, []).append(item)
+    return dict(sorted(parts.items()))

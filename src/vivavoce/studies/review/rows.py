@@ -1,0 +1,67 @@
+"""The rows of the study of reviews: one of each category, one of all together, one of each rater."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRow:
+    """Reviews of one benchmark, `about` a category, all, or one rater; null where nothing can be said.
+
+    `n` items were reviewed, `n_three` of them by three raters or more. `one_of_three`, `two_of_three` and
+    `three_of_three` are the shares of these that at least one, two and three raters call correct; with m > 3
+    raters the chance that of three drawn among them. `all_agree` is the share of the `n_two` items with two
+    reviews or more on which all raters say the same: with three raters 3/3 plus none, which is published as
+    "interrater". Each has an interval of 95 % by case, null below 10 cases. `alpha` is Krippendorff's
+    (nominal) of `correct`, with its jackknife interval `low` to `high` by case, null below 10 cases and where
+    nobody differs. `relevance` is the mean of the items' means, 1 to 5.
+
+    `held_out` items have an open dispute. Of the others `gold` is the share that is correct: as adjudicated,
+    else as most raters say; `n_tied` items without a majority have none.
+
+    Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
+    often than the mean of the others on the same items. Of `n_again` items that they judged a second time
+    they changed the share `changed`; `drift` is how much more often they said correct then.
+    """
+
+    about: Literal["category", "all", "rater"]
+    benchmark: str
+    category: str | None = None
+    rater: str | None = None
+    n: int = 0
+    n_groups: int = 0
+    n_raters: int = 0
+    n_three: int = 0
+    one_of_three: float | None = None
+    one_low: float | None = None
+    one_high: float | None = None
+    two_of_three: float | None = None
+    two_low: float | None = None
+    two_high: float | None = None
+    three_of_three: float | None = None
+    three_low: float | None = None
+    three_high: float | None = None
+    n_two: int = 0
+    all_agree: float | None = None
+    agree_low: float | None = None
+    agree_high: float | None = None
+    alpha: float | None = None
+    low: float | None = None
+    high: float | None = None
+    relevance: float | None = None
+    relevance_low: float | None = None
+    relevance_high: float | None = None
+    held_out: int = 0
+    n_gold: int = 0
+    gold: float | None = None
+    n_tied: int = 0
+    correct: float | None = None
+    kinder: float | None = None
+    kinder_low: float | None = None
+    kinder_high: float | None = None
+    n_again: int = 0
+    changed: float | None = None
+    drift: float | None = None
+    drift_low: float | None = None
+    drift_high: float | None = None
+    reason: str | None = None
