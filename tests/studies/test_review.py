@@ -60,7 +60,7 @@ def test_alpha_is_that_of_the_reference_implementation_and_the_ladder_is_counted
 
 
 def test_the_published_interrater_is_three_of_three_plus_none(tmp_path):
-    # Table 2 of the paper, rephrasing (96.1, 65.8 and 69.7 %): of 360 items 237 by all, 14 by none, 109 by two.
+    # Table 2 of the paper, rephrasing (96.1, 65.8, 69.7 %): of 360 items 237 by all, 14 by none, 109 by two.
     words = [["yes"] * 3] * 237 + [["no"] * 3] * 14 + [["yes", "yes", "no"]] * 109
     (row,) = rows(reviewed(tmp_path, {f"q{k:03}": said for k, said in enumerate(words)}))
     columns = ("one_of_three", "three_of_three", "all_agree")
