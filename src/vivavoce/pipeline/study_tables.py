@@ -57,17 +57,22 @@ class StudyTables:
             table = table._replace(labels=by_measure)
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
+        table = self._with_records(study, table)
+        if "units" in study.needs:
+            table = with_units(self._run, table, self._items)
+        if "contrasts" in study.needs and (named or study.applies_to(table)):
+            table = table._replace(contrasts=contrast_scores(self._run, table.measures))
+        return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
+
+    def _with_records(self, study: Study, table: ScoreTable) -> ScoreTable:
+        """The table with what is no score: ratings from elsewhere, the items, reviews of the items."""
         if ratings := getattr(study, "ratings", None):
             table = table._replace(ratings=read_ratings(ratings))
         if "items" in study.needs:
             table = table._replace(items=load_items(self._run, self._items))
         if "reviews" in study.needs:
             table = table._replace(reviews=read_reviews(self._run, self._items))
-        if "units" in study.needs:
-            table = with_units(self._run, table, self._items)
-        if "contrasts" in study.needs and (named or study.applies_to(table)):
-            table = table._replace(contrasts=contrast_scores(self._run, table.measures))
-        return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)
+        return table
 
     def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:
         """The scores, read once."""
