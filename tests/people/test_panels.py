@@ -161,3 +161,14 @@ def test_silent_questions_are_somebodys_where_questions_are_shared_out(tmp_path)
     run = examined(tmp_path, 12, silent=silent)
     panel = open_panel(run.file, PanelSettings(RateTask.by("medgpt"), n=12, double=0.0), ["anna", "ben"])
     assert 6 == sum(len(questions) for questions in panel.key.unshown.values())
+
+
+def test_status_counts_a_rater_s_open_disputes(run):
+    panel = open_panel(run.file, PanelSettings(ReviewTask(), n=3, repeats=0), ["anna", "ben"])
+    for entry, dispute in zip(panel.key.packets["anna"][:2], ("Wrong.", ""), strict=True):
+        entries = {"A": {"correct": "no", "dispute": dispute}}
+        store_judgement(run.file, panel.key, "anna", entry.question.name, entries)
+    rows = [row for row in run.status().rows if row["about"] == "judgements"]
+    assert [("anna", 2, 1, 1), ("ben", 0, 3, 0)] == [
+        (row["rater"], row["done"], row["left"], row["disputed"]) for row in rows
+    ]

@@ -1,5 +1,6 @@
 """Findings of a run: estimates, comparisons and studies, on the scores that each of them works on."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from vivavoce.core.cases import count_cases
 from vivavoce.core.errors import SelectionError, StoreError, suggest
 from vivavoce.core.records import Finding, ItemKey
 from vivavoce.people.storing.judgements import progress
+from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.people.tasks import ReviewTask
 from vivavoce.pipeline.call_causes import calls_with_causes
 from vivavoce.pipeline.interim import (
     PlanTerms,
@@ -270,11 +273,12 @@ def run_status(run: RunFile) -> Finding:
         responses, calls, cases = read.responses(db), calls_with_causes(db), count_cases(run_cases(db))
         exclusions = [entry.counts for entry in exclusion_lists(db)]
         judged = [rater for key in read_keys(db).values() for rater in progress(db, key)]
+        disputes = Counter(dispute.rater for dispute in read_adjudicated(db).disputes)
     tables = (responses, table.scores, table.measures, calls)
     finding = status(*tables, only=table.only, probes=table.probes, cases=cases, exclusions=exclusions)
     people = [
         {"about": "judgements", "panel": p.panel, "task": p.task, "rater": p.rater, "done": p.n_done,
-         "left": p.n_left}
+         "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
         for p in judged
     ]  # fmt: skip
     return replace(finding, rows=(*finding.rows, *people))

@@ -210,17 +210,31 @@ def put_adjudication(
     """Settle an item: its gold is `correct` whatever raters said, and its disputes so far are closed."""
     benchmark, item, variant = place
     # Clocks differ, and a merge numbers events anew: an adjudication names the disputes that it closes.
-    disputes = _disputes(db).get(place, [])
+    disputes = [dispute.identity for dispute in _disputes(db) if dispute.place == place]
     body = {"benchmark": benchmark, "item": item, "variant": variant, "rater": rater, "correct": correct,
             "reason": reason, "closes": disputes}  # fmt: skip
     put_event(db, ADJUDICATION, body)
 
 
-class Adjudicated(NamedTuple):
-    """Items with an open dispute, and the gold of those that were settled (last adjudication wins)."""
+class Dispute(NamedTuple):
+    """What a rater says is wrong with an item; `identity` is how an adjudication names it."""
 
-    disputed: frozenset[ItemKey]
+    place: ItemKey
+    rater: str
+    text: str
+    identity: str
+
+
+class Adjudicated(NamedTuple):
+    """Open disputes, and the gold of the items that were settled (last adjudication wins)."""
+
+    disputes: tuple[Dispute, ...]
     gold: Mapping[ItemKey, float]
+
+    @property
+    def disputed(self) -> frozenset[ItemKey]:
+        """The items with an open dispute."""
+        return frozenset(dispute.place for dispute in self.disputes)
 
 
 def read_adjudicated(db: sqlite3.Connection) -> Adjudicated:
@@ -230,17 +244,14 @@ def read_adjudicated(db: sqlite3.Connection) -> Adjudicated:
     for event in read.events(db, ADJUDICATION):
         gold[event["benchmark"], event["item"], event["variant"]] = float(event["correct"])
         closed |= set(event["closes"])
-    disputed = frozenset(place for place, texts in _disputes(db).items() if not closed.issuperset(texts))
-    return Adjudicated(disputed, gold)
+    disputes = tuple(dispute for dispute in _disputes(db) if dispute.identity not in closed)
+    return Adjudicated(disputes, gold)
 
 
-def _disputes(db: sqlite3.Connection) -> dict[ItemKey, list[str]]:
-    """The disputes by item: of each rater the newest, unless it was taken back."""
-    newest: dict[tuple[ItemKey, str], dict[str, Any]] = {}
+def _disputes(db: sqlite3.Connection) -> list[Dispute]:
+    """Of each rater and item the newest dispute, unless it was taken back."""
+    newest: dict[tuple[ItemKey, str], Dispute] = {}
     for event in read.events(db, DISPUTE):
-        newest[(event["benchmark"], event["item"], event["variant"]), event["rater"]] = event
-    by_item: dict[ItemKey, list[str]] = {}
-    for (place, _), event in newest.items():
-        if event["text"]:
-            by_item.setdefault(place, []).append(_identity(event))
-    return by_item
+        place = event["benchmark"], event["item"], event["variant"]
+        newest[place, event["rater"]] = Dispute(place, event["rater"], event["text"], _identity(event))
+    return [dispute for dispute in newest.values() if dispute.text]

@@ -68,6 +68,7 @@ def _share(
     """A mean under its column, with its interval by case under `start`_low and `start`_high."""
     if not values:
         return {}
+    # What was counted is shown from one item on; that it holds for other items, from ten cases on.
     ends = by_mean(
         np.array(values), np.array(groups), low=limits.get("low", 0.0), high=limits.get("high", 1.0)
     )
@@ -119,6 +120,7 @@ def _alpha(two: Sequence[ReviewedItem]) -> dict[str, Any]:
 
 
 def _table(items: Sequence[ReviewedItem]) -> tuple[Floats, Any]:
+    # Most raters saw only some of the items: what they did not see is missing, and no "no".
     raters = sorted({rater for item in items for rater in item.correct})
     values = np.array([[item.correct.get(rater, 0.0) for rater in raters] for item in items])
     missing = np.array([[rater not in item.correct for rater in raters] for item in items])
@@ -127,6 +129,7 @@ def _table(items: Sequence[ReviewedItem]) -> tuple[Floats, Any]:
 
 def _gold(items: Sequence[ReviewedItem], reviews: Reviews) -> dict[str, Any]:
     """What is correct in the end, without what is in dispute."""
+    # A dispute says that the key may be wrong: until it is settled no majority decides.
     open_items = [item for item in items if item.place not in reviews.disputed]
     verdicts = [reviews.adjudicated.get(item.place, item.majority) for item in open_items]
     gold = [verdict for verdict in verdicts if verdict is not None]
@@ -159,6 +162,7 @@ def _kindness(rater: str, judged: Sequence[ReviewedItem]) -> dict[str, Any]:
     if not judged:
         return {}
     shared = [item for item in judged if len(item.correct) > 1]
+    # On the same items only: who was dealt easier ones is no kinder.
     gaps = [item.correct[rater] - _mean_of_others(item, rater) for item in shared]
     correct = float(np.mean([item.correct[rater] for item in judged]))
     return {
@@ -172,6 +176,7 @@ def _steadiness(again: Sequence[SecondReview]) -> dict[str, Any]:
     """What a rater changed on second sight, and in which direction."""
     if not again:
         return {}
+    # Yes to no and no to yes both change, and only in the mean do they cancel.
     moves = [entry.second - entry.first for entry in again]
     drift = _difference("drift", moves, [entry.group for entry in again])
     drift.pop("reason", None)  # that of the first figure stands in the row
