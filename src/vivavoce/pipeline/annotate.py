@@ -4,15 +4,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import polars as pl
+
 from vivavoce.core.errors import InputError
-from vivavoce.people.key import Seen
+from vivavoce.people.key import Key, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
-from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.load import load_scores, select_items
+from vivavoce.pipeline.reviews import read_reviews
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.sign_in_links import SignInRole, draw_link, live_links, revoke_link
+from vivavoce.studies.panels.panel import Panel as RankPanel
+from vivavoce.studies.reliability.agreement import Agreement
+from vivavoce.studies.review.review import Review
+from vivavoce.studies.score_table import ScoreTable
 
 ORGANISER = "organiser"
 """The name under which the organiser of every panel signs in."""
@@ -120,3 +127,52 @@ def revoke_links(run: RunFile, names: Sequence[str]) -> list[str]:
             if not revoke_link(db, "organiser" if name == ORGANISER else "rater", name):
                 raise InputError(f"{name!r} has no link: nothing was revoked.")
     return list(names)
+
+
+class AgreementLine(NamedTuple):
+    """How far the raters of a panel agree on something: alpha with its interval, or why it has none."""
+
+    name: str
+    alpha: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+
+
+def agreement_rows(run: RunFile, key: Key) -> list[AgreementLine]:
+    """Agreement on a panel: of reviews by category, of ranks and ratings by criterion; empty without any."""
+    of_task = {ReviewTask.name: _of_reviews, RankTask.name: _of_ranks}
+    return of_task.get(key.task.name, _of_ratings)(run, key)
+
+
+def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
+    table = ScoreTable(pl.DataFrame(), {}, reviews=read_reviews(run, {q.place for q in key.questions}))
+    names = {"all": "all together", "category": None}
+    return [
+        AgreementLine(
+            names[row["about"]] or row["category"] or "no category",
+            row["alpha"], row["low"], row["high"], row["n_two"], row["reason"],
+        )
+        for row in Review().findings(table).rows
+        if row["about"] in names and row["n_two"]
+    ]  # fmt: skip
+
+
+def _of_ranks(run: RunFile, key: Key) -> list[AgreementLine]:
+    table = load_scores(run, [key.task.signature(key.panel)], ranks=True)
+    return [
+        AgreementLine("rank", row["value"], row["low"], row["high"], row["n_items"] or 0, row["reason"])
+        for row in RankPanel().findings(table).rows
+        if row["figure"] == "alpha_ordinal" and row["part"] == "experts"
+    ]
+
+
+def _of_ratings(run: RunFile, key: Key) -> list[AgreementLine]:
+    table = load_scores(run, [key.task.signature(key.panel)])
+    return [
+        AgreementLine(row["criterion"].replace("_", " "), row["value"], row["low"], row["high"],
+                      row["n_units"], row["reason"])
+        for row in Agreement().findings(table).rows
+        if row["contrast"] == "raters" and row["coefficient"] == "alpha_ordinal" and row["n_units"]
+    ]  # fmt: skip

@@ -9,6 +9,7 @@ from vivavoce.web.access.exposure import Exposure
 from vivavoce.web.access.sign_in import PAGES as SIGN_IN_PAGES
 from vivavoce.web.access.sign_in import sign_in_routes
 from vivavoce.web.annotate.desk import Desk
+from vivavoce.web.annotate.organiser import organiser_routes
 from vivavoce.web.annotate.rating import rating_routes
 from vivavoce.web.guard import Guard
 from vivavoce.web.shell import create_app
@@ -20,7 +21,7 @@ def annotate_app(run: RunFile, panel: Panel, access: Access | None = None) -> Gu
     """The pages of a panel's raters and of its organiser, for people with a link (`store.sign_in_links`)."""
     access = access or Access(run, Exposure())
     return create_app(
-        [*sign_in_routes(), *rating_routes()],
+        [*sign_in_routes(), *rating_routes(), *organiser_routes()],
         folders=[PAGES, SIGN_IN_PAGES],
         names=access.exposure.names,
         values={"panel_name": panel.key.panel},

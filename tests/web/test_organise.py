@@ -1,0 +1,123 @@
+"""The organiser's pages: progress, agreement when all is in, disputes, rounds, files for another run."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.people.raters import examined
+from tests.studies.making import made
+from tests.web.test_annotate import ADDRESS, FIELDS, FIELDS_OF_REVIEW, Rater, full, scores
+
+from vivavoce.people.rounds import read_round
+from vivavoce.people.storing.store_ballots import store_ballots
+from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
+from vivavoce.pipeline.run import Run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return examined(tmp_path, 12)
+
+
+def organiser(rater: Rater) -> TestClient:
+    client = TestClient(rater.app, base_url=ADDRESS)
+    assert 200 == client.post(rater.organiser).status_code
+    return client
+
+
+def token(client: TestClient) -> str:
+    return re.search(r'name="csrf" value="(.*?)"', client.get("/organise").text)[1]
+
+
+def judge_all(rater: Rater, task: str) -> None:
+    for name in rater.links:
+        rater.sign_in(name)
+        for number in range(1, rater.n_questions() + 1):
+            assert 303 == rater.judge(number, full(rater.page(number), **FIELDS[task])).status_code
+
+
+def test_the_organiser_sees_how_far_everybody_is_and_no_agreement_before_the_end(run):
+    rater = Rater(run, "review")
+    rater.judge(1, FIELDS_OF_REVIEW)
+    page = organiser(rater).get("/organise").text
+    assert '<th scope="row">anna</th><td class="n">1</td><td class="n">11</td>' in page
+    assert "23 judgements are still to come" in page
+    assert "Alpha" not in page
+
+
+@pytest.mark.parametrize("task", list(FIELDS))
+def test_agreement_stands_there_when_all_is_in(run, task):
+    rater = Rater(run, task)
+    judge_all(rater, task)
+    page = organiser(rater).get("/organise").text
+    assert "Alpha" in page
+    assert "still to come" not in page
+
+
+def test_a_dispute_is_settled_with_a_reason_and_leaves_the_queue(run):
+    rater = Rater(run, "review")
+    rater.judge(1, FIELDS_OF_REVIEW)
+    client = organiser(rater)
+    assert "The dose is per day." in client.get("/organise").text
+    name = rater.panel.key.packets["anna"][0].question.name
+    without = client.post("/organise/settle", data={"csrf": token(client), "question": name, "correct": "no"})
+    assert (400, True) == (without.status_code, "and why" in unescape(without.text))
+    fields = {"csrf": token(client), "question": name, "correct": "no", "reason": "The guideline says so."}
+    assert "Nothing is in dispute" in client.post("/organise/settle", data=fields).text
+    with run.file.reading() as db:
+        assert [0.0] == list(read_adjudicated(db).gold.values())
+
+
+def test_a_category_is_left_out_with_a_reason_alone(tmp_path):
+    items = [{"item": f"q{k}", "category": "dose" if k < 4 else "cause"} for k in range(8)]
+    run = made(tmp_path, {"A": {f"q{k}": f"an answer {k}" for k in range(8)}}, items=items)
+    rater = Rater(run, "review", pilot=2)
+    client = organiser(rater)
+    fields = {"csrf": token(client), "out:1": "x", "reason:1": ""}
+    assert 400 == client.post("/organise/round", data=fields).status_code
+    with run.file.reading() as db:
+        assert read_round(db, rater.panel.key.panel) is None
+    page = client.post("/organise/round", data={**fields, "reason:1": "alpha was 0"}).text
+    assert "Left out: dose (alpha was 0)" in page
+
+
+@pytest.mark.parametrize("path", ["/organise", "/organise/reviews.jsonl", "/organise/ballot/0"])
+def test_raters_reach_no_page_of_the_organiser(run, path):
+    assert 403 == Rater(run, "review").client.get(path).status_code
+
+
+@pytest.mark.parametrize("path", ["/organise/round", "/organise/settle"])
+def test_nothing_is_decided_without_the_token_or_by_a_rater(run, path):
+    rater = Rater(run, "review")
+    assert 403 == organiser(rater).post(path, data={"correct": "yes"}).status_code
+    assert 403 == rater.client.post(path, data={"csrf": rater.form(1)["csrf"]}).status_code
+
+
+def test_reviews_of_one_site_are_read_at_another(run, tmp_path):
+    rater = Rater(run, "review")
+    judge_all(rater, "review")
+    rater.judge(1, {"A:dispute": "=1+1"} | full(rater.page(1), **FIELDS["review"]))
+    file = tmp_path / "reviews.jsonl"
+    file.write_text(organiser(rater).get("/organise/reviews.jsonl").text)
+    other = examined(tmp_path / "other", 12)
+    import_reviews(other.file, file)
+    assert scores(run) == scores(other) != []
+    with run.file.reading() as db, other.file.reading() as theirs:
+        assert read_adjudicated(db) == read_adjudicated(theirs)
+
+
+@pytest.mark.parametrize("task", ["rank", "rate"])
+def test_ballots_of_one_site_are_read_in_a_copy_of_the_run(run, tmp_path, task):
+    rater = Rater(run, task)
+    run.file.copy(tmp_path / "copy.viva")
+    judge_all(rater, task)
+    client = organiser(rater)
+    files = []
+    for number in range(2):
+        files.append(tmp_path / f"ballot-{number}.json")
+        files[-1].write_text(client.get(f"/organise/ballot/{number}").text)
+    other = Run(tmp_path / "copy.viva")
+    store_ballots(other.file, files)
+    assert scores(run) == scores(other) != []
