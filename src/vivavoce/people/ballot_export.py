@@ -25,7 +25,7 @@ def ballot_file(db: sqlite3.Connection, key: Key, rater: str) -> str:
 
 def _item(key: Key, entry: Seen, judgement: Judgement) -> dict[str, Any]:
     question = entry.question
-    beside = {} if key.task.rates_reference else {"reference": question.reference_text}
+    reference = {} if key.task.rates_reference else {"reference": question.reference_text}
     answers = [
         {"label": label(n), "answer": answer.text, **judgement.entries.get(label(n), {})}
         for n, answer in enumerate(entry.answers)
@@ -34,7 +34,7 @@ def _item(key: Key, entry: Seen, judgement: Judgement) -> dict[str, Any]:
         "item": question.name,
         "seal": entry.seal,
         "question": question.prompt,
-        **beside,
+        **reference,
         "answers": answers,
         "remark": "",
     }
