@@ -35,6 +35,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/hashes.py
 	.venv/bin/python bench/report.py
 	.venv/bin/python bench/portal.py
+	.venv/bin/python bench/portal_saves.py
 	OMP_NUM_THREADS=1 .venv/bin/python bench/facts.py
 	.venv/bin/python bench/coverage.py 500
 	.venv/bin/python bench/judge.py 500 --install .venv/peers-of-judge

@@ -132,7 +132,7 @@ def test_an_adjudication_closes_the_disputes_before_it_and_none_after(run: Run, 
     with run.file.writing() as db:
         assert {place} == read_adjudicated(db).disputed
         put_adjudication(db, place, rater="carla", correct=False)
-        assert (frozenset(), {place: 0.0}) == tuple(read_adjudicated(db))
+        assert ((), {place: 0.0}) == tuple(read_adjudicated(db))
     run.import_ballots(table(tmp_path, "i1,MC,ben,no,4,It is 6.", header=header))
     with run.file.reading() as db:
         assert {place} == read_adjudicated(db).disputed

@@ -19,6 +19,7 @@ from vivavoce.people.storing.read_ballots import Ballot
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
 from vivavoce.store import read
+from vivavoce.store.by_place import items_at, responses_at
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.write import (
     ScoreRow,
@@ -254,7 +255,7 @@ def _responses(db: sqlite3.Connection, key: Key, questions: Sequence[Question]) 
 
     Raises `InputError` for an item that is worded otherwise since the panel was made.
     """
-    in_run = {(i.benchmark, i.item, i.variant): (n, i) for n, i in read.items_by_id(db).items()}
+    in_run = items_at(db, [q.place for q in questions])
     for q in questions:
         if q.place not in in_run or in_run[q.place][1].hash != q.hash:
             raise InputError(
@@ -271,13 +272,13 @@ def response_keys(
     db: sqlite3.Connection, key: Key, questions: Sequence[Question]
 ) -> dict[str, dict[str, int]]:
     """The keys of the responses that the run holds, by item and candidate."""
-    answers = read.stored_responses(db)
+    answers = responses_at(db, [q.place for q in questions])
     reference = {REFERENCE: 1} if key.task.rates_reference else {}
     return {
         q.name: {
             who: stored.key
             for who, repeat in {**q.repeats, **(reference if q.reference else {})}.items()
-            if (stored := answers.get((*q.place, who, repeat, "")))
+            if (stored := answers.get((*q.place, who, repeat)))
         }
         for q in questions
     }
@@ -293,9 +294,9 @@ def _store_references(
             "what the reference answer is called: import its answers under another name."
         )
     people = put_candidates(db, {REFERENCE: "ceiling"})
-    answers = read.stored_responses(db)
+    answers = responses_at(db, [q.place for q, _, _ in questions])
     for q, number, item in questions:
-        collected = answers.get((*q.place, REFERENCE, 1, ""))
+        collected = answers.get((*q.place, REFERENCE, 1))
         if collected and collected.text == formats.key(item):  # a ceiling that was collected: the same key
             continue
         response = Response(benchmark=q.benchmark, item=q.item, variant=q.variant, candidate=REFERENCE,
