@@ -38,7 +38,8 @@ def responses_at(
     rows = db.execute(
         "SELECT benchmark, item, variant, candidate, repeat, response_id, text FROM responses "
         "JOIN items USING (item_id) JOIN benchmarks USING (benchmark_id) "
-        "JOIN candidates USING (candidate_id) WHERE item_id IN (SELECT value FROM json_each(?)) AND edit_id = 0",
+        "JOIN candidates USING (candidate_id) "
+        "WHERE item_id IN (SELECT value FROM json_each(?)) AND edit_id = 0",
         (json.dumps(_item_ids(db, places)),),
     )
     return {tuple(place): StoredResponse(response, text) for *place, response, text in rows}
