@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import polars as pl
 import pytest
 from tests.people.raters import drawn, examined
 
@@ -10,7 +11,10 @@ from vivavoce.people.panels import PanelSettings, load_panel, newest_panel, open
 from vivavoce.people.storing.judgements import judgements, progress, store_judgement
 from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
+from vivavoce.pipeline.load import load_scores
 from vivavoce.pipeline.run import Run
+from vivavoce.studies.labels import people_scores
+from vivavoce.studies.score_table import Labels
 
 RATERS = ("anna", "ben", "carla")
 
@@ -172,3 +176,18 @@ def test_status_counts_a_rater_s_open_disputes(run):
     assert [("anna", 2, 1, 1), ("ben", 0, 3, 0)] == [
         (row["rater"], row["done"], row["left"], row["disputed"]) for row in rows
     ]
+
+
+def test_a_planted_repeat_is_no_second_label(run):
+    run.score("bleu")
+    panel = open_panel(run.file, PanelSettings(RateTask.by("correctness"), n=20, repeats=0.5), ["anna"])
+    for entry in panel.key.packets["anna"]:
+        value = "1" if entry.pass_no == 1 else "0"
+        entries = {label: {"correct": value} for label in "ABC"[: len(entry.answers)]}
+        store_judgement(run.file, panel.key, "anna", entry.question.name, entries, pass_no=entry.pass_no)
+    table = load_scores(run.file)
+    keys = {key for key, measure in table.measures.items() if measure.rater == "anna"}
+    people = table.scores.filter(pl.col("measure_id").is_in(keys))
+    labels = Labels("rating", people, {key: table.measures[key] for key in keys}, people.clear())
+    assert {1, 2} == set(people["pass_no"])
+    assert [1.0] == people_scores(labels)["label"].unique().to_list()

@@ -220,9 +220,10 @@ def labels_by_item(labels: Labels, judged: pl.DataFrame, criterion: Criterion) -
 
 
 def people_scores(labels: Labels) -> pl.DataFrame:
-    """People's mean of each response that they scored, as `label`."""
+    """People's mean of each response that they scored, as `label`; what was put to them again is no label."""
+    first = labels.scores.filter(pl.col("pass_no") == 1)
     people = [
-        by_repeat(labels.scores.filter(pl.col("measure_id") == key), measure.criterion)
+        by_repeat(first.filter(pl.col("measure_id") == key), measure.criterion)
         for key, measure in sorted(labels.measures.items())
     ]
     return pl.concat(people).group_by(RESPONSE).agg(label=pl.col("observed").mean())
