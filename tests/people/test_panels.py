@@ -191,3 +191,21 @@ def test_a_planted_repeat_is_no_second_label(run):
     labels = Labels("rating", people, {key: table.measures[key] for key in keys}, people.clear())
     assert {1, 2} == set(people["pass_no"])
     assert [1.0] == people_scores(labels)["label"].unique().to_list()
+
+
+def ranked(folder, repeats: float) -> list[tuple]:
+    """The figures of two raters who rank by a rule, and the other way round on second sight."""
+    run = examined(folder, 24)
+    panel = open_panel(run.file, PanelSettings(RankTask(), n=24, repeats=repeats), ["anna", "ben"])
+    words = ("five", "some", "spoonful")
+    for rater, packet in panel.key.packets.items():
+        for entry in packet:
+            order = words if entry.pass_no == 1 else words[::-1]
+            ranks = [next((n for n, word in enumerate(order, 1) if word in a.text), 4) for a in entry.answers]
+            entries = {label: {"rank": rank} for label, rank in zip("ABCD", ranks, strict=False)}
+            store_judgement(run.file, panel.key, rater, entry.question.name, entries, pass_no=entry.pass_no)
+    return [(row["candidate"], row["figure"], row["value"]) for row in run.study("panel")["panel"].rows]
+
+
+def test_a_planted_repeat_is_no_second_ballot(tmp_path):
+    assert ranked(tmp_path / "once", 0.0) == ranked(tmp_path / "again", 0.3)

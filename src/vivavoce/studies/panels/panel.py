@@ -17,7 +17,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text, too_few
-from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards
+from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, unweighted
 from vivavoce.studies.study import Study
@@ -79,6 +79,7 @@ class Panel(Study):
         answers (`other`): `tau` and `same_order` over candidates, `told_apart_alike` over the pairs that both
         tell apart, `within`, the rank correlation inside questions.
         """
+        scores = first_passes(scores)
         rows: list[PanelRow] = []
         sentences: list[str] = []
         notes: list[str] = []

@@ -62,6 +62,13 @@ class BallotRanks(NamedTuple):
     table_groups: np.ndarray[Any, Any]
 
 
+def first_passes(scores: ScoreTable) -> ScoreTable:
+    """The scores without ranks of a second pass: a question that was put again is no further ballot."""
+    panels = [key for key, m in scores.measures.items() if signed(m.signature).spec.name == "panel"]
+    again = pl.col("measure_id").is_in(panels) & (pl.col("pass_no") > 1)
+    return scores._replace(scores=scores.scores.filter(~again))
+
+
 def boards(scores: ScoreTable) -> Iterator[Board]:
     """A board for each panel and benchmark among score rows with ranks."""
     panels: dict[str, list[int]] = {}
