@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 def annotate(
     run: RunPath,
     task: Annotated[
-        Literal["rank", "rate", "review"],
-        typer.Argument(metavar="TASK", help="rank or rate answers, or review the questions with their keys."),
+        Literal["rank", "pairwise", "rate", "review", "verify", "neutralise", "answer"],
+        typer.Argument(
+            metavar="TASK",
+            help="rank, pairwise, rate: judge answers; verify: their facts; neutralise: words that give the "
+            "option away; review: the questions with their keys; answer: take the exam.",
+        ),
     ],
     raters: Annotated[
         str | None,
@@ -43,11 +47,13 @@ def annotate(
     ] = None,
     criterion: Annotated[
         str | None,
-        typer.Option(help="rank: a sentence that says how answers are ranked.", metavar="SENTENCE"),
+        typer.Option(help="rank, pairwise: a sentence that says how.", metavar="SENTENCE"),
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option("--n", help="Number of sampled questions (rank 30, rate 60, review all).", metavar="N"),
+        typer.Option(
+            "--n", help="Number of sampled questions (rank 30, review and answer all, else 60).", metavar="N"
+        ),
     ] = None,
     double: Annotated[
         float | None,
@@ -66,6 +72,14 @@ def annotate(
         ),
     ] = 0,
     seed: Annotated[int, typer.Option(help="Seed of questions, shares and orders.", metavar="N")] = 1,
+    assist: Annotated[
+        str | None,
+        typer.Option(
+            help="answer: show this candidate's answer first, on half of each rater's questions.",
+            metavar="CANDIDATE",
+            autocompletion=completion.candidates,
+        ),
+    ] = None,
     new_links: Annotated[
         bool, typer.Option("--new-links", help="Draw all links anew; the earlier ones sign nobody in.")
     ] = False,
@@ -100,7 +114,9 @@ def annotate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Let people rank, rate or review in the browser: one question a page, stored at once, in any order.
+    """Let people judge answers, review questions or take the exam in the browser.
+
+    One question a page, stored at once, in any order.
 
     Each rater gets a link, which signs in as often as they like; the run holds no link, only its hash, so
     links are printed once. The same command after a stop goes on where it was. Raters see no candidate, no
@@ -111,6 +127,9 @@ def annotate(
     Example: `viva annotate exam.viva review --raters anna,ben,carla --double 0.45 --seed 1`
 
     Example: `viva annotate exam.viva rate --rubric medgpt --raters anna,ben --n 60`
+
+    Example: `viva annotate exam.viva answer --raters anna,ben --assist gpt-4o`, then `viva score` and
+    `viva compare exam.viva --assisted`
 
     Example: `viva annotate exam.viva rank --raters anna,ben --pilot 5 --public-name exam.example.org
     --behind-proxy`
@@ -131,7 +150,7 @@ def annotate(
     panel = prepare_panel(
         file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
         candidates=candidates, rubric=rubric, criterion=criterion, n=n, double=double, repeats=repeats,
-        pilot=pilot, seed=seed, allow=allow,
+        pilot=pilot, seed=seed, assist=assist, allow=allow,
     )  # fmt: skip
     _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
 

@@ -63,6 +63,13 @@ def compare(
             metavar="sample|fixed",
         ),
     ] = "sample",
+    assisted: Annotated[
+        bool,
+        typer.Option(
+            "--assisted",
+            help="Compare people who answered with the help of a candidate and without (annotate --assist).",
+        ),
+    ] = False,
     items: Items = None,
     labels: Annotated[
         str | None,
@@ -173,7 +180,9 @@ def compare(
             raise InputError("a gate names its --metric: what else would count may change with the scores.")
         check_gate_files(summary, junit)
         gate = opened.gate(*candidates, **terms, **conditions)
-    finding = gate.finding if gate else opened.compare(*candidates, **terms, primary=primary)
+    finding = (
+        gate.finding if gate else opened.compare(*candidates, **terms, primary=primary, assisted=assisted)
+    )
     if json:
         print_json("compare", run, finding.rows)
     elif not quiet:

@@ -7,12 +7,14 @@ panel; reviews are lines for `viva import --ballots --task review`. A second pas
 import json
 import sqlite3
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from vivavoce.core.text import label
 from vivavoce.people.key import Key, Seen
 from vivavoce.people.storing.judgements import Judgement, judgements
 from vivavoce.people.tasks.review import WORDS
+from vivavoce.store.verified_facts import newest_facts
 
 
 def ballot_file(db: sqlite3.Connection, key: Key, rater: str) -> str:
@@ -38,6 +40,23 @@ def _item(key: Key, entry: Seen, judgement: Judgement) -> dict[str, Any]:
         "answers": answers,
         "remark": "",
     }
+
+
+def fact_lines(db: sqlite3.Connection, key: Key) -> Iterator[str]:
+    """The facts of a panel as lines of JSON, as `atomic_facts(checker=recorded(file=…))` reads them."""
+    for rater, packet in key.packets.items():
+        for entry in packet:
+            question = entry.question
+            facts = newest_facts(db, question.place, rater, 1) if entry.pass_no == 1 else []
+            for who, (k, fact) in product(entry.answers[0].candidates, enumerate(facts, 1)):
+                evidence = [{"source": fact["source"], "quote": fact["quote"]}] if fact["quote"] else []
+                row = {
+                    "benchmark": question.benchmark, "item": question.item, "variant": question.variant,
+                    "candidate": who, "repeat": question.repeats[who], "unit": f"{rater} {k}",
+                    "text": fact["fact"], "verdict": fact["verdict"] or None, "source": fact["source"],
+                    "evidence": evidence, "rater": rater,
+                }  # fmt: skip
+                yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def review_lines(db: sqlite3.Connection, key: Key) -> Iterator[str]:

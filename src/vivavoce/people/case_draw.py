@@ -6,12 +6,14 @@ cases, in the order of a hash of seed and ids. A larger sample of the same seed 
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.key import Key, Question
+from vivavoce.people.key import BlindedAnswer, Key, Question
 from vivavoce.store.label_draws import LabelDraw, put_label_draw, read_label_draws
 
 
@@ -82,6 +84,41 @@ def draw_cases(
     sample = [item for item in everything if cases[item.place] in chosen or probabilities[item.place] == 1]
     draw = CaseDraw(k, len(by_case), frame_digest(everything, cases), tuple(candidates))
     return DrawnItems(by_place(sample), draw, probabilities)
+
+
+def few_answers(sample: DrawnItems, n: int, seed: int) -> DrawnItems:
+    """The drawn questions with `n` answers each, so that candidates come, and meet, about alike often.
+
+    Candidates that are silent stay where answers are compared: they lose without being shown.
+    """
+    met: Counter[tuple[str, ...]] = Counter()
+    items = []
+    for item in sorted(sample.items, key=lambda item: _order_of(seed, "answers", *item.place)):
+        choices = sorted(
+            combinations(item.answers, n),
+            key=lambda answers: (
+                _mean_count(met, answers),
+                _order_of(seed, "choice", *item.place, *(who for a in answers for who in a.candidates)),
+            ),
+        )
+        answers = choices[0]
+        met.update(_meetings(answers))
+        silent = item.silent if n > 1 else {}
+        names = {who for answer in answers for who in answer.candidates}.union(silent)
+        repeats = {who: repeat for who, repeat in item.repeats.items() if who in names}
+        items.append(item._replace(answers=answers, repeats=repeats, silent=silent, lost=()))
+    return sample._replace(items=by_place(items))
+
+
+def _meetings(answers: Sequence[BlindedAnswer]) -> list[tuple[str, ...]]:
+    """Each way to take one candidate of every answer, in the order of names; and each candidate alone."""
+    together = [tuple(sorted(names)) for names in product(*(answer.candidates for answer in answers))]
+    return together + [(who,) for answer in answers for who in answer.candidates if len(answers) > 1]
+
+
+def _mean_count(met: Mapping[tuple[str, ...], int], answers: Sequence[BlindedAnswer]) -> float:
+    counts = [met.get(names, 0) for names in _meetings(answers)]
+    return sum(counts) / len(counts)
 
 
 def by_place(items: Iterable[Question]) -> tuple[Question, ...]:

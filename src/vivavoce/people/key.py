@@ -109,22 +109,33 @@ class Key(NamedTuple):
         questions = [q for q in self.questions if q.answers and (places is None or q.place in places)]
         order = sorted(questions, key=lambda q: self._keyed_hash("question", rater, *q.place))
         by_place = {question.place: question for question in order}
+        halves = self._halves(rater) if self.task.one_answer_each else {}
         turns = with_repeats([q.place for q in order], rater, share=repeats, seed=self.seed)
-        return tuple(self._seen_question(by_place[turn.place], rater, turn.pass_no) for turn in turns)
+        return tuple(self._seen_question(by_place[turn.place], rater, turn.pass_no, halves) for turn in turns)
 
     def first_places(self, n: int) -> set[ItemKey]:
         """The places of `n` questions to show, drawn by the secret, the same for all raters."""
         places = [question.place for question in self.questions if question.answers]
         return set(sorted(places, key=lambda place: self._keyed_hash("order", *place))[:n])
 
-    def _seen_question(self, question: Question, rater: str, pass_no: int) -> Seen:
+    def _seen_question(
+        self, question: Question, rater: str, pass_no: int, halves: Mapping[ItemKey, int]
+    ) -> Seen:
         about = ("answer",) if pass_no == 1 else ("answer again",)
         answers = sorted(
             question.answers,
             key=lambda answer: self._keyed_hash(*about, rater, *question.place, *answer.candidates),
         )
+        if question.place in halves and len(question.answers) > 1:
+            answers = [question.answers[halves[question.place]]]
         texts = (*self.task.texts_beside(question), *(answer.text for answer in answers))
         return Seen(question, tuple(answers), self.seal(rater, question, texts), pass_no)
+
+    def _halves(self, rater: str) -> dict[ItemKey, int]:
+        """By place 0 or 1, each for half of the questions, and for a question by turns among the raters."""
+        order = sorted((q.place for q in self.questions), key=lambda place: self._keyed_hash("half", *place))
+        turn = list(self.packets).index(rater)
+        return {place: (k + turn) % 2 for k, place in enumerate(order)}
 
     def seal(self, rater: str, question: Question, texts: Sequence[str]) -> str:
         """The seal of this item, with what is shown and then these answers, in this rater's packet.

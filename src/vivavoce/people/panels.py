@@ -148,6 +148,7 @@ def _with_packets(
     key: Key, names: Sequence[str], settings: PanelSettings, categories: Mapping[ItemKey, str] | None
 ) -> Key:
     """The key with a packet for each of these raters; shared out by `categories` where a share is double."""
+    key = key._replace(packets={**key.packets, **{name: key.packets.get(name, ()) for name in names}})
     pilot = key.first_places(settings.pilot)
     rest = {question.place for question in key.questions} - pilot
     parts = {name: rest for name in names}

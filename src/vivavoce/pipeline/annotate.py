@@ -9,7 +9,7 @@ import polars as pl
 from vivavoce.core.errors import InputError
 from vivavoce.people.key import Key, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
-from vivavoce.people.tasks import RankTask, RateTask, ReviewTask, Task
+from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
 from vivavoce.pipeline.load import load_scores, select_items
 from vivavoce.pipeline.reviews import read_reviews
@@ -52,6 +52,7 @@ def prepare_panel(
     repeats: float = 0.05,
     pilot: int = 0,
     seed: int = 1,
+    assist: str | None = None,
     allow: bool = False,
 ) -> Panel:
     """The panel that these settings name, made where there is none; without raters the newest of the task.
@@ -66,26 +67,39 @@ def prepare_panel(
             )
         panel = load_panel(run, newest.panel)
     else:
-        names = tuple(match_candidate(name, candidate_labels(run)) for name in candidates)
-        settings = PanelSettings(
-            task_of(task, rubric=rubric, criterion=criterion), items, names, n, seed, double, pilot, repeats
-        )
+        labels = candidate_labels(run)
+        names = tuple(match_candidate(name, labels) for name in candidates)
+        helper = None if assist is None else match_candidate(assist, labels)
+        chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
+        if helper is not None:
+            names = (helper,)
+        settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats)
         panel = open_panel(run, settings, raters, select_items(run, items))
     _refuse_credentialed(run, allow, panel)
     return panel
 
 
-def task_of(task: str, *, rubric: str | None, criterion: str | None) -> Task:
+_TASKS_WITH = {
+    "rubric": (RateTask.name,),
+    "criterion": (RankTask.name, PairwiseTask.name),
+    "assist": (AnswerTask.name,),
+}
+"""The tasks that a setting goes with."""
+
+
+def task_of(task: str, *, rubric: str | None, criterion: str | None, assist: str | None = None) -> Task:
     """The task of these settings. Raises `InputError` for a setting of another task."""
-    if rubric is not None and task != RateTask.name:
-        raise InputError(f"--rubric goes with rate, and the task is {task}.")
-    if criterion is not None and task != RankTask.name:
-        raise InputError(f"--criterion goes with rank, and the task is {task}.")
+    settings = {"rubric": rubric, "criterion": criterion, "assist": assist}
+    for name, setting in settings.items():
+        if setting is not None and task not in _TASKS_WITH[name]:
+            raise InputError(f"--{name} goes with {' and '.join(_TASKS_WITH[name])}, and the task is {task}.")
     if task == RateTask.name:
         if rubric is None:
             raise InputError("rate needs a --rubric, shipped or a .md file: `viva list rubrics` shows them.")
         return RateTask.by(rubric)
-    return ReviewTask() if task == ReviewTask.name else RankTask(criterion)
+    if task in _TASKS_WITH["criterion"]:
+        return (RankTask if task == RankTask.name else PairwiseTask)(criterion)
+    return TASKS[task].from_body({"assist": assist})
 
 
 def _refuse_credentialed(run: RunFile, allow: bool, panel: Panel) -> None:
@@ -142,7 +156,9 @@ class AgreementLine(NamedTuple):
 
 def agreement_rows(run: RunFile, key: Key) -> list[AgreementLine]:
     """Agreement on a panel: of reviews by category, of ranks and ratings by criterion; empty without any."""
-    of_task = {ReviewTask.name: _of_reviews, RankTask.name: _of_ranks}
+    of_task = {ReviewTask.name: _of_reviews, RankTask.name: _of_ranks, PairwiseTask.name: _of_ranks}
+    if not key.task.criteria:
+        return []
     return of_task.get(key.task.name, _of_ratings)(run, key)
 
 
@@ -164,7 +180,7 @@ def _of_ranks(run: RunFile, key: Key) -> list[AgreementLine]:
     return [
         AgreementLine("rank", row["value"], row["low"], row["high"], row["n_items"] or 0, row["reason"])
         for row in RankPanel().findings(table).rows
-        if row["figure"] == "alpha_ordinal" and row["part"] == "experts"
+        if row["figure"] == "alpha_ordinal" and row["part"] in ("experts", "pairs")
     ]
 
 

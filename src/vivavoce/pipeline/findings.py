@@ -14,6 +14,7 @@ from vivavoce.people.storing.judgements import progress
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import ReviewTask
+from vivavoce.pipeline.assistance import by_help, helped_people
 from vivavoce.pipeline.call_causes import calls_with_causes
 from vivavoce.pipeline.interim import (
     PlanTerms,
@@ -107,16 +108,21 @@ def compare_candidates(
     labels_at_random: bool = False,
     sequential: bool = False,
     analyses: int | None = None,
+    assisted: bool = False,
 ) -> Finding:
-    """Compare candidates on the items they share, and store the comparison.
+    """Compare candidates on the items they share, and store the comparison; with `assisted`, people.
 
     Every comparison is one more test on the run; on unchanged data it is the same one, and `sequential`
     ones of the same pairs are interim analyses of one plan.
     """
     check_analyses(sequential, analyses)
-    names, reference = _compared_names(run, candidates, against)
+    if assisted and (candidates or against):
+        raise SelectionError("--assisted compares people with help and without: it takes no candidates.")
+    names, reference = (helped_people(run), None) if assisted else _compared_names(run, candidates, against)
     selected = select_items(run, items)
     metric, table = _scores_to_compare(run, metric, names, items=items, selected=selected)
+    if assisted:
+        names, table = by_help(run, table)
     digests = data_digests(table.scores, table.measures, pairs_of(names, reference))
     of_people = labels_for(run, table, labels, at_random=labels_at_random, items=selected, candidates=names)
     of_labels = labels_digest(of_people)

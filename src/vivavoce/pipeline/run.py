@@ -275,6 +275,7 @@ class Run(RunTables):
         against: str | None = None, population: Literal["sample", "fixed"] = "sample",
         items: str | None = None, labels: str | None = None, labels_chosen_at_random: bool = False,
         sequential: bool = False, analyses: int | None = None, primary: str | None = None,
+        assisted: bool = False,
     ) -> Finding:  # fmt: skip
         """Compare candidates on the items they share; each comparison on its data is one test on this run.
 
@@ -285,14 +286,15 @@ class Run(RunTables):
         `population`: the items are a sample of such questions, or fixed, and only repeats vary.
         `labels` is the metric with people's scores that correct a judge's, by default the only one there is;
         `labels_chosen_at_random` is your word that their questions were. `sequential`: the pairs are tested
-        again on more data, and verdicts hold over all `analyses`, or without a number over any.
+        again on more data, and verdicts hold over all `analyses`, or without a number over any. `assisted`
+        compares what people answered with help and without.
         """
         require_separate("candidates", candidates)
         choose_primary(self.file, primary)
         return compare_candidates(
             self.file, candidates, metric=metric, margin=margin, against=against, population=population,
             items=items, labels=labels, labels_at_random=labels_chosen_at_random, sequential=sequential,
-            analyses=analyses,
+            analyses=analyses, assisted=assisted,
         )  # fmt: skip
 
     def interim(self) -> Finding:

@@ -14,6 +14,7 @@ from vivavoce.core.records import Finding, Item, ItemKey, Response
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
+from vivavoce.store.passages_marked import marked_passages
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_benchmark, put_candidates, put_provenance, put_responses
 from vivavoce.variants import Outcome, ResponseKey, Stock, Variation
@@ -197,6 +198,7 @@ def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stoc
         responses = read.stored_responses(db)
         roles = {candidate.candidate: candidate.role for candidate in read.candidates(db)}
         origins = {ResponseKey(*key): origin for key, origin in made_responses(db).items()}
+        marked = {ResponseKey(*key): passages for key, passages in marked_passages(db).items()}
     chosen = stored
     if exam is not None:
         keys = {(i.benchmark, i.item, i.variant): i for i in exam.items}
@@ -217,7 +219,7 @@ def _stock(run: RunFile, exam: Loaded | None) -> tuple[dict[ItemKey, Item], Stoc
         for key, answer in responses.items()
         if answer.text is not None and origins.get(ResponseKey(*key)) is None and not ResponseKey(*key).edit
     ]
-    return stored, Stock(bases, answers, roles, origins)
+    return stored, Stock(bases, answers, roles, origins, marked)
 
 
 def _key(item: Item) -> ItemKey:

@@ -37,13 +37,15 @@ class Stock(NamedTuple):
     """What can be varied: the chosen items of the benchmark, and the unedited responses to them.
 
     A ceiling's are there where they were imported or collected. `roles` are those of the run's candidates.
-    `origins` holds the origin of every response that was generated in the run.
+    `origins` holds the origin of every response that was generated in the run. `passages` holds, for answers
+    that people read for it, the passages by which each of them says that the right option is given away.
     """
 
     items: Sequence[Item]
     answers: Sequence[Response] = ()
     roles: Mapping[str, Role] = {}
     origins: Mapping[ResponseKey, str | None] = {}
+    passages: Mapping[ResponseKey, Sequence[Sequence[str]]] = {}
 
     @property
     def bases(self) -> list[Item]:

@@ -6,7 +6,9 @@ they cannot mend is listed.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vivavoce import formats
@@ -26,6 +28,7 @@ _ROUNDS = 8
 """Passes over a text: what is mended can bring words together that name an answer."""
 _FOLLOWING = re.compile(r"\s{0,9}(\S)")
 _BEFORE_STOP = re.compile(r"(?<=\S) {1,4}(?=[.,;!?](?:\s|$))")
+_BLANKS = re.compile(r"(?<=\S) {2,}(?=\S)")
 _ENDS = ("", ".", "!", "?", ":", ";", "*")
 """Signs after which a sentence begins; nothing, at the head of a text."""
 _AND = re.compile(r"(?<=[\s\d])(?:and|or|y|e|et|ou|o)(?=\s)", re.IGNORECASE)
@@ -60,6 +63,26 @@ def neutral(text: str, options: Sequence[str], *, numbered: bool = True) -> Neut
         if len(current) > max(LONGEST, len(text)):
             break
     return Neutral(text, leaks=tuple(m.quote for m in answer_mentions(text)))
+
+
+def without_passages(text: str, markings: Sequence[Sequence[str]]) -> Neutral:
+    """`text` without the characters that at least half of the raters marked; each gives their passages.
+
+    Blanks count as one. A passage is taken out wherever it stands.
+    """
+    votes = Counter(k for passages in markings for k in _places(text, passages))
+    gone = {k for k, n in votes.items() if 2 * n >= len(markings)}
+    parts = groupby(range(len(text)), gone.__contains__)
+    texts = [(is_gone, "".join(text[k] for k in places)) for is_gone, places in parts]
+    rest = _BEFORE_STOP.sub("", "".join(part for is_gone, part in texts if not is_gone))
+    removed = tuple(part for is_gone, part in texts if is_gone)
+    return Neutral(_BLANKS.sub(" ", rest).strip() if removed else text, removed)
+
+
+def _places(text: str, passages: Sequence[str]) -> set[int]:
+    """The places of the characters of these passages."""
+    patterns = [r"\s+".join(map(re.escape, passage.split())) for passage in passages]
+    return {k for pattern in patterns for match in re.finditer(pattern, text) for k in range(*match.span())}
 
 
 class _Edit(NamedTuple):
@@ -161,10 +184,12 @@ class Neutralise(Variation):
     ceilings', or those of `candidate`. Numbers and letters count the options as the item lists them
     (`numbers=item`). With `numbers=unknown`, and always in a ceiling's text, whose writer may have had
     another list, they stay. A text in which anything is left fails the check: it is listed, and kept with
-    `--mark` (`meta["leaks"]`). No model is asked.
+    `--mark` (`meta["leaks"]`). No model is asked. With `marks=people` no rule is: what at least half of those
+    who read a text marked (`viva annotate RUN neutralise`) is taken out.
     """
 
     numbers: Literal["item", "unknown"] = "item"
+    marks: Literal["rules", "people"] = "rules"
     candidate: str | None = None
 
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
@@ -187,6 +212,11 @@ class Neutralise(Variation):
         text = spoken(answer.text or "").text
         if reason := _unfit(item, text):
             return Outcome(EDIT, item.name, reason=reason)
+        if self.marks == "people":
+            markings = stock.passages.get(key_of(answer))
+            if markings is None:
+                return Outcome(EDIT, item.name, reason="nobody said whether it gives the answer away")
+            return self._edit(stock, item, answer, without_passages(text, markings))
         return self._edit(stock, item, answer, neutral(text, item.options, numbered=numbered))
 
     def _edit(self, stock: Stock, item: Item, answer: Response, new: Neutral) -> Outcome:

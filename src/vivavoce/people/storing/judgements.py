@@ -169,7 +169,7 @@ def _judgement(
         for answer in seen_question.answers
     ]
     by_answer = key.task.entries(answers)
-    if by_answer and (words := key.task.stored_words(db, seen_question.question, rater)):
+    if by_answer and (words := key.task.stored_words(db, seen_question, rater)):
         by_answer[0] = {**by_answer[0], **words}
     if not any(map(_any_entered, by_answer)):
         return Judgement(name, {}, "")

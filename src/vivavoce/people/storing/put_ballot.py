@@ -85,7 +85,11 @@ def put_ballot(db: sqlite3.Connection, ballot: Ballot, replace: bool) -> Ballots
     every = (*ballot.filled, *(_unshown_items(ballot) if answered else ()))
     stored = _stored_by_item(db, ballot, every, measures)
     elsewhere = _places_elsewhere(db, ballot)
-    to_store = [filled for filled in every if not filled.open or _taken_back(filled, stored, elsewhere)]
+    to_store = [
+        filled
+        for filled in every
+        if not filled.open or _taken_back(filled, stored, elsewhere) or _has_words(db, ballot, filled)
+    ]
     responses = _responses(db, key, [filled.seen_question.question for filled in to_store])
     before = db.total_changes
     outcomes: Counter[str] = Counter()
@@ -187,6 +191,12 @@ def _taken_back(
     """Whether an item that is not filled in was filled in before, by this rater in this panel."""
     item = filled.seen_question.question
     return bool(stored[item.name]) and item.place not in elsewhere
+
+
+def _has_words(db: sqlite3.Connection, ballot: Ballot, filled: FilledItem) -> bool:
+    """Whether the rater wrote something beside the scores of an item that was shown."""
+    seen_question = filled.seen_question
+    return bool(seen_question.answers and ballot.key.task.stored_words(db, seen_question, ballot.rater))
 
 
 def _without_gaps(

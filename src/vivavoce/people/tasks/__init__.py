@@ -1,16 +1,26 @@
-"""What raters are asked to do: rank answers, rate each by a rubric, or review the items themselves."""
+"""What raters are asked to do: judge answers in one of five ways, review items, or take the exam."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from vivavoce.people.tasks.answer import AnswerTask
+from vivavoce.people.tasks.neutralise import NeutraliseTask
+from vivavoce.people.tasks.pairwise import PairwiseTask
 from vivavoce.people.tasks.rank import RankTask
 from vivavoce.people.tasks.rate import RateTask
 from vivavoce.people.tasks.review import ReviewTask
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task
+from vivavoce.people.tasks.verify import VerifyTask
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (RankTask, RateTask, ReviewTask)}
+TASKS: dict[str, type[Task]] = {
+    task.name: task
+    for task in (RankTask, PairwiseTask, RateTask, ReviewTask, VerifyTask, NeutraliseTask, AnswerTask)
+}
 
-__all__ = ["TASKS", "FilledItem", "RankTask", "RateTask", "ReviewTask", "Row", "Tally", "Task", "read_task"]
+__all__ = [
+    "TASKS", "AnswerTask", "FilledItem", "NeutraliseTask", "PairwiseTask", "RankTask", "RateTask",
+    "ReviewTask", "Row", "Tally", "Task", "VerifyTask", "read_task",
+]  # fmt: skip
 
 
 def read_task(body: Mapping[str, Any]) -> Task:

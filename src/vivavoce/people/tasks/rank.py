@@ -129,6 +129,14 @@ class RankTask(Task):
             "tag: good, okay or bad. remark: what you like, once for a question.",
         )
 
+    def page_lines(self) -> Sequence[str]:
+        """What the page asks for."""
+        return (
+            "Give every answer a rank, 1 for the best; equal ranks are a tie.",
+            "An answer that is clearly wrong ranks last and needs no number.",
+            "Say of each answer whether it is good, okay or bad.",
+        )
+
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """Ranks, flags and tags; a question without any rank, or with a rank missing, is open."""
         name = seen_question.question.name

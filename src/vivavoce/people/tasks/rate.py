@@ -168,6 +168,13 @@ class RateTask(Task):
         lines.append("remark: what you like, for each answer.")
         return lines
 
+    def page_lines(self) -> Sequence[str]:
+        """What the page asks for."""
+        return (
+            "Give every answer a value on each scale, each answer by itself.",
+            f"Where you cannot say, choose: {CANNOT_TELL}.",
+        )
+
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The values of each answer; a question in which nothing was entered is open."""
         name = seen_question.question.name

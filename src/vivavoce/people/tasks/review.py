@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion, Item, ItemKey, Value
+from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import is_blank, printable
-from vivavoce.people.case_draw import DrawnItems, draw_questions
-from vivavoce.people.key import REFERENCE, Question, Seen
-from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
+from vivavoce.people.key import REFERENCE, Seen
+from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.review_words import KINDS, newest_words, put_words
 from vivavoce.store.write import ScoreRow
 
@@ -60,7 +59,7 @@ class Review(NamedTuple):
         return {KINDS[column]: text for column in WORDS if (text := getattr(self, column))}
 
 
-class ReviewTask(Task):
+class ReviewTask(PlainTask):
     """Raters review items with their keys, closed ones too; no candidate's answer is shown."""
 
     name = "review"
@@ -68,32 +67,11 @@ class ReviewTask(Task):
     least_answers = 1
     default_n = 1_000_000
     rates_reference = True
-    shown_columns = ("question",)
     shows_candidates = False
     leaves_gaps = True
 
     def __init__(self) -> None:
         self.criterion = "Is this question correct with its key, and is it worth asking?"
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """The task's name and its sentence."""
-        return {"task": self.name, "criterion": self.criterion}
-
-    @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> "ReviewTask":
-        """The task that a blinding key holds."""
-        return cls()
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The task's name and its sentence."""
-        return self.body
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The task's name."""
-        return {"task": self.name}
 
     def applies_to(self, item: Item) -> bool:
         """Whether there is a key to review."""
@@ -111,18 +89,6 @@ class ReviewTask(Task):
         """The sentence that says why nothing can be asked, without its end."""
         return "no question here has a key or a reference answer to review"
 
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance; by default all there are."""
-        return draw_questions(ready, n, seed)
-
     @property
     def filled(self) -> tuple[str, ...]:
         """Correct, relevance, category, and what may be written."""
@@ -133,6 +99,13 @@ class ReviewTask(Task):
         return (
             "correct: yes or no, whether the question is correct with its key. relevance: 1, not relevant to "
             "practice, to 5, highly relevant. dispute: what is wrong, if anything is.",
+        )
+
+    def page_lines(self) -> Sequence[str]:
+        """What the page asks for."""
+        return (
+            "Say whether the question is correct with its key, and how relevant it is to practice.",
+            "If something is wrong, say so under Dispute: the question is held out until that is settled.",
         )
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
@@ -151,22 +124,10 @@ class ReviewTask(Task):
         labels = sum(value is not None for review in reviews for value in review.scores.values())
         return Tally(labels=labels, remarks=sum(len(review.words) for review in reviews))
 
-    def metric(self, panel: str) -> str:
-        """The same for every panel: a review is about the item."""
-        return METRIC
-
-    def signature(self, panel: str) -> str:
-        """The signature of that metric, recorded."""
-        return SIGNATURE
-
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """Correct and relevance."""
         return CRITERIA
-
-    def ballot(self, panel: str, rater: str, item: Question) -> str:
-        """None: every item is reviewed by itself."""
-        return ""
 
     def scores(
         self, filled: FilledItem, responses: Mapping[str, int], ballot: str
@@ -190,9 +151,9 @@ class ReviewTask(Task):
         words = filled.ratings[0].words if filled.ratings else {}
         return put_words(db, filled.seen_question.question.place, rater, words)
 
-    def stored_words(self, db: sqlite3.Connection, question: Question, rater: str) -> Mapping[str, str]:
+    def stored_words(self, db: sqlite3.Connection, seen_question: Seen, rater: str) -> Mapping[str, str]:
         """The newest comment, dispute and proposed edit."""
-        words = newest_words(db, question.place, rater)
+        words = newest_words(db, seen_question.question.place, rater)
         return {column: words[kind] for column, kind in KINDS.items() if words.get(kind)}
 
 

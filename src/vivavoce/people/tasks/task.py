@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, ItemKey, Value
-from vivavoce.core.text import one_line, printable
-from vivavoce.people.case_draw import DrawnItems
+from vivavoce.core.specs import RECORDED
+from vivavoce.core.text import one_line, printable, spoken
+from vivavoce.people.case_draw import DrawnItems, draw_questions
 from vivavoce.people.key import Question, Seen, plain
 from vivavoce.store.write import ScoreRow
 
@@ -61,15 +62,17 @@ class Task(ABC):
     name: ClassVar[str]
     schema: ClassVar[str]
     """What a page writes at the head of its ballots."""
-    least_answers: ClassVar[int]
+    least_answers: int
     """The least number of different answers that make a question."""
     default_n: ClassVar[int]
     rates_reference: ClassVar[bool]
     """Whether the reference stands, blinded, among the answers; else it stands beside them."""
     shown_columns: ClassVar[tuple[str, ...]]
     """The columns of a sheet that are about the question; the seal covers them."""
-    shows_candidates: ClassVar[bool] = True
+    shows_candidates: bool = True
     """Whether candidates' answers are judged; else an item is, with its key, and no candidate is needed."""
+    one_answer_each: ClassVar[bool] = False
+    """Whether a rater sees one of a question's two answers: by turns the first and the second."""
     leaves_gaps: ClassVar[bool] = False
     """Whether an entry that is missing has no score at all; else it has one that failed."""
     criterion: str
@@ -151,6 +154,14 @@ class Task(ABC):
     def instructions(self) -> Sequence[str]:
         """How the columns of a sheet are to be filled, in lines."""
 
+    def page_lines(self) -> Sequence[str]:
+        """What a rater reads before the first page, in lines."""
+        return self.instructions()
+
+    def prefilled(self, answer: str) -> Mapping[str, str]:
+        """What a page proposes for an answer where nothing is entered yet, by column."""
+        return {}
+
     # What comes back.
 
     @abstractmethod
@@ -201,8 +212,8 @@ class Task(ABC):
         """Store what a rater wrote beside the scores, in an open transaction; whether any of it was new."""
         return False
 
-    def stored_words(self, db: sqlite3.Connection, question: Question, rater: str) -> Mapping[str, str]:
-        """What a rater wrote of a question beside the scores, by column."""
+    def stored_words(self, db: sqlite3.Connection, seen_question: Seen, rater: str) -> Mapping[str, str]:
+        """What a rater wrote of a question beside the scores, by column of its first answer."""
         return {}
 
     def unshown_scores(self, item: Question, responses: Mapping[str, int], ballot: str) -> list[ScoreRow]:
@@ -218,6 +229,65 @@ class Task(ABC):
         ]
         lost = Value(None, note=LOST, status="failed")
         return silent + [ScoreRow(responses[who], lost, 1, ballot) for who in item.lost]
+
+
+class PlainTask(Task):
+    """A task without settings: its name is its metric, and every answer is judged by itself."""
+
+    rates_reference = False
+    shown_columns = ("question",)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The task's name and its sentence."""
+        return {"task": self.name, "criterion": self.criterion}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> "PlainTask":
+        """The task that a blinding key holds."""
+        return cls()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The task as its key holds it."""
+        return self.body
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The task's name."""
+        return {"task": self.name}
+
+    def visible_part(self, answer: str) -> str:
+        """The answer without what the candidate thought."""
+        return spoken(answer).text
+
+    def reference(self, item: Item) -> str:
+        """None: no reference answer is shown."""
+        return ""
+
+    def draw(
+        self,
+        ready: Sequence[Question],
+        unshown: Sequence[Question],
+        cases: Mapping[ItemKey, str],
+        n: int,
+        seed: int,
+        candidates: Sequence[str],
+    ) -> DrawnItems:
+        """`n` questions, all alike in chance."""
+        return draw_questions(ready, n, seed)
+
+    def metric(self, panel: str) -> str:
+        """The same for every panel."""
+        return self.name
+
+    def signature(self, panel: str) -> str:
+        """The signature of that metric, recorded."""
+        return f"{self.name}()@{RECORDED}"
+
+    def ballot(self, panel: str, rater: str, item: Question) -> str:
+        """None: every answer is judged by itself."""
+        return ""
 
 
 def quoted(entry: object) -> str:

@@ -17,6 +17,7 @@ from vivavoce.core.records import Finding
 from vivavoce.core.registry import study
 from vivavoce.core.specs import signed
 from vivavoce.studies.intervals import Estimate, Floats, by_coefficient, by_jackknife, interval_text, too_few
+from vivavoce.studies.panels.pairs import SEPARATED, pair_rows, pair_sentences, pairs_of_panels
 from vivavoce.studies.panels.rank_data import PLACE, BallotRanks, Board, ballot_ranks, boards, first_passes
 from vivavoce.studies.score_matrix import ScoreMatrix, common, grids, key_of, labels
 from vivavoce.studies.score_table import RESPONSE, ScoreTable, counted_value, unweighted
@@ -25,7 +26,6 @@ from vivavoce.studies.text import count
 
 TAGS = ("good", "okay", "bad", "clearly_wrong")
 LEAST_CANDIDATES = 4
-SEPARATED = "some never lost or never won: their distance says nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,8 @@ class Panel(Study):
         any agreement 1 over the number of raters), `alpha_ordinal`, and by rater `with_others`, the
         correlation with the mean of the others inside questions. `metrics`, by another measure of the same
         answers (`other`): `tau` and `same_order` over candidates, `told_apart_alike` over the pairs that both
-        tell apart, `within`, the rank correlation inside questions.
+        tell apart, `within`, the rank correlation inside questions. `pairs`, of a panel that compared two at
+        a time: by candidate `preferred`, the share of its pairs, ties half, and `strength`; `alpha_ordinal`.
         """
         scores = first_passes(scores)
         rows: list[PanelRow] = []
@@ -89,6 +90,10 @@ class Panel(Study):
             rows += of_board
             sentences += _sentences(board, of_board)
             notes += board.notes
+        for pairs in pairs_of_panels(scores):
+            of_pairs = [PanelRow(**values) for values in pair_rows(pairs)]
+            rows += of_pairs
+            sentences += pair_sentences(of_pairs)
         text = (
             "\n".join(sentences) or "No panel has ranked answers here: `viva panel RUN make` writes packets."
         )

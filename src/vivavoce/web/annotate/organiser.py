@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from vivavoce.core.errors import InputError
 from vivavoce.people.backgrounds import read_backgrounds
-from vivavoce.people.ballot_export import ballot_file, review_lines
+from vivavoce.people.ballot_export import ballot_file, fact_lines, review_lines
 from vivavoce.people.rounds import open_round, read_round
 from vivavoce.people.storing.store_reviews import put_adjudication, read_adjudicated
-from vivavoce.people.tasks import ReviewTask
+from vivavoce.people.tasks import ReviewTask, VerifyTask
 from vivavoce.pipeline.annotate import agreement_rows
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk
@@ -33,6 +33,7 @@ def organiser_routes() -> list[Route]:
         post("/organise/round", form_of("organiser", _open_round)),
         post("/organise/settle", form_of("organiser", _settle)),
         get("/organise/reviews.jsonl", for_role("organiser", _reviews)),
+        get("/organise/facts.jsonl", for_role("organiser", _facts)),
         get("/organise/ballot/{number}", for_role("organiser", _ballot)),
     ]
 
@@ -112,6 +113,16 @@ def _reviews(request: Request, person: Person) -> Response:
     with desk.run.reading() as db:
         text = "".join(review_lines(db, desk.key))
     return _download(text, "reviews.jsonl")
+
+
+def _facts(request: Request, person: Person) -> Response:
+    """The verified facts as a file that `atomic_facts(checker=recorded(file=…))` reads."""
+    desk = desk_of(request)
+    if desk.task.name != VerifyTask.name:
+        raise HTTPException(404, "this panel verifies no facts: take each rater's ballot.")
+    with desk.run.reading() as db:
+        text = "".join(fact_lines(db, desk.key))
+    return _download(text, "facts.jsonl")
 
 
 def _ballot(request: Request, person: Person) -> Response:

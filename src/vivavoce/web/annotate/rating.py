@@ -1,5 +1,7 @@
 """The pages of a rater: all questions, one question, what they say of themselves."""
 
+import time
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -67,6 +69,7 @@ def _show(
     return page(
         request, "question.html", status=status, person=person, task=desk.task, question=question,
         stored=stored, sentence=sentence, n_done=desk.n_done(person.name), most=MOST_CHARACTERS,
+        now=int(time.time()),
     )  # fmt: skip
 
 

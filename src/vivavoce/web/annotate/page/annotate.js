@@ -54,7 +54,7 @@ function step(by) { const all = parts(); choose(all[all.indexOf(current()) + by]
 function mark(key) {
   const part = current();
   const field = part?.querySelector(`[data-key="${CSS.escape(key)}"]`)
-    ?? (form.classList.contains("task-review") ? form.querySelector(`[data-key="${CSS.escape(key)}"]`) : null);
+    ?? (form.matches(".task-review, .task-pairwise") ? form.querySelector(`[data-key="${CSS.escape(key)}"]`) : null);
   if (!field) return false;
   field.click();
   if (form.classList.contains("task-rate")) step(1);
@@ -76,6 +76,7 @@ document.addEventListener("keydown", (event) => {
   if (letter) choose(letter);
   else if (mark(event.key)) { /* done */ }
   else if (focus) focus.focus();
+  else if (event.key === "m" && markSelection()) { /* marked */ }
   else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);
   else if (event.key === "ArrowRight" && event.target.type !== "radio") document.getElementById("skip")?.click();
@@ -94,6 +95,24 @@ if (form) {
   });
   window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
   choose(parts()[0]);
+}
+
+// A passage that is selected in a text goes into the list of that text.
+function markSelection(id) {
+  const selection = document.getSelection(), quote = selection.toString().replace(/\s+/g, " ").trim();
+  const text = selection.anchorNode?.parentElement?.closest("[data-spans]");
+  if (!quote || !text || (id && text.dataset.spans !== id)) return false;
+  const list = document.getElementById(text.dataset.spans);
+  list.value = [...list.value.split("\n").filter(Boolean), quote].join("\n");
+  const yes = list.closest(".part").querySelector("[data-key=y]");
+  yes.checked = true;
+  changed();
+  return true;
+}
+for (const button of document.querySelectorAll("button.mark")) {
+  button.hidden = false;
+  button.addEventListener("mousedown", (event) => event.preventDefault());  // or the selection would be gone
+  button.addEventListener("click", () => { if (!markSelection(button.dataset.spans)) say("Select words of this text first.", true); });
 }
 
 // Dragging an answer gives all answers the ranks of their order.
