@@ -7,7 +7,7 @@ they cannot mend is listed.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -72,11 +72,15 @@ def without_passages(text: str, markings: Sequence[Sequence[str]]) -> Neutral:
     """
     votes = Counter(k for passages in markings for k in _places(text, passages))
     gone = {k for k, n in votes.items() if 2 * n >= len(markings)}
+    return _without(text, gone) if gone else Neutral(text)
+
+
+def _without(text: str, gone: Collection[int]) -> Neutral:
+    """The text without the characters at these places."""
     parts = groupby(range(len(text)), gone.__contains__)
     texts = [(is_gone, "".join(text[k] for k in places)) for is_gone, places in parts]
     rest = _BEFORE_STOP.sub("", "".join(part for is_gone, part in texts if not is_gone))
-    removed = tuple(part for is_gone, part in texts if is_gone)
-    return Neutral(_BLANKS.sub(" ", rest).strip() if removed else text, removed)
+    return Neutral(_BLANKS.sub(" ", rest).strip(), tuple(part for is_gone, part in texts if is_gone))
 
 
 def _places(text: str, passages: Sequence[str]) -> set[int]:
