@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from tests.studies.making import made
 
+from vivavoce.people.backgrounds import Background, put_background
 from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_reviews import import_reviews, put_adjudication
 from vivavoce.people.tasks import ReviewTask
 from vivavoce.pipeline.run import Run
+from vivavoce.report.charts import review_ladder
 
 RATERS = ("anna", "ben", "carla")
 
@@ -165,3 +167,31 @@ def test_planted_repeats_say_how_steady_a_rater_is_and_count_no_second_time(tmp_
     assert (20, 10, 1.0, -1.0) == (row["n"], row["n_again"], row["changed"], row["drift"])
     (total,) = rows(run)
     assert (20, 1.0) == (total["n"], total["gold"])
+
+
+def test_who_the_raters_are_stands_beside_what_they_judge(tmp_path):
+    run = reviewed(tmp_path, simulated(3))
+    with run.file.writing() as db:
+        put_background(db, "anna", Background("nurse", 12, True, False))
+    columns = ("rater", "profession", "years", "paid", "author")
+    found = [tuple(row[name] for name in columns) for row in rows(run, "rater")]
+    assert [("anna", "nurse", 12, True, False), ("ben", None, None, None, None)] == found[:2]
+
+
+def test_the_report_draws_the_ladder(tmp_path):
+    said = simulated(20)
+    run = reviewed(tmp_path, said, {item: "dose" if k % 2 else "cause" for k, item in enumerate(said)})
+    run.study("review")
+    page = run.report(plots=tmp_path / "plots").read_text(encoding="utf-8")
+    assert "Items that raters call correct on exam" in page
+    (row,) = rows(run)
+    svg = (tmp_path / "plots" / "review-exam.svg").read_text()
+    assert (
+        f"all together {row['one_of_three']:.2f} / {row['two_of_three']:.2f} / {row['three_of_three']:.2f}"
+        in svg
+    )
+
+
+def test_without_three_raters_there_is_a_sentence_and_no_ladder(tmp_path):
+    run = reviewed(tmp_path, {"q1": ["yes", "no"], "q2": ["yes", "yes"]})
+    assert "No item was reviewed by three raters." == review_ladder(rows(run))

@@ -10,9 +10,11 @@ from tests.people.raters import examined
 from tests.studies.making import made
 from tests.web.test_annotate import ADDRESS, FIELDS, FIELDS_OF_REVIEW, Rater, full, scores
 
+from vivavoce.core.errors import InputError
 from vivavoce.people.rounds import read_round
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
+from vivavoce.pipeline.annotate import agreement_rows
 from vivavoce.pipeline.run import Run
 
 
@@ -54,6 +56,44 @@ def test_agreement_stands_there_when_all_is_in(run, task):
     page = organiser(rater).get("/organise").text
     assert "Alpha" in page
     assert "still to come" not in page
+
+
+def test_agreement_stands_there_from_the_number_of_labels_that_was_fixed(run):
+    rater = Rater(run, "rank", labels=2)
+    for number in (1, 2):
+        page = organiser(rater).get("/organise").text
+        assert f"{3 - number} judgements are still to come" in page
+        rater.judge(number, full(rater.page(number), **FIELDS["rank"]))
+    assert "still to come" not in organiser(rater).get("/organise").text
+
+
+@pytest.mark.parametrize("settings", [{"labels": 0}, {"n": 0}, {"pilot": -1}])
+def test_numbers_that_cannot_be_are_refused(run, settings):
+    with pytest.raises(InputError, match="take 1 or more"):
+        Rater(run, "rank", **settings)
+
+
+@pytest.mark.parametrize(("task", "name"), [("rank", "rank"), ("rate", "correct")])
+def test_agreement_is_by_category_too(tmp_path, task, name):
+    items = [{"item": f"q{k:02}", "category": "dose" if k % 2 else "cause"} for k in range(24)]
+    words = {"Able": "five", "Poor": "none"}
+    answers = {who: {i["item"]: f"{word} {i['item']}" for i in items} for who, word in words.items()}
+    run = made(tmp_path, answers, items=items)  # fmt: skip
+    for who in ("anna", "ben"):
+        rater = Rater(run, task, who)
+        for number in range(1, rater.n_questions() + 1):
+            texts = re.findall(r'class="text" dir="auto">(five|none|the key) ', rater.page(number))
+            fields = {
+                "rank": {f"{letter}:rank": str(1 + sorted(texts).index(text))
+                         for letter, text in zip("ABC", texts, strict=False)},
+                "rate": {f"{letter}:correct": str(int(text == "five"))
+                         for letter, text in zip("AB", [x for x in texts if x != "the key"], strict=True)},
+            }  # fmt: skip
+            assert 303 == rater.judge(number, fields[task]).status_code
+    lines = {line.name: line for line in agreement_rows(run.file, rater.panel.key)}
+    assert [f"{name}, {about}" for about in ("all together", "cause", "dose")] == list(lines)
+    assert [1.0] * 3 == [line.alpha for line in lines.values()]
+    assert lines[f"{name}, cause"].n < lines[f"{name}, all together"].n
 
 
 def test_a_dispute_is_settled_with_a_reason_and_leaves_the_queue(run):

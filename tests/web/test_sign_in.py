@@ -201,3 +201,26 @@ def test_a_copy_holds_no_link(run, tmp_path):
         (live,) = live_links(db)
     assert live.hash.encode() not in (tmp_path / "copy.viva").read_bytes()
     assert token.encode() not in (tmp_path / "copy.viva").read_bytes()
+
+
+def test_no_link_leaves_the_run(tmp_path):
+    run = marked(tmp_path / "source", {"A": {"q1": 1, "q2": 0}, "B": {"q1": 1, "q2": 1}})
+    token = link(run)
+    with run.file.reading() as db:
+        (digest,) = db.execute("SELECT hash FROM sign_in_links").fetchone()
+    assert digest.encode() in run.file.path.read_bytes()
+    for redact in (False, True):
+        for form in ("parquet", "csv"):
+            run.export(tmp_path / f"{form}-{redact}", format=form, redact=redact)
+        run.export(tmp_path / f"copy-{redact}.viva", format="run", redact=redact)
+        run.report(tmp_path / f"report-{redact}.html", redact=redact)
+    merged = marked(tmp_path / "merged", {"C": {"q1": 1, "q2": 1}})
+    merged.merge(run.file.path)
+    files = [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and "source" not in path.relative_to(tmp_path).parts
+    ]
+    assert len(files) > 10
+    leaks = [path for path in files for secret in (token, digest) if secret.encode() in path.read_bytes()]
+    assert [] == leaks

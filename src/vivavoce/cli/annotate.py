@@ -65,6 +65,13 @@ def annotate(
     repeats: Annotated[
         float, typer.Option(help="Share of a rater's questions that are put to them again.", metavar="SHARE")
     ] = 0.05,
+    labels: Annotated[
+        int | None,
+        typer.Option(
+            help="So many judgements are fixed beforehand: agreement is hidden until then (else until all).",
+            metavar="N",
+        ),
+    ] = None,
     pilot: Annotated[
         int,
         typer.Option(
@@ -150,7 +157,7 @@ def annotate(
     panel = prepare_panel(
         file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
         candidates=candidates, rubric=rubric, criterion=criterion, n=n, double=double, repeats=repeats,
-        pilot=pilot, seed=seed, assist=assist, allow=allow,
+        pilot=pilot, seed=seed, assist=assist, labels=labels, allow=allow,
     )  # fmt: skip
     _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
 

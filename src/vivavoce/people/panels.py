@@ -29,7 +29,8 @@ class PanelSettings(NamedTuple):
 
     `items` is the user's selection, null for all; `n` null for the task's own number. Without `double` every
     rater judges every question; with it one rater does, and two of that share. `pilot` questions come first,
-    and all raters judge them. The share `repeats` of a rater's questions is put again.
+    and all raters judge them. The share `repeats` of a rater's questions is put again. `labels` is the number
+    of judgements after which agreement may be looked at, null for all.
     """
 
     task: Task
@@ -40,6 +41,7 @@ class PanelSettings(NamedTuple):
     double: float | None = None
     pilot: int = 0
     repeats: float = 0.05
+    labels: int | None = None
 
     @property
     def body(self) -> dict[str, Any]:
@@ -62,6 +64,12 @@ class Panel(NamedTuple):
         """How many questions, the first of every rater, are the pilot."""
         return int((self.key.settings or {}).get("pilot", 0))
 
+    @property
+    def n_labels(self) -> int:
+        """How many judgements were fixed beforehand, by default all."""
+        n = sum(map(len, self.key.packets.values()))
+        return min(n, int((self.key.settings or {}).get("labels", n)))
+
 
 def open_panel(
     run: RunFile,
@@ -76,8 +84,9 @@ def open_panel(
     `SelectionError` where nothing can be asked.
     """
     names = rater_names(raters)
-    if settings.pilot < 0 or (settings.n is not None and settings.n < 1):
-        raise InputError("--n takes 1 or more questions, --pilot 0 or more.")
+    numbers = [n for n in (settings.n, settings.labels) if n is not None]
+    if settings.pilot < 0 or min(numbers, default=1) < 1:
+        raise InputError("--n and --labels take 1 or more, --pilot 0 or more.")
     with run.reading() as db:
         stored = [key for key in read_keys(db).values() if key.settings == settings.body]
     if stored:

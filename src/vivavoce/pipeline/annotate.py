@@ -7,12 +7,14 @@ from typing import NamedTuple
 import polars as pl
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.records import ItemKey
 from vivavoce.people.key import Key, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
 from vivavoce.pipeline.load import load_scores, select_items
 from vivavoce.pipeline.reviews import read_reviews
+from vivavoce.store.by_place import items_at
 from vivavoce.store.read import candidate_labels, match_candidate
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.sign_in_links import SignInRole, draw_link, live_links, revoke_link
@@ -53,6 +55,7 @@ def prepare_panel(
     pilot: int = 0,
     seed: int = 1,
     assist: str | None = None,
+    labels: int | None = None,
     allow: bool = False,
 ) -> Panel:
     """The panel that these settings name, made where there is none; without raters the newest of the task.
@@ -67,13 +70,13 @@ def prepare_panel(
             )
         panel = load_panel(run, newest.panel)
     else:
-        labels = candidate_labels(run)
-        names = tuple(match_candidate(name, labels) for name in candidates)
-        helper = None if assist is None else match_candidate(assist, labels)
+        candidate_names = candidate_labels(run)
+        names = tuple(match_candidate(name, candidate_names) for name in candidates)
+        helper = None if assist is None else match_candidate(assist, candidate_names)
         chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
         if helper is not None:
             names = (helper,)
-        settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats)
+        settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats, labels)
         panel = open_panel(run, settings, raters, select_items(run, items))
     _refuse_credentialed(run, allow, panel)
     return panel
@@ -155,11 +158,24 @@ class AgreementLine(NamedTuple):
 
 
 def agreement_rows(run: RunFile, key: Key) -> list[AgreementLine]:
-    """Agreement on a panel: of reviews by category, of ranks and ratings by criterion; empty without any."""
-    of_task = {ReviewTask.name: _of_reviews, RankTask.name: _of_ranks, PairwiseTask.name: _of_ranks}
+    """Agreement on a panel, of all its questions and by category; empty without any."""
     if not key.task.criteria:
         return []
-    return of_task.get(key.task.name, _of_ratings)(run, key)
+    if key.task.name == ReviewTask.name:
+        return _of_reviews(run, key)
+    rows_of = _of_ranks if isinstance(key.task, RankTask) else _of_scales
+    return [line for about, places in _parts(run, key).items() for line in rows_of(run, key, about, places)]
+
+
+def _parts(run: RunFile, key: Key) -> dict[str, set[ItemKey]]:
+    """The questions of a panel, all together and of each category where there are several."""
+    with run.reading() as db:
+        items = {place: item for place, (_, item) in items_at(db, [q.place for q in key.questions]).items()}
+    together = {"all together": set(items)}
+    categories: dict[str, set[ItemKey]] = {}
+    for place in sorted(items, key=lambda place: items[place].category or ""):
+        categories.setdefault(items[place].category or "no category", set()).add(place)
+    return together | categories if len(categories) > 1 else together
 
 
 def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
@@ -175,19 +191,21 @@ def _of_reviews(run: RunFile, key: Key) -> list[AgreementLine]:
     ]  # fmt: skip
 
 
-def _of_ranks(run: RunFile, key: Key) -> list[AgreementLine]:
-    table = load_scores(run, [key.task.signature(key.panel)], ranks=True)
+def _of_ranks(run: RunFile, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
+    table = load_scores(run, [key.task.signature(key.panel)], places, ranks=True)
     return [
-        AgreementLine("rank", row["value"], row["low"], row["high"], row["n_items"] or 0, row["reason"])
+        AgreementLine(
+            f"rank, {about}", row["value"], row["low"], row["high"], row["n_items"] or 0, row["reason"]
+        )
         for row in RankPanel().findings(table).rows
         if row["figure"] == "alpha_ordinal" and row["part"] in ("experts", "pairs")
     ]
 
 
-def _of_ratings(run: RunFile, key: Key) -> list[AgreementLine]:
-    table = load_scores(run, [key.task.signature(key.panel)])
+def _of_scales(run: RunFile, key: Key, about: str, places: set[ItemKey]) -> list[AgreementLine]:
+    table = load_scores(run, [key.task.signature(key.panel)], places)
     return [
-        AgreementLine(row["criterion"].replace("_", " "), row["value"], row["low"], row["high"],
+        AgreementLine(f"{row['criterion'].replace('_', ' ')}, {about}", row["value"], row["low"], row["high"],
                       row["n_units"], row["reason"])
         for row in Agreement().findings(table).rows
         if row["contrast"] == "raters" and row["coefficient"] == "alpha_ordinal" and row["n_units"]

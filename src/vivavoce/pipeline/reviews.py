@@ -1,11 +1,12 @@
 """People's reviews of a run's items, as the study of reviews takes them."""
 
 from vivavoce.core.records import ItemKey
+from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.key import REFERENCE
 from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile
-from vivavoce.studies.review.items import ReviewedItem, Reviews, SecondReview, category_of
+from vivavoce.studies.review.items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
 
 _ROWS = """
 SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,
@@ -23,6 +24,7 @@ def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
     with run.reading() as db:
         rows = db.execute(_ROWS, (SIGNATURE, REFERENCE)).fetchall()
         adjudicated = read_adjudicated(db)
+        backgrounds = {who: RaterBackground(*entry) for who, entry in read_backgrounds(db).items()}
     reviewed: dict[ItemKey, ReviewedItem] = {}
     names: dict[ItemKey, list[str]] = {}
     again: dict[tuple[ItemKey, str], float] = {}
@@ -45,4 +47,4 @@ def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
         for (place, rater), value in again.items()
         if rater in reviewed[place].correct
     ]
-    return Reviews(tuple(categorised), tuple(seconds), adjudicated.disputed, adjudicated.gold)
+    return Reviews(tuple(categorised), tuple(seconds), adjudicated.disputed, adjudicated.gold, backgrounds)

@@ -14,6 +14,7 @@ from vivavoce.report.charts.estimate_plots import (
 from vivavoce.report.charts.mean_spreads import Spreads, mean_spreads
 from vivavoce.report.charts.rank_by_measure import ranks_by_measure
 from vivavoce.report.charts.resilience import order_before_and_after, wording_shares
+from vivavoce.report.charts.reviews import review_ladder
 from vivavoce.report.charts.svg import Drawing, Figure, figure
 from vivavoce.report.charts.variance_by_prompt import variance_by_prompt
 
@@ -34,6 +35,7 @@ __all__ = [
     "rank_text",
     "ranks_by_measure",
     "reliability_diagram",
+    "review_ladder",
     "risk_coverage_curve",
     "variance_bars",
     "variance_by_prompt",

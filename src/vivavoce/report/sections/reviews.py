@@ -1,9 +1,11 @@
 """The section of reviews: what people say of the items."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vivavoce.core.registry import section
+from vivavoce.report import charts
+from vivavoce.report.charts.svg import Figure, figure
 from vivavoce.report.data import Rows
 from vivavoce.report.section import Section
 
@@ -24,6 +26,14 @@ class Reviews(Section):
         "adjudication."
     )
     order = 78
+
+    def charts(self, rows: Rows) -> Iterator[Figure]:
+        """A ladder for each benchmark."""
+        ladders = [row for row in rows if row["about"] != "rater"]
+        for benchmark in dict.fromkeys(row["benchmark"] for row in ladders):
+            of_benchmark = [row for row in ladders if row["benchmark"] == benchmark]
+            title = f"Items that raters call correct on {benchmark}"
+            yield figure(title, charts.review_ladder(of_benchmark), "review", benchmark)
 
     def table(self, rows: Rows) -> Rows:
         """The rows of categories and of all."""

@@ -8,16 +8,27 @@ from typing import NamedTuple
 from vivavoce.core.records import ItemKey
 
 
+class RaterBackground(NamedTuple):
+    """What a rater says of themselves; null where they said nothing."""
+
+    profession: str = ""
+    years: float | None = None
+    paid: bool | None = None
+    author: bool | None = None
+
+
 class Reviews(NamedTuple):
     """What people said of items in their first pass, and in a second where items were put to them again.
 
     `disputed` items have an open dispute; `adjudicated` gives what adjudications said, 1 for correct.
+    `backgrounds` are those of the raters who gave one.
     """
 
     items: "tuple[ReviewedItem, ...]"
     again: "tuple[SecondReview, ...]" = ()
     disputed: frozenset[ItemKey] = frozenset()
     adjudicated: Mapping[ItemKey, float] = {}
+    backgrounds: Mapping[str, RaterBackground] = {}
 
 
 class ReviewedItem(NamedTuple):

@@ -145,7 +145,8 @@ def _rater_row(rater: str, items: Sequence[ReviewedItem], reviews: Reviews, benc
     """How kind a rater is beside the others, and how steady."""
     judged = [item for item in items if rater in item.correct]
     again = [entry for entry in reviews.again if entry.rater == rater and entry.place[0] == benchmark]
-    columns = _kindness(rater, judged) | _steadiness(again)
+    background = reviews.backgrounds.get(rater)
+    columns = _kindness(rater, judged) | _steadiness(again) | (background._asdict() if background else {})
     return ReviewRow(
         about="rater",
         benchmark=benchmark,

@@ -21,7 +21,8 @@ class ReviewRow:
 
     Of a rater, `correct` is the share of their `n` items that they call correct, and `kinder` how much more
     often than the mean of the others on the same items. Of `n_again` items that they judged a second time
-    they changed the share `changed`; `drift` is how much more often they said correct then.
+    they changed the share `changed`; `drift` is how much more often they said correct then. `profession`,
+    `years` of experience, `paid` and `author` (of items of the run) are what the rater says of themselves.
     """
 
     about: Literal["category", "all", "rater"]
@@ -64,4 +65,8 @@ class ReviewRow:
     drift: float | None = None
     drift_low: float | None = None
     drift_high: float | None = None
+    profession: str | None = None
+    years: float | None = None
+    paid: bool | None = None
+    author: bool | None = None
     reason: str | None = None

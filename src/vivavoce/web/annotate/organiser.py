@@ -48,7 +48,7 @@ def _show(
     """How far everybody is, and what there is to decide."""
     desk = desk_of(request)
     done = {rater: desk.is_done(rater) for rater in desk.key.packets}
-    n_left = sum(row.count(False) for row in done.values())
+    n_left = max(0, desk.panel.n_labels - sum(map(sum, done.values())))
     with desk.run.reading() as db:
         backgrounds = read_backgrounds(db)
         disputes = read_adjudicated(db).disputes if desk.task.name == ReviewTask.name else ()

@@ -1,0 +1,155 @@
+"""A tour of the portal and the viewer in a browser, on a phone and on a desk, in light and in dark."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page
+from starlette.testclient import TestClient
+from tests.people.raters import examined
+from tests.report.looking import contrasts, until
+from tests.studies.making import made
+from tests.web import test_tasks
+from tests.web.test_annotate import Rater
+from tests.web.test_view import KEY
+
+from vivavoce.web.view.app import view_app
+
+SCREENS = [(390, "dark"), (1280, "light")]
+UNNAMED = """() => [...document.querySelectorAll("input:not([type=hidden]), textarea, select, button")]
+  .filter((field) => !field.hidden && !field.labels?.length && !field.getAttribute("aria-label")
+    && !field.textContent.trim()).map((field) => field.outerHTML)"""
+LONG = "Give 5 mg of ramipril once daily. Check potassium after two weeks. " * 8 + "x" * 300
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The address of an app that answers on this machine."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@contextmanager
+def visit(browser: Browser, width: int, scheme: Any) -> Iterator[Page]:
+    """A page of this width; whatever it says in its console is an error."""
+    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    page.context.close()
+    assert [] == said
+
+
+def check(page: Page) -> None:
+    """Every control has a name, nothing is wider than the screen, every text can be read."""
+    assert [] == page.evaluate(UNNAMED)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert [] == [text for text in contrasts(page) if text["ratio"] < 4.5]
+
+
+def sign_in(page: Page, address: str, link: str) -> None:
+    page.goto(address + link)
+    check(page)
+    page.locator("form button").first.click()
+    page.wait_for_load_state()
+
+
+def stored(page: Page) -> None:
+    until(page, "document.getElementById('state').textContent.startsWith('Stored')")
+
+
+KEYS = {
+    "rank": ["1", "g", "Shift+B", "2", "b"],
+    "rate": ["1"],
+    "review": ["y", "4"],
+    "pairwise": ["a"],
+    "verify": ["u"],
+    "neutralise": ["n"],
+}
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize("task", [*KEYS, "assisted"])
+def test_a_rater_signs_in_and_judges_by_keys_alone(browser, tmp_path, task, width, scheme):
+    texts = {"Able": {"q": LONG}, "Poor": {"q": "None."}}
+    if task == "neutralise":
+        run = test_tasks._argued(tmp_path, {"Able": {"q": LONG}})
+    else:
+        run = made(tmp_path, {"Able": {"q": LONG}} if task in ("rate", "verify", "assisted") else texts)
+    rater = Rater(run, task, candidates=("Able", "Poor") if task == "rank" else ())
+    if task == "rank":
+        KEYS[task] = ["1", "g", "Shift+B", "2", "b", "Shift+C", "3", "o"]
+    with serving(rater.app) as address, visit(browser, width, scheme) as page:
+        sign_in(page, address, rater.links["anna"])
+        check(page)
+        page.goto(f"{address}/question/1")
+        check(page)
+        if task == "assisted":
+            page.keyboard.press("a")
+            page.keyboard.type("5 mg")
+        for key in KEYS.get(task, ()):
+            page.keyboard.press(key)
+        stored(page)
+        check(page)
+        page.keyboard.press("Control+Enter" if task == "assisted" else "Enter")
+        page.wait_for_url(f"{address}/")
+        assert "Everything is stored" in page.inner_text("main")
+        check(page)
+    assert "Stored." in rater.page(1)
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_a_dispute_is_written_and_settled(browser, tmp_path, width, scheme):
+    rater = Rater(examined(tmp_path, 1), "review", raters=["anna"])
+    with serving(rater.app) as address, visit(browser, width, scheme) as page:
+        sign_in(page, address, rater.links["anna"])
+        page.goto(f"{address}/question/1")
+        page.keyboard.press("n")
+        page.keyboard.press("d")
+        page.keyboard.type("The dose is per day.")
+        stored(page)
+        page.goto(f"{address}/about-you")
+        check(page)
+        sign_in(page, address, rater.organiser)
+        page.goto(f"{address}/organise")
+        check(page)
+        assert "The dose is per day." in page.inner_text("main")
+        page.locator("input[name=correct][value=no]").check()
+        page.locator("textarea[name=reason]").fill("So does the guideline.")
+        page.get_by_role("button", name="Settle").click()
+        page.get_by_text("Nothing is in dispute").wait_for()
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_the_viewer_shows_what_a_collection_stores_meanwhile(browser, tmp_path, width, scheme):
+    run = made(tmp_path, {"Able": {"q1": LONG}})
+    with serving(view_app(run.file.path, KEY)) as address, visit(browser, width, scheme) as page:
+        page.goto(f"{address}/?key={KEY}")
+        check(page)
+        assert "Fair" not in page.inner_text("main")
+        made(tmp_path, {"Fair": {"q1": "a later answer"}}, run=run)
+        until(page, "document.body.innerText.includes('Fair')")
+        check(page)
+
+
+def test_a_person_reaches_no_page_of_the_viewer(tmp_path):
+    rater = Rater(made(tmp_path, {"Able": {"q": "x"}, "Poor": {"q": "y"}}))
+    assert all(404 == rater.client.get(path).status_code for path in ("/answer/1", "/compare", "/rows"))
+    viewer = TestClient(
+        view_app(rater.panel and Path(tmp_path / "run.viva"), KEY), base_url="http://127.0.0.1:8017"
+    )
+    assert 401 <= viewer.get("/").status_code <= 403
