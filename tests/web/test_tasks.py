@@ -302,6 +302,18 @@ def test_half_of_the_questions_show_the_helper_and_every_question_has_both(run):
     assert all(a != b for a, b in zip(shown["anna"], shown["ben"], strict=True))
 
 
+@pytest.mark.parametrize("task", ["answer", "assisted"])
+def test_closed_questions_are_part_of_the_exam_and_are_read_at_once(tmp_path, task):
+    options = ["Aspirin", "Heparin"]
+    items = [{"item": "q", "format": "mcq", "question": "Which?", "options": options, "answer": "Aspirin"}]
+    run = made(tmp_path, {"Able": {"q": "A"}}, items=items)
+    rater = Rater(run, task)
+    assert "cannot be read" in alert(rater.judge(1, {"A:response": "Aspirin or Heparin, either will do"}))
+    assert 303 == rater.judge(1, {"A:response": "B"}).status_code
+    run.score("accuracy")
+    assert {("Able", 1.0), ("person/anna", 0.0)} == {(row[1], row[8]) for row in all_scores(run)}
+
+
 def test_compare_says_what_help_brings(tmp_path):
     run = examined(tmp_path, 24)
     for name in ("anna", "ben"):

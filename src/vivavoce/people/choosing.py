@@ -61,7 +61,7 @@ def choose(
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)
     chosen = _candidates(roles, [match_candidate(name, candidate_labels(run)) for name in candidates])
-    in_reach = askable(all_items, items) if task.shows_candidates else _selected(all_items, items)
+    in_reach = _selected(all_items, items) if task.asks_closed else askable(all_items, items)
     eligible = [item for item in in_reach if task.applies_to(item)]
     possible = _questions(task, eligible, responses, chosen)
     ready = [item for item in possible if len(item.answers) >= task.least_answers]

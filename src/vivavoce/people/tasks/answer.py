@@ -49,6 +49,7 @@ class AnswerTask(PlainTask):
     name = "answer"
     schema = "viva.panel.answers/1"
     default_n = 1_000_000
+    asks_closed = True
     one_answer_each = True
 
     def __init__(self, assist: str | None = None) -> None:

@@ -68,6 +68,7 @@ class ReviewTask(PlainTask):
     default_n = 1_000_000
     rates_reference = True
     shows_candidates = False
+    asks_closed = True
     leaves_gaps = True
 
     def __init__(self) -> None:

@@ -71,6 +71,8 @@ class Task(ABC):
     """The columns of a sheet that are about the question; the seal covers them."""
     shows_candidates: bool = True
     """Whether candidates' answers are judged; else an item is, with its key, and no candidate is needed."""
+    asks_closed: ClassVar[bool] = False
+    """Whether closed questions are asked by default too: they have a key, and no answer to judge."""
     one_answer_each: ClassVar[bool] = False
     """Whether a rater sees one of a question's two answers: by turns the first and the second."""
     leaves_gaps: ClassVar[bool] = False
