@@ -280,6 +280,20 @@ def test_an_answer_that_cannot_be_is_not_stored(run, entries):
     assert [] == responses(run)
 
 
+def test_who_does_not_know_is_silent_as_a_candidate_is(run):
+    rater = Rater(run, "answer")
+    assert "one is a slip" in alert(rater.judge(1, {"A:response": "x", "A:no_answer": "x"}))
+    assert 303 == rater.judge(1, {"A:no_answer": "x"}).status_code
+    assert [""] == [row[2] for row in responses(run)]
+    assert re.search(r'name="A:no_answer" value="x" checked', rater.page(1))
+    run.score("token_f1")
+    with run.file.reading() as db:
+        rows = db.execute(
+            "SELECT status FROM score_rows WHERE candidate = 'person/anna' AND criterion = 'f1'"
+        )
+        assert [("unanswered",)] == rows.fetchall()
+
+
 def test_people_do_not_see_the_reference_or_who_helps(run):
     page = Rater(run, "assisted").page(1)
     assert "Able" not in page

@@ -6,7 +6,7 @@ are read from the run, and a question that is worded otherwise since the panel w
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce import formats
@@ -76,8 +76,11 @@ def open_panel(
     settings: PanelSettings,
     raters: Sequence[str],
     chosen: "set[ItemKey] | None" = None,
+    check: "Callable[[Sequence[Question]], None] | None" = None,
 ) -> Panel:
     """The panel with these settings, made and stored where the run has none; `chosen` are those of `items`.
+
+    `check` may refuse the questions of a panel before it is stored.
 
     Further raters join where everybody judges everything. Raises `InputError` for names that no rater can
     have, for a further rater where questions were shared out, and for settings that do not go together;
@@ -97,6 +100,8 @@ def open_panel(
     else:
         n = settings.task.default_n if settings.n is None else settings.n
         choice = choose(run, settings.task, chosen, settings.candidates, n, settings.seed)
+        if check is not None:
+            check(choice.questions)
         key = _make(run, settings, names, choice)
     return load_panel(run, key.panel)
 

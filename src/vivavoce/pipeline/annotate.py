@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import ItemKey
-from vivavoce.people.key import Key, Seen
+from vivavoce.people.key import Key, Question, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
@@ -77,8 +78,10 @@ def prepare_panel(
         if helper is not None:
             names = (helper,)
         settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats, labels)
-        panel = open_panel(run, settings, raters, select_items(run, items))
-    _refuse_credentialed(run, allow, panel)
+        panel = open_panel(
+            run, settings, raters, select_items(run, items), partial(_refuse_credentialed, run, allow)
+        )
+    _refuse_credentialed(run, allow, panel.key.questions)
     return panel
 
 
@@ -105,8 +108,8 @@ def task_of(task: str, *, rubric: str | None, criterion: str | None, assist: str
     return TASKS[task].from_body({"assist": assist})
 
 
-def _refuse_credentialed(run: RunFile, allow: bool, panel: Panel) -> None:
-    names = set(credentialed_benchmarks(run)) & {item.benchmark for item in panel.items.values()}
+def _refuse_credentialed(run: RunFile, allow: bool, questions: Sequence[Question]) -> None:
+    names = set(credentialed_benchmarks(run)) & {question.benchmark for question in questions}
     if names and not allow:
         raise InputError(
             f"{', '.join(sorted(names))} is credentialed: whoever reads its items signed for it. --allow "

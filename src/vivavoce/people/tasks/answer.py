@@ -2,7 +2,8 @@
 
 What a rater answers is a response of the candidate `person/NAME`. Its `meta` holds the confidence, a
 probability, the seconds from opening the page to the last change, and `assist`, the candidate whose answer
-was shown first, null for none.
+was shown first, null for none. Who does not know says so: that is an answer without a text, and counts as
+every candidate's silence does.
 """
 
 import math
@@ -89,12 +90,15 @@ class AnswerTask(PlainTask):
 
     @property
     def filled(self) -> tuple[str, ...]:
-        """The answer, how sure the rater is in percent, and when the page was opened."""
-        return ("response", "confidence", "opened")
+        """The answer or that there is none, how sure the rater is in percent, when the page was opened."""
+        return ("response", "no_answer", "confidence", "opened")
 
     def instructions(self) -> Sequence[str]:
         """How the columns are to be filled."""
-        return ("response: your answer, as the question asks for it. confidence: 0 to 100, in percent.",)
+        return (
+            "response: your answer, as the question asks for it. no_answer: x if you do not know. "
+            "confidence: 0 to 100, in percent.",
+        )
 
     def page_lines(self) -> Sequence[str]:
         """What the page asks for."""
@@ -115,7 +119,10 @@ class AnswerTask(PlainTask):
                 f"{name}: the answer has {len(text):,} characters; {MOST_CHARACTERS:,} is the most."
             )
         confidence = _confidence(entries.get("confidence"), name)
-        if not text:
+        silent = entered(entries.get("no_answer")).casefold() in ("x", "yes", "true", "1")
+        if text and silent:
+            raise InputError(f"{name} has an answer, and that you do not know as well: one is a slip.")
+        if not text and not silent:
             return FilledItem(seen_question, (), "", "an answer", True)
         answer = GivenAnswer(text, confidence, _seconds(entries.get("opened")))
         return FilledItem(
@@ -167,7 +174,7 @@ class AnswerTask(PlainTask):
         if stored is None:
             return {}
         sure = "" if stored.confidence is None else f"{100 * stored.confidence:.10g}"
-        return {"response": stored.text, "confidence": sure}
+        return {"response": stored.text, "no_answer": "" if stored.text else "x", "confidence": sure}
 
 
 def _refuse_unreadable(item: Item, text: str, name: str) -> None:
