@@ -113,21 +113,13 @@ class AnswerTask(PlainTask):
         """The answer; a blank one is open."""
         name = seen_question.question.name
         entries = rows[0].entries if rows else {}
-        text = printable(str(entries.get("response") or "")).strip()
-        if len(text) > MOST_CHARACTERS:
-            raise InputError(
-                f"{name}: the answer has {len(text):,} characters; {MOST_CHARACTERS:,} is the most."
-            )
+        text = _text(entries, name)
         confidence = _confidence(entries.get("confidence"), name)
-        silent = entered(entries.get("no_answer")).casefold() in ("x", "yes", "true", "1")
-        if text and silent:
-            raise InputError(f"{name} has an answer, and that you do not know as well: one is a slip.")
-        if not text and not silent:
+        if text is None:
             return FilledItem(seen_question, (), "", "an answer", True)
         answer = GivenAnswer(text, confidence, _seconds(entries.get("opened")))
-        return FilledItem(
-            seen_question, (answer,), "", "" if confidence is not None else "how sure you are", False
-        )
+        lacking = "" if confidence is not None else "how sure you are"
+        return FilledItem(seen_question, (answer,), "", lacking, False)
 
     def tally(self, filled: Sequence[FilledItem]) -> Tally:
         """The answers."""
@@ -175,6 +167,17 @@ class AnswerTask(PlainTask):
             return {}
         sure = "" if stored.confidence is None else f"{100 * stored.confidence:.10g}"
         return {"response": stored.text, "no_answer": "" if stored.text else "x", "confidence": sure}
+
+
+def _text(entries: Mapping[str, Any], name: str) -> str | None:
+    """The answer, '' for one who does not know, null where nothing was entered."""
+    text = printable(str(entries.get("response") or "")).strip()
+    silent = entered(entries.get("no_answer")).casefold() in ("x", "yes", "true", "1")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"{name}: the answer has {len(text):,} characters; {MOST_CHARACTERS:,} is the most.")
+    if text and silent:
+        raise InputError(f"{name} has an answer, and that you do not know as well: one is a slip.")
+    return text if text or silent else None
 
 
 def _refuse_unreadable(item: Item, text: str, name: str) -> None:
