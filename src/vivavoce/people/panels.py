@@ -87,9 +87,7 @@ def open_panel(
     `SelectionError` where nothing can be asked.
     """
     names = rater_names(raters)
-    numbers = [n for n in (settings.n, settings.labels) if n is not None]
-    if settings.pilot < 0 or min(numbers, default=1) < 1:
-        raise InputError("--n and --labels take 1 or more, --pilot 0 or more.")
+    _check_numbers(settings)
     with run.reading() as db:
         stored = [key for key in read_keys(db).values() if key.settings == settings.body]
     if stored:
@@ -104,6 +102,12 @@ def open_panel(
             check(choice.questions)
         key = _make(run, settings, names, choice)
     return load_panel(run, key.panel)
+
+
+def _check_numbers(settings: PanelSettings) -> None:
+    numbers = [n for n in (settings.n, settings.labels) if n is not None]
+    if settings.pilot < 0 or min(numbers, default=1) < 1:
+        raise InputError("--n and --labels take 1 or more, --pilot 0 or more.")
 
 
 def load_panel(run: RunFile, panel: str) -> Panel:
