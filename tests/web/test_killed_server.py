@@ -5,10 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from http.cookiejar import CookieJar
 from pathlib import Path
+from threading import Event, Thread
+from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
@@ -100,3 +104,43 @@ def test_every_acknowledged_judgement_is_there_once_after_five_kills(tmp_path: P
     assert [("anna", N_QUESTIONS, 0), ("ben", N_QUESTIONS, 0)] == [
         (r["rater"], r["done"], r["left"]) for r in done
     ]
+
+
+def test_a_kill_in_the_middle_of_requests_tears_no_judgement(tmp_path: Path) -> None:
+    run = examined(tmp_path, N_QUESTIONS)
+    acknowledged: set[tuple[str, int]] = set()
+    started = Event()
+
+    def judge_all(rater: str, browser: Browser, first: int) -> None:
+        with suppress(URLError, HTTPException, ConnectionError):
+            for number in range(first, N_QUESTIONS + 1):
+                browser.judge(number, "yes")
+                acknowledged.add((rater, number))
+                started.set()
+
+    for part in range(KILLS):
+        with served(run, "--new-links") as (server, body):
+            first = 1 + 40 * part
+            threads = [
+                Thread(target=judge_all, args=(row["rater"], Browser(row["link"]), first))
+                for row in body["rows"]
+            ]
+            started.clear()
+            for thread in threads:
+                thread.start()
+            assert started.wait(60)
+            time.sleep(0.05 * part)
+            server.send_signal(signal.SIGKILL)
+            for thread in threads:
+                thread.join(60)
+    with run.file.reading() as db:
+        rows = db.execute(
+            "SELECT rater, item, count(*), count(DISTINCT criterion) FROM score_rows WHERE metric = 'review' "
+            "GROUP BY rater, item"
+        ).fetchall()
+    # A judgement is there whole, both of its scores once, or not at all; what was acknowledged is there.
+    assert {(2, 2)} == {row[2:] for row in rows}
+    assert len(acknowledged) <= len(rows) <= len(acknowledged) + 2 * KILLS
+    done = {row["rater"]: row["done"] for row in run.status().rows if row["about"] == "judgements"}
+    for rater in ("anna", "ben"):
+        assert done[rater] >= sum(who == rater for who, _ in acknowledged)
