@@ -175,6 +175,16 @@ def test_a_share_waits_until_all_facts_have_verdicts_and_goes_when_they_are_take
     assert "Not judged yet." in rater.page(1)
 
 
+def test_facts_are_those_of_one_answer(tmp_path):
+    run = made(tmp_path, {"Able": {"q": "Give 5 mg."}, "Poor": {"q": "Give 9 mg."}})
+    for who, word in (("Able", "supported"), ("Poor", "contradicted")):
+        rater = Rater(run, "verify", candidates=(who,))
+        assert "Not judged yet." in rater.page(1)
+        text = rater.panel.key.questions[0].answers[0].text
+        rater.judge(1, {"A:fact_1": text, "A:verdict_1": word, "A:source_1": "BNF 84"})
+    assert {("Able", 1.0), ("Poor", 0.0)} == {(row[1], row[8]) for row in scores(run)}
+
+
 # Passages.
 
 

@@ -14,6 +14,7 @@ from vivavoce.core.text import label
 from vivavoce.people.key import Key, Seen
 from vivavoce.people.storing.judgements import Judgement, judgements
 from vivavoce.people.tasks.review import WORDS
+from vivavoce.people.tasks.verify import verified_answer
 from vivavoce.store.verified_facts import newest_facts
 
 
@@ -47,7 +48,7 @@ def fact_lines(db: sqlite3.Connection, key: Key) -> Iterator[str]:
     for rater, packet in key.packets.items():
         for entry in packet:
             question = entry.question
-            facts = newest_facts(db, question.place, rater, 1) if entry.pass_no == 1 else []
+            facts = newest_facts(db, verified_answer(entry, rater)) if entry.pass_no == 1 else []
             for who, (k, fact) in product(entry.answers[0].candidates, enumerate(facts, 1)):
                 evidence = [{"source": fact["source"], "quote": fact["quote"]}] if fact["quote"] else []
                 row = {

@@ -17,7 +17,7 @@ from vivavoce.facts.sentences import sentences
 from vivavoce.people.case_draw import DrawnItems, draw_questions, few_answers
 from vivavoce.people.key import Question, Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted
-from vivavoce.store.verified_facts import newest_facts, put_facts
+from vivavoce.store.verified_facts import AnswerByRater, newest_facts, put_facts
 from vivavoce.store.write import ScoreRow
 
 VERDICTS: tuple[str, ...] = get_args(EvidenceWord)
@@ -132,13 +132,18 @@ class VerifyTask(PlainTask):
     def put_words(self, db: sqlite3.Connection, filled: FilledItem, rater: str) -> bool:
         """Store the facts where they changed; none takes them back."""
         facts = [fact._asdict() for fact in filled.ratings[0]] if filled.ratings else []
-        seen_question = filled.seen_question
-        return put_facts(db, seen_question.question.place, rater, seen_question.pass_no, facts)
+        return put_facts(db, verified_answer(filled.seen_question, rater), facts)
 
     def stored_words(self, db: sqlite3.Connection, seen_question: Seen, rater: str) -> Mapping[str, str]:
         """The newest facts, by column."""
-        facts = newest_facts(db, seen_question.question.place, rater, seen_question.pass_no)
+        facts = newest_facts(db, verified_answer(seen_question, rater))
         return {f"{part}_{k}": fact[part] for k, fact in enumerate(facts, 1) for part in _PARTS if fact[part]}
+
+
+def verified_answer(seen_question: Seen, rater: str) -> AnswerByRater:
+    """The one answer of a question that a rater verifies."""
+    question, candidate = seen_question.question, seen_question.answers[0].candidates[0]
+    return AnswerByRater(question.place, candidate, question.repeats[candidate], rater, seen_question.pass_no)
 
 
 def _facts(entries: Mapping[str, Any], where: str) -> tuple[CheckedFact, ...]:
