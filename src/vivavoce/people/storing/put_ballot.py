@@ -9,26 +9,23 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vivavoce import formats
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Item, ItemKey, Measure, Response
+from vivavoce.core.records import ItemKey, Measure
 from vivavoce.core.registry import file_hash
 from vivavoce.core.text import label
 from vivavoce.people.key import REFERENCE, Key, Question, Seen
 from vivavoce.people.storing.read_ballots import Ballot
+from vivavoce.people.storing.references import put_references
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import FilledItem, Task
-from vivavoce.store import read
 from vivavoce.store.by_place import items_at, responses_at
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.write import (
     ScoreRow,
     drop_scores,
-    put_candidates,
     put_event,
     put_measures,
     put_provenance,
-    put_responses,
     put_scores,
 )
 
@@ -274,7 +271,7 @@ def _responses(db: sqlite3.Connection, key: Key, questions: Sequence[Question]) 
             )
     with_reference = [q for q in questions if q.reference and key.task.rates_reference]
     if with_reference:
-        _store_references(db, key, [(q, *in_run[q.place]) for q in with_reference])
+        put_references(db, dict(in_run[q.place] for q in with_reference), origin=key.metric, same_text=True)
     return response_keys(db, key, questions)
 
 
@@ -292,26 +289,6 @@ def response_keys(
         }
         for q in questions
     }
-
-
-def _store_references(
-    db: sqlite3.Connection, key: Key, questions: Sequence[tuple[Question, int, Item]]
-) -> None:
-    """Store the reference answers that the run lacks as those of a ceiling."""
-    if any(c.candidate == REFERENCE and c.role != "ceiling" for c in read.candidates(db)):
-        raise InputError(
-            f"a candidate of this run is called {REFERENCE!r} since panel {key.panel} was made, which is "
-            "what the reference answer is called: import its answers under another name."
-        )
-    people = put_candidates(db, {REFERENCE: "ceiling"})
-    answers = responses_at(db, [q.place for q, _, _ in questions])
-    for q, number, item in questions:
-        collected = answers.get((*q.place, REFERENCE, 1))
-        if collected and collected.text == formats.key(item):  # a ceiling that was collected: the same key
-            continue
-        response = Response(benchmark=q.benchmark, item=q.item, variant=q.variant, candidate=REFERENCE,
-                            text=formats.labelled_key(item), meta={"origin": key.metric})  # fmt: skip
-        put_responses(db, [response], items={(q.item, q.variant): number}, candidates=people)
 
 
 def _stored_by_item(

@@ -8,22 +8,20 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, suggest
-from vivavoce.core.records import Item, ItemKey, Measure, Response, Value
+from vivavoce.core.records import Item, ItemKey, Measure, Value
 from vivavoce.core.registry import file_hash
 from vivavoce.core.tables import open_table
 from vivavoce.core.text import is_blank
-from vivavoce.people.key import REFERENCE
+from vivavoce.people.storing.references import put_references
 from vivavoce.people.tasks.review import CRITERIA, METRIC, SIGNATURE, Review, read_review
 from vivavoce.people.tasks.task import quoted
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (
     ScoreRow,
-    put_candidates,
     put_event,
     put_measures,
     put_provenance,
-    put_responses,
     put_scores,
 )
 
@@ -112,7 +110,8 @@ def _refuse_twice(reviews: Iterable[_ItemReview]) -> None:
 
 def _put(db: sqlite3.Connection, file: Path, reviews: Sequence[_ItemReview]) -> ReviewsStored:
     """Store matched reviews in an open transaction."""
-    responses = _reference_responses(db, {entry.number: entry.item for entry in reviews})
+    items = {entry.number: entry.item for entry in reviews}
+    responses = put_references(db, items, origin=METRIC, same_text=False)
     by_rater: dict[str, list[_ItemReview]] = {}
     for entry in reviews:
         by_rater.setdefault(entry.review.rater, []).append(entry)
@@ -139,27 +138,6 @@ def _put_of_rater(
         db, [Measure(metric=METRIC, signature=SIGNATURE, rater=rater, criterion=c) for c in CRITERIA]
     )
     return sum(_put_review(db, entry, responses[entry.number], measures) for entry in entries)
-
-
-def _reference_responses(db: sqlite3.Connection, items: Mapping[int, Item]) -> dict[int, int]:
-    """The keys of the reference answers by item; those that the run lacks are stored as a ceiling's."""
-    if any(c.candidate == REFERENCE and c.role != "ceiling" for c in read.candidates(db)):
-        raise InputError(
-            f"a candidate of this run is called {REFERENCE!r}, which is what the reference answer is called: "
-            "import its answers under another name."
-        )
-    places = {number: (item.benchmark, item.item, item.variant, REFERENCE, 1, "")
-              for number, item in items.items()}  # fmt: skip
-    stored = read.stored_responses(db)
-    if absent := {number: item for number, item in items.items() if places[number] not in stored}:
-        people = put_candidates(db, {REFERENCE: "ceiling"})
-        for number, item in absent.items():
-            response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant,
-                                candidate=REFERENCE, text=formats.labelled_key(item),
-                                meta={"origin": METRIC})  # fmt: skip
-            put_responses(db, [response], items={(item.item, item.variant): number}, candidates=people)
-        stored = read.stored_responses(db)
-    return {number: stored[place].key for number, place in places.items()}
 
 
 def _put_review(db: sqlite3.Connection, entry: _ItemReview, response: int, measures: Sequence[int]) -> bool:
