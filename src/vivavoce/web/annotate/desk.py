@@ -53,6 +53,7 @@ class Desk:
         self.panel = panel
         self._done: dict[str, set[int]] = {}
         self._lock = Lock()
+        self._saving = Lock()
 
     @property
     def key(self) -> Key:
@@ -128,10 +129,13 @@ class Desk:
     ) -> JudgementStored:
         """Store what a rater entered for a question. Raises as `store_judgement`, and `SelectionError`."""
         entry = self._entry(self.packet(rater), number)
-        stored = store_judgement(
-            self.run, self.key, rater, entry.question.name, entries, version=version, pass_no=entry.pass_no,
-            take_back=take_back,
-        )  # fmt: skip
+        with (
+            self._saving
+        ):  # SQLite has one writer, and who waits for it by turns waits shorter than by polling
+            stored = store_judgement(
+                self.run, self.key, rater, entry.question.name, entries, version=version,
+                pass_no=entry.pass_no, take_back=take_back,
+            )  # fmt: skip
         self.n_done(rater)
         with self._lock:
             (self._done[rater].add if stored.judgement.version else self._done[rater].discard)(number)
