@@ -1,10 +1,13 @@
 """The portal's further tasks: compare two, verify facts, mark what gives the answer away, take the exam."""
 
 import json
+import random
 import re
 import time
 from pathlib import Path
 
+import krippendorff
+import numpy as np
 import pytest
 from tests.people.raters import examined
 from tests.studies.making import made
@@ -90,6 +93,27 @@ def test_who_is_always_preferred_stands_first_in_the_study(tmp_path):
     assert strengths["Able"] > strengths["Fair"] > strengths["Poor"]
     assert {1.0} == {row["value"] for row in rows if row["figure"] == "alpha_ordinal"}
     assert "is preferred in" in run.study("panel")["panel"].text
+
+
+def test_agreement_on_pairs_is_that_of_the_reference_implementation(tmp_path):
+    run, dice = examined(tmp_path, 40), random.Random(7)
+    choices: dict[str, list[float]] = {}
+    for name in ("anna", "ben"):
+        rater = Rater(run, "pairwise", name)
+        for number, entry in enumerate(rater.panel.key.packets[name], 1):
+            first, second = (answer.candidates[0] for answer in entry.answers)
+            wins = dice.choice([min(first, second)] * 3 + [max(first, second), "tie"])
+            rater.judge(number, {"A:better": "tie" if wins == "tie" else "A" if wins == first else "B"})
+            worth = 0.0 if wins == "tie" else 1.0 if wins == min(first, second) else -1.0
+            choices.setdefault(entry.question.name, []).append(worth)
+    table = np.array(list(choices.values()))
+    expected = krippendorff.alpha(
+        reliability_data=np.vstack([table, -table]).T, level_of_measurement="ordinal"
+    )
+    rows = run.study("panel")["panel"].rows
+    (alpha,) = [row for row in rows if row["figure"] == "alpha_ordinal"]
+    assert expected == pytest.approx(alpha["value"], abs=1e-9)
+    assert alpha["low"] < alpha["value"] < alpha["high"]
 
 
 # Facts.
@@ -324,6 +348,16 @@ def test_half_of_the_questions_show_the_helper_and_every_question_has_both(run):
             )
     assert (6, 6) == (sum(shown["anna"]), sum(shown["ben"]))
     assert all(a != b for a, b in zip(shown["anna"], shown["ben"], strict=True))
+
+
+def test_two_raters_of_a_question_take_turns_whoever_they_are(tmp_path):
+    rater = Rater(examined(tmp_path, 30), "assisted", raters=["anna", "ben", "carla"], double=0.5, pilot=2)
+    helps: dict[str, list[bool]] = {}
+    for packet in rater.panel.key.packets.values():
+        for entry in packet:
+            helps.setdefault(entry.question.name, []).append(bool(entry.answers[0].candidates))
+    assert {1, 2, 3} == set(map(len, helps.values()))
+    assert all(abs(2 * sum(turns) - len(turns)) <= 1 for turns in helps.values())
 
 
 @pytest.mark.parametrize("task", ["answer", "assisted"])

@@ -98,18 +98,24 @@ class Key(NamedTuple):
         return self.task.metric(self.panel)
 
     def packet(
-        self, rater: str, places: Collection[ItemKey] | None = None, *, repeats: float = 0.0
+        self,
+        rater: str,
+        places: Collection[ItemKey] | None = None,
+        *,
+        repeats: float = 0.0,
+        earlier: Mapping[ItemKey, int] | None = None,
     ) -> tuple[Seen, ...]:
         """The items for a rater in an order of their own, each with its answers in an order of its own.
 
         Orders follow from secret, rater and ids, whatever the order in which things came. `places` are those
         of the rater's own questions where they were shared out (`assign`); by default all. The share
-        `repeats` of them is put again later, as `with_repeats` says, its answers in another order.
+        `repeats` of them is put again later, as `with_repeats` says, its answers in another order. `earlier`
+        says how many raters before this one are asked each question, where each sees one answer by turns.
         """
         questions = [q for q in self.questions if q.answers and (places is None or q.place in places)]
         order = sorted(questions, key=lambda q: self._keyed_hash("question", rater, *q.place))
         by_place = {question.place: question for question in order}
-        halves = self._halves(rater) if self.task.one_answer_each else {}
+        halves = self._halves(earlier or {}) if self.task.one_answer_each else {}
         turns = with_repeats([q.place for q in order], rater, share=repeats, seed=self.seed)
         return tuple(self._seen_question(by_place[turn.place], rater, turn.pass_no, halves) for turn in turns)
 
@@ -131,11 +137,10 @@ class Key(NamedTuple):
         texts = (*self.task.texts_beside(question), *(answer.text for answer in answers))
         return Seen(question, tuple(answers), self.seal(rater, question, texts), pass_no)
 
-    def _halves(self, rater: str) -> dict[ItemKey, int]:
-        """By place 0 or 1, each for half of the questions, and for a question by turns among the raters."""
+    def _halves(self, earlier: Mapping[ItemKey, int]) -> dict[ItemKey, int]:
+        """By place 0 or 1, each for half of the questions, and for a question by turns among its raters."""
         order = sorted((q.place for q in self.questions), key=lambda place: self._keyed_hash("half", *place))
-        turn = list(self.packets).index(rater)
-        return {place: (k + turn) % 2 for k, place in enumerate(order)}
+        return {place: (k + earlier.get(place, 0)) % 2 for k, place in enumerate(order)}
 
     def seal(self, rater: str, question: Question, texts: Sequence[str]) -> str:
         """The seal of this item, with what is shown and then these answers, in this rater's packet.

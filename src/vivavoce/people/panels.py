@@ -6,6 +6,7 @@ are read from the run, and a question that is worded otherwise since the panel w
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -175,11 +176,19 @@ def _with_packets(
         shares = assign(by_place, names, double=settings.double, seed=settings.seed).raters
         parts = {name: set(shares[name]) for name in names}
         key = key._replace(unshown=_silent_questions(key, parts))
-    packets = {
-        name: (*key.packet(name, pilot), *key.packet(name, part, repeats=settings.repeats))
-        for name, part in parts.items()
-    }
-    return key._replace(packets={**key.packets, **packets})
+    packets, earlier = {}, Counter[ItemKey]()
+    for name in key.packets:
+        part = parts.get(name, rest)
+        packets[name] = (
+            key.packets[name]
+            if name not in parts
+            else (
+                *key.packet(name, pilot, earlier=earlier),
+                *key.packet(name, part, repeats=settings.repeats, earlier=earlier),
+            )
+        )
+        earlier.update(part | pilot)
+    return key._replace(packets=packets)
 
 
 def _silent_questions(key: Key, parts: Mapping[str, set[ItemKey]]) -> dict[str, tuple[Question, ...]]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion, Item, ItemKey, Response, Value
+from vivavoce.core.records import Criterion, Item, Response, Value
 from vivavoce.core.text import printable
-from vivavoce.people.case_draw import DrawnItems, draw_questions
-from vivavoce.people.key import BlindedAnswer, Question, Seen
+from vivavoce.people.case_draw import DrawnItems
+from vivavoce.people.key import BlindedAnswer, Seen
 from vivavoce.people.tasks.review import MOST_CHARACTERS
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.by_place import items_at
@@ -73,20 +73,10 @@ class AnswerTask(PlainTask):
         """The sentence that says why nothing can be asked, without its end."""
         return f"{self.assist or 'this run'} has no question that people could answer"
 
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance, by default all; each can be shown with and without help."""
-        sample = draw_questions(ready, n, seed)
-        return sample._replace(
-            items=tuple(item._replace(answers=(_UNAIDED, *item.answers)) for item in sample.items)
-        )
+    def arrange(self, sample: DrawnItems, seed: int) -> DrawnItems:
+        """Each question can be shown without help, and with it."""
+        items = tuple(item._replace(answers=(_UNAIDED, *item.answers)) for item in sample.items)
+        return sample._replace(items=items)
 
     @property
     def filled(self) -> tuple[str, ...]:

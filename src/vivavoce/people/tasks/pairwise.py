@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion, Item, ItemKey, Value
+from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, printable
-from vivavoce.people.case_draw import DrawnItems, draw_questions, few_answers
-from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.case_draw import DrawnItems, few_answers
+from vivavoce.people.key import Seen, plain
 from vivavoce.people.tasks.rank import CRITERIA, Ranking, RankTask
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, entered, quoted
 from vivavoce.store.write import ScoreRow
@@ -51,17 +51,9 @@ class PairwiseTask(RankTask):
         """None: two candidates are compared with each other."""
         return ""
 
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance, with two answers each."""
-        return few_answers(draw_questions(ready, n, seed), 2, seed)
+    def arrange(self, sample: DrawnItems, seed: int) -> DrawnItems:
+        """Two answers of each question."""
+        return few_answers(sample, 2, seed)
 
     @property
     def filled(self) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion, Item, ItemKey, Value
+from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, spoken
-from vivavoce.people.case_draw import DrawnItems, draw_questions
 from vivavoce.people.key import Question, Seen, plain
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow
@@ -103,18 +102,6 @@ class RankTask(Task):
             f"no question here has two different answers to show (of {', '.join(candidates)}): a panel "
             "ranks what arrived and can be read"
         )
-
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance."""
-        return draw_questions(ready, n, seed)
 
     @property
     def filled(self) -> tuple[str, ...]:

@@ -132,7 +132,6 @@ class Task(ABC):
     def nothing_to_show(self, candidates: Sequence[str]) -> str:
         """The sentence that says why nothing can be asked, without its end."""
 
-    @abstractmethod
     def draw(
         self,
         ready: Sequence[Question],
@@ -142,10 +141,15 @@ class Task(ABC):
         seed: int,
         candidates: Sequence[str],
     ) -> DrawnItems:
-        """The items of a panel of about `n` questions, from those that are `ready`.
+        """The items of a panel of about `n` questions, from those that are `ready`, all alike in chance.
 
         To the `unshown` all answers are silent. `cases` names the case of each item.
         """
+        return self.arrange(draw_questions(ready, n, seed), seed)
+
+    def arrange(self, sample: DrawnItems, seed: int) -> DrawnItems:
+        """The drawn items with the answers that can be shown, by default all."""
+        return sample
 
     @property
     @abstractmethod
@@ -266,18 +270,6 @@ class PlainTask(Task):
     def reference(self, item: Item) -> str:
         """None: no reference answer is shown."""
         return ""
-
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance."""
-        return draw_questions(ready, n, seed)
 
     def metric(self, panel: str) -> str:
         """The same for every panel."""

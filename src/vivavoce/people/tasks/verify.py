@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Criterion, ItemKey, Value
+from vivavoce.core.records import Criterion, Value
 from vivavoce.core.text import printable
 from vivavoce.facts.fact import EvidenceWord
 from vivavoce.facts.sentences import sentences
-from vivavoce.people.case_draw import DrawnItems, draw_questions, few_answers
-from vivavoce.people.key import Question, Seen
+from vivavoce.people.case_draw import DrawnItems, few_answers
+from vivavoce.people.key import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted
 from vivavoce.store.verified_facts import AnswerByRater, newest_facts, put_facts
 from vivavoce.store.write import ScoreRow
@@ -55,17 +55,9 @@ class VerifyTask(PlainTask):
         """The sentence that says why nothing can be asked, without its end."""
         return f"no question here has an answer to verify (of {', '.join(candidates)})"
 
-    def draw(
-        self,
-        ready: Sequence[Question],
-        unshown: Sequence[Question],
-        cases: Mapping[ItemKey, str],
-        n: int,
-        seed: int,
-        candidates: Sequence[str],
-    ) -> DrawnItems:
-        """`n` questions, all alike in chance, with one answer each."""
-        return few_answers(draw_questions(ready, n, seed), 1, seed)
+    def arrange(self, sample: DrawnItems, seed: int) -> DrawnItems:
+        """One answer of each question."""
+        return few_answers(sample, 1, seed)
 
     @property
     def filled(self) -> tuple[str, ...]:
