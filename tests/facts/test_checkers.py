@@ -8,7 +8,7 @@ import pytest
 
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.evidence import Evidence
-from vivavoce.core.registry import file_hash
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.specs import parse
 from vivavoce.facts.checker import NO_PASSAGE, Claim
 from vivavoce.facts.checkers import checker_of

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_type_hints
 
 from vivavoce.core.errors import InputError, SpecError, suggest
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.specs import Setting, Spec, matches, parse, type_in_words, typed_setting
 
 Kind = Literal[
     "benchmark",
+    "build_recipe",
     "command",
     "exporter",
     "format",
@@ -30,6 +32,7 @@ Kind = Literal[
     "reproduction",
     "rules",
     "section",
+    "step",
     "study",
     "variation",
 ]
@@ -38,6 +41,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 HOMES: dict[Kind, tuple[str, ...]] = {
     "benchmark": ("benchmarks",),
+    "build_recipe": ("pipeline.build",),
     "command": (),
     "exporter": ("pipeline.exchange",),
     "format": ("formats",),
@@ -48,6 +52,7 @@ HOMES: dict[Kind, tuple[str, ...]] = {
     "reproduction": (),
     "rules": ("facts",),
     "section": ("report.sections",),
+    "step": ("pipeline.build",),
     "study": ("studies",),
     "variation": ("variants",),
 }
@@ -58,15 +63,15 @@ _PLURALS: dict[Kind, str] = {"study": "studies", "log_reader": "readers", "rules
 KINDS: dict[str, Kind] = {_PLURALS.get(kind, f"{kind}s"): kind for kind in HOMES}
 _OFFERS: dict[Kind, tuple[str, ...]] = {"study": ("row", "about", "findings")}
 """What a registered class must have beside the abstract methods of its base class."""
-LOCK = "viva.lock"
-"""The file that says what `viva fetch` brought into a folder."""
 _BASES: dict[Kind, str] = {
     "benchmark": "vivavoce.benchmarks.Benchmark",
+    "build_recipe": "vivavoce.pipeline.build.step.BuildRecipe",
     "exporter": "vivavoce.pipeline.exchange.exporters.Exporter",
     "format": "vivavoce.formats.base.Format",
     "log_reader": "vivavoce.pipeline.exchange.log_readers.LogReader",
     "metric": "vivavoce.metrics.Metric",
     "section": "vivavoce.report.section.Section",
+    "step": "vivavoce.pipeline.build.step.Step",
     "study": "vivavoce.studies.study.Study",
     "variation": "vivavoce.variants.Variation",
 }
@@ -147,6 +152,18 @@ def metric(
 def variation(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
     """Register a class that derives from `vivavoce.Variation` under `name`; its fields are its settings."""
     return _register("variation", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def step(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `Step` of `viva build`; it becomes a frozen dataclass, its fields are its settings."""
+    return _register("step", name, version)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def build_recipe(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Register a `BuildRecipe`, the steps of `viva build RUN NAME`; its fields are the command's options."""
+    return _register("build_recipe", name, version)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -403,14 +420,14 @@ def full_spec(thing: Any) -> Spec:
 def signature(thing: Any) -> str:
     """The whole spec, always with brackets, then `@version`, then `#` and a hash for each file it names.
 
-    A metric adds its `extra_files`. A benchmark that reads known files of a folder is hashed over those, and
-    not over the folder. Two things with one signature give the same numbers; it is the cache key.
+    A metric and a step add their `extra_files`. A benchmark that reads known files of a folder is hashed over
+    those, and not over the folder. Two things with one signature give the same numbers; it is the cache key.
     """
     entry = next(e for e in _entries.values() if e.cls is type(thing))
     spec = full_spec(thing)
     text = str(spec) if spec.settings else f"{spec.name}()"
     paths = [path for f in fields(thing) for path in _paths(getattr(thing, f.name))]
-    if entry.kind in ("metric", "benchmark"):
+    if entry.kind in ("metric", "benchmark", "step"):
         extra = thing.extra_files
         if entry.kind == "benchmark" and extra:
             paths = [path for path in paths if not any(path in file.parents for file in extra)]
@@ -423,25 +440,3 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from error
-
-
-def file_hash(path: Path) -> str:
-    """First 8 hex digits of SHA-256 over a file, or over the names and contents of a folder's plain files.
-
-    The lock of what was fetched into a folder is none of its data. Raises `InputError` if one cannot be read.
-    """
-    digest = hashlib.sha256()
-    try:
-        for file in [path] if path.is_file() else sorted(_data_files(path)):
-            if file != path:
-                digest.update(file.name.encode("utf-8", "surrogateescape"))
-            with file.open("rb") as stream:
-                while chunk := stream.read(1 << 20):
-                    digest.update(chunk)
-    except OSError as error:
-        raise InputError(f"cannot read {error.filename or path}: {error.strerror or error}.") from error
-    return digest.hexdigest()[:8]
-
-
-def _data_files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.iterdir() if path.is_file() and path.name != LOCK)

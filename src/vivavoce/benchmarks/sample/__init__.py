@@ -10,8 +10,9 @@ from pathlib import Path
 
 from vivavoce.benchmarks import Benchmark
 from vivavoce.benchmarks.files import JSONLines
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Card, Exclusion, Item
-from vivavoce.core.registry import benchmark, file_hash
+from vivavoce.core.registry import benchmark
 
 CANDIDATES = ("Model A (made up)", "Model B (made up)", "Model C (made up)")
 """Who gave the recorded answers, the best first: nobody did, they are made up."""

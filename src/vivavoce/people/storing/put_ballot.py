@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import ItemKey, Measure
-from vivavoce.core.registry import file_hash
 from vivavoce.core.text import label
 from vivavoce.people.key import REFERENCE, Key, Question, Seen
 from vivavoce.people.storing.read_ballots import Ballot

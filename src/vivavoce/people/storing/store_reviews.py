@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from vivavoce import formats
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, ItemKey, Measure, Value
-from vivavoce.core.registry import file_hash
 from vivavoce.core.tables import open_table
 from vivavoce.core.text import is_blank
 from vivavoce.people.storing.references import put_references

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core import registry
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Role
 from vivavoce.core.tables import Line, read_lines
 
@@ -39,7 +40,7 @@ class LogReader(ABC):
 
     def file_hash(self, path: Path, benchmark: Loaded) -> str:
         """The hash of what was read, which goes into the run's provenance."""
-        return registry.file_hash(path)
+        return file_hash(path)
 
 
 class TableReader(LogReader):

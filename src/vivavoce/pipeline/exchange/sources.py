@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.frames import data_lines
 from vivavoce.core.records import Role
-from vivavoce.core.registry import file_hash
 from vivavoce.core.tables import AS_FOUND, Dialect, Line, is_file, open_table
 from vivavoce.pipeline.exchange.log_readers import TableReader, reader_of
 from vivavoce.pipeline.exchange.wide_tables import Columns, long_lines

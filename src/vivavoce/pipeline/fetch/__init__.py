@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 from vivavoce.benchmarks import Benchmark
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_hashes import LOCK
 from vivavoce.core.net import offline as offline_mode
 from vivavoce.core.private_files import private_folder
 from vivavoce.core.records import Download, Finding
-from vivavoce.core.registry import LOCK
 from vivavoce.core.text import printable
 from vivavoce.pipeline.client import Progress
 from vivavoce.pipeline.fetch.listing import Listing, Remote, listed

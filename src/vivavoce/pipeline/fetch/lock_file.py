@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_hashes import LOCK
 from vivavoce.core.private_files import write_private
-from vivavoce.core.registry import LOCK
 
 SCHEMA = "viva.lock/1"
 

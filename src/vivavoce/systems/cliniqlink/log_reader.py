@@ -13,9 +13,10 @@ from typing import Any
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.records import Item
-from vivavoce.core.registry import file_hash, log_reader
+from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line, is_file
 from vivavoce.core.text import one_line
 from vivavoce.formats import check

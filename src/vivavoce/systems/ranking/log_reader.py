@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
+from vivavoce.core.file_hashes import file_hash
 from vivavoce.core.records import Item, Role
-from vivavoce.core.registry import file_hash, log_reader
+from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line, is_file
 from vivavoce.evaluators.proxy_task import NO_ARGUMENT
 from vivavoce.pipeline.exchange.log_readers import Log, LogReader
