@@ -19,7 +19,8 @@ _CHUNK = 1_000
 
 def passage_hash(*content: str | int | None) -> str:
     """First 32 hex digits of SHA-256 over a passage: source, version, file, page, offset and quote."""
-    text = json.dumps(content)  # half a surrogate pair, which no run can hold, is escaped here
+    # Half a surrogate pair, which no run can hold, is escaped here; bytes stand in damaged files alone.
+    text = json.dumps(content, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
