@@ -1,18 +1,69 @@
-"""Replies that are to be one JSON object: read from what models put around it, and never guessed at."""
+"""Replies that are to be one JSON object: requested, and read from what models put around it."""
 
+import html
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from vivavoce.core.prompts import Unreadable
+from vivavoce.core.prompts import Prompt, Unreadable
 from vivavoce.core.text import is_blank, one_line, printable, spoken
+from vivavoce.models.requests import Message, Request, Sampling
 
 LONGEST = 200_000
 """Characters of a reply that is still looked through."""
 
 _OPENING = re.compile(r'\{(?=\s{0,40}")')
+
+
+def json_request(prompt: Prompt, fields: Mapping[str, Any], *, exact: bool, **parts: str) -> Request:
+    """A request for one JSON object with these fields, each with its JSON type or its schema.
+
+    `exact` asks at temperature 0; else the model draws as its endpoint does. `parts` fill the prompt.
+    """
+    schema = {
+        "type": "object",
+        "properties": {
+            name: {"type": kind} if isinstance(kind, str) else kind for name, kind in fields.items()
+        },
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return Request(
+        messages=(Message("user", prompt.fill(**parts)),),
+        sampling=Sampling(temperature=0.0 if exact else None, schema=schema),
+    )
+
+
+TEXTS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+"""The schema of a list of texts."""
+
+
+def text_of(fields: Mapping[str, Any], name: str) -> str:
+    """The text under `name`, our escapes undone. Raises `Unreadable` where there is none."""
+    text = fields.get(name)
+    if not isinstance(text, str) or is_blank(text):
+        raise Unreadable(f"no text under {name!r}")
+    return html.unescape(text).strip()
+
+
+def texts_of(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts of the list under `name`. Raises `Unreadable` where it is no list of texts."""
+    texts = fields.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) and not is_blank(text) for text in texts):
+        raise Unreadable(f"no list of texts under {name!r}")
+    return tuple(html.unescape(text).strip() for text in texts)
+
+
+def boolean_of(fields: Mapping[str, Any], name: str) -> bool:
+    """The boolean under `name`, or its word. Raises `Unreadable` where it is neither."""
+    value = fields.get(name)
+    if isinstance(value, str):
+        value = {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
+    if not isinstance(value, bool):
+        raise Unreadable(f"neither true nor false under {name!r}")
+    return value
 
 
 def read_object(reply: str) -> Mapping[str, Any]:

@@ -1,37 +1,23 @@
 """What variations ask of models, and how the replies are read: one JSON object with one field that counts."""
 
-import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from vivavoce import formats
-from vivavoce.core.prompts import Prompt, Unreadable, load
+from vivavoce.core.prompts import Prompt, load
 from vivavoce.core.records import Item
 from vivavoce.core.text import is_blank, one_line
 from vivavoce.models.fencing import fenced, question_text
-from vivavoce.models.json_replies import read_object
-from vivavoce.models.requests import Message, Request, Sampling
+from vivavoce.models.json_replies import boolean_of, json_request, read_object, text_of
+from vivavoce.models.requests import Request
 
 
 @cache
 def _prompt(name: str) -> Prompt:
     # Beside this file, not among the shipped prompts: those ask candidates, and a user may name them.
     return load(str(Path(__file__).with_name(f"{name}.md")))
-
-
-def _request(prompt: str, fields: Mapping[str, str], *, exact: bool, **parts: str) -> Request:
-    schema = {
-        "type": "object",
-        "properties": {name: {"type": kind} for name, kind in fields.items()},
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-    return Request(
-        messages=(Message("user", _prompt(prompt).fill(**parts)),),
-        sampling=Sampling(temperature=0.0 if exact else None, schema=schema),
-    )
 
 
 def the_key(item: Item) -> str:
@@ -41,8 +27,8 @@ def the_key(item: Item) -> str:
 
 def for_planted(item: Item) -> Request:
     """Asks for a wrong answer that this item could suggest."""
-    return _request(
-        "planted",
+    return json_request(
+        _prompt("planted"),
         {"answer": "string"},
         exact=True,
         question=fenced("question", question_text(item)),
@@ -52,8 +38,8 @@ def for_planted(item: Item) -> Request:
 
 def about_twin(before: Item, after: Item) -> Request:
     """Asks whether the right answer of `before` is that of `after` too."""
-    return _request(
-        "twin_check",
+    return json_request(
+        _prompt("twin_check"),
         {"reason": "string", "same": "boolean"},
         exact=True,
         before=fenced("before", question_text(before)),
@@ -64,19 +50,13 @@ def about_twin(before: Item, after: Item) -> Request:
 
 def for_rephrasing(text: str) -> Request:
     """Asks for a text in other words; how it is drawn is the model's, so that repeats may differ."""
-    return _request("rephrase", {"text": "string"}, exact=False, text=fenced("text", text))
+    return json_request(_prompt("rephrase"), {"text": "string"}, exact=False, text=fenced("text", text))
 
 
 def read_text(name: str) -> Callable[[str], str]:
     """A reader of the text under `name`, our escapes undone; it raises `Unreadable` where there is none."""
 
-    def read_field(reply: str) -> str:
-        text = read_object(reply).get(name)
-        if not isinstance(text, str) or is_blank(text):
-            raise Unreadable(f"no text under {name!r}")
-        return html.unescape(text).strip()
-
-    return read_field
+    return lambda reply: text_of(read_object(reply), name)
 
 
 class Verdict(NamedTuple):
@@ -89,11 +69,7 @@ class Verdict(NamedTuple):
 def read_verdict(reply: str) -> Verdict:
     """What a reply says of a twin. Raises `Unreadable` where it says neither yes nor no."""
     verdict = read_object(reply)
-    same = verdict.get("same")
-    if isinstance(same, str):
-        same = {"true": True, "yes": True, "false": False, "no": False}.get(same.strip().casefold())
-    if not isinstance(same, bool):
-        raise Unreadable("neither true nor false under 'same'")
+    same = boolean_of(verdict, "same")
     why = verdict.get("reason")
     return Verdict(
         same, one_line(why, 200) if isinstance(why, str) and not is_blank(why) else "no reason given"
