@@ -25,7 +25,13 @@ MOST_MEMORY = 3 << 30
 """Bytes of the process, where the system can limit them."""
 READERS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".xhtml": "html"}
 """The kinds of files that it reads, by their ends."""
-_PACKAGES = {"pdf": {"pypdf": "sources"}, "html": {"lxml": "sources"}}
+_PACKAGES = {
+    "pdf": {"pypdf": "sources"},
+    "html": {"lxml": "sources"},
+    "columns": {"pdfplumber": "build"},
+    "epub": {"lxml": "build"},
+    "jats": {"lxml": "build"},
+}
 _VARIABLES = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
@@ -44,10 +50,16 @@ class FileReader:
     ) -> None:
         self._end()
 
-    def document(self, path: Path, name: str) -> tuple[Document, str]:
-        """The document, and what is wrong with parts of it. Raises `Unusable`, `ExtraError`."""
-        kind = READERS[path.suffix.lower()]
-        require_extras(_PACKAGES[kind], f"a {kind.upper()} file")
+    def document(self, path: Path, name: str, kind: str = "") -> tuple[Document, str]:
+        """The document, and what is wrong with parts of it. Raises `Unusable`, `ExtraError`.
+
+        `kind` is that of the file's end unless it is stated: `columns` is a PDF read by the places of its
+        words, `jats` an article of PubMed Central, `epub` a book.
+        """
+        kind = kind or READERS[path.suffix.lower()]
+        require_extras(
+            _PACKAGES[kind], "an article in XML" if kind == "jats" else f"a {path.suffix[1:].upper()} file"
+        )
         process = self._process = self._process or _started()
         requests, replies = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
         seconds = self.seconds + SECONDS_PER_BYTE * path.stat().st_size
@@ -100,10 +112,17 @@ def _limit_memory() -> None:
 
 
 def _reply(kind: str, path: Path, name: str) -> dict[str, Any]:
+    from vivavoce.retrieval.columns import columns_document
+    from vivavoce.retrieval.epub import epub_document
     from vivavoce.retrieval.extraction import html_document, pdf_document
+    from vivavoce.retrieval.jats import jats_document
 
+    readers = {
+        "pdf": pdf_document, "html": html_document, "columns": columns_document, "epub": epub_document,
+        "jats": jats_document,
+    }  # fmt: skip
     try:
-        document, reason = (pdf_document if kind == "pdf" else html_document)(path, name)
+        document, reason = readers[kind](path, name)
     except Unusable as error:
         return {"reason": str(error)}
     except MemoryError:
