@@ -1,0 +1,62 @@
+"""The verbs of a run that have to do with people: packets out, ballots and reviews in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Finding
+from vivavoce.people.packets import PacketsWritten
+from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
+from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
+from vivavoce.pipeline.label_panel import Labelling, make_panel
+from vivavoce.pipeline.score.verb import require_separate
+from vivavoce.store.runfile import RunFile
+
+
+class PanelVerbs:
+    """Packets and ballots of one run file."""
+
+    file: RunFile
+
+    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> ReviewsStored:
+        """Store what people said elsewhere of items: reviews, one a row; all of them or none.
+
+        Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
+        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing.
+        """
+        if task != "review":
+            raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
+        return import_reviews(self.file, Path(file))
+
+    def make_panel(
+        self, raters: Sequence[str] = (), to: str | Path | None = None, *, items: str | None = None,
+        candidates: Sequence[str] = (), n: int | None = None, seed: int = 1, criterion: str | None = None,
+        task: Literal["rank", "rate"] = "rank", rubric: str | None = None, for_: str | None = None,
+        metric: str | None = None, margin: float | None = None, dry_run: bool = False,
+    ) -> PacketsWritten | Finding:  # fmt: skip
+        """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
+
+        About `n` questions (30 to rank, 60 to rate) are drawn by `seed`, of those that `items` selects, with
+        the answers of `candidates` (by default all). To `rank`, `criterion` says by what; the reference
+        answer stands among the answers. To `rate`, each answer gets a value by every criterion of a
+        `rubric`; whole cases are drawn, and their chance is kept. `for_`, such as "compare A B" or "score A",
+        draws cases not drawn before, where a label tells most by the scores of the judge `metric`. Its
+        `dry_run` writes nothing and finds how many labels it takes, to tell `margin` where one is given.
+        """
+        require_separate("candidates", candidates)
+        return make_panel(
+            self.file, raters, to, items=items, candidates=candidates, n=n, seed=seed, criterion=criterion,
+            task=task, rubric=rubric, labelling=Labelling(for_, metric, margin, dry_run),
+        )  # fmt: skip
+
+    def read_panel(
+        self, *files: str | Path, partial: bool = False, replace: bool = False
+    ) -> tuple[BallotsStored, ...]:
+        """Store the ballots that raters sent back; all of them or none.
+
+        Ranks are of the measure `panel(id=…)`, ratings of `rating(rubric=…)`. `partial` leaves out what is
+        not filled in, instead of refusing the file. `replace` lets a ballot take the place of an earlier one
+        that said otherwise; both are noted.
+        """
+        return store_ballots(self.file, [Path(file) for file in files], partial=partial, replace=replace)
