@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     )
     from vivavoce.core.registry import (
         benchmark,
+        build_recipe,
         exporter,
         format,
         log_reader,
         metric,
         provider,
         section,
+        step,
         study,
         variation,
     )
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
         RetryableError,
         Usage,
     )
+    from vivavoce.pipeline.build.parts import Passage
+    from vivavoce.pipeline.build.step import BuildRecipe, Drop, Step, StepResult
     from vivavoce.pipeline.contents import contents
     from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
@@ -90,6 +94,8 @@ _HOMES = {
         *("InputError", "MetricError", "RunNotFound", "SelectionError", "SpecError", "StoreError"),
         "VivaError",
     ),
+    "pipeline.build.parts": ("Passage",),
+    "pipeline.build.step": ("BuildRecipe", "Drop", "Step", "StepResult"),
     "pipeline.contents": ("contents",),
     "pipeline.evaluate": ("Evaluated", "evaluate"),
     "pipeline.fetch": ("fetch",),
@@ -102,12 +108,14 @@ _HOMES = {
     ),
     "core.registry": (
         "benchmark",
+        "build_recipe",
         "exporter",
         "format",
         "log_reader",
         "metric",
         "provider",
         "section",
+        "step",
         "study",
         "variation",
     ),
@@ -133,11 +141,13 @@ _INSIDE = {"Lab": "ScoringContext", "open": "open_run"}
 
 __all__ = [
     "Benchmark",
+    "BuildRecipe",
     "Candidate",
     "Card",
     "ComparativeMetric",
     "Criterion",
     "Download",
+    "Drop",
     "Evaluated",
     "Exclusion",
     "Exported",
@@ -159,6 +169,7 @@ __all__ = [
     "Metric",
     "MetricError",
     "Outcome",
+    "Passage",
     "Provider",
     "Reading",
     "RejectedError",
@@ -175,6 +186,8 @@ __all__ = [
     "SelectionError",
     "Spec",
     "SpecError",
+    "Step",
+    "StepResult",
     "StoreError",
     "Study",
     "Unit",
@@ -184,6 +197,7 @@ __all__ = [
     "VivaError",
     "__version__",
     "benchmark",
+    "build_recipe",
     "contents",
     "evaluate",
     "examine",
@@ -197,6 +211,7 @@ __all__ = [
     "parse",
     "provider",
     "section",
+    "step",
     "study",
     "to_pandas",
     "train",

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from vivavoce.benchmarks import Benchmark, check_item
+from vivavoce.benchmarks.frozen_card import read_frozen_card
 from vivavoce.core.encodings import encoding_of
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.exclusions import Faulty, exclusion_at
@@ -209,10 +210,18 @@ class ItemFile(Benchmark):
         return encoding_of(self.path).why if delimited and not self._dialect.encoding else ""
 
     @property
+    def _exam(self) -> str:
+        """The name of the benchmark: as stated, that of a frozen exam, or the file's stem."""
+        frozen = read_frozen_card(self.path)
+        return self.name or (frozen.name if frozen else self.path.stem)
+
+    @property
     def card(self) -> Card:
-        """What is known of a user's file."""
+        """What is known of a user's file; of a frozen exam, the card that lies beside it."""
+        if frozen := read_frozen_card(self.path):
+            return replace(frozen, name=self._exam)
         return Card(
-            name=self.name or self.path.stem,
+            name=self._exam,
             description="An exam of the user's own.",
             source=str(self.path),
             revision_note="a file; its hash stands in the signature",
@@ -224,7 +233,7 @@ class ItemFile(Benchmark):
 
     def items(self) -> Iterator[Item | Exclusion]:
         """The file's items in its order. Raises `RowError` for the first row that can be none."""
-        pairs = _columns(self.columns)
+        pairs, exam = _columns(self.columns), self._exam
         arrays = self.path.suffix.lower() in (".csv", ".tsv", ".xlsx", ".xlsm")
         for line in self._table.lines:
             row = rename(line, pairs)
@@ -232,7 +241,7 @@ class ItemFile(Benchmark):
                 row["item"] = row.pop("id")
             row.setdefault("format", self.format)
             try:
-                yield check_item(read_item(Line(line.where, row), self.name or self.path.stem, arrays=arrays))
+                yield check_item(read_item(Line(line.where, row), exam, arrays=arrays))
             except RowError as error:
                 if self.faulty == "refuse":
                     raise RowError(f"{error} {_EXCLUDE}", error.reason) from None

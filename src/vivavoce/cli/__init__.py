@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from vivavoce.cli.annotate import annotate
+from vivavoce.cli.build import build
 from vivavoce.cli.collect import collect
 from vivavoce.cli.commands import Command, CommandGroup
 from vivavoce.cli.compare import compare
@@ -56,10 +57,14 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(reproduce, panel, annotate, plan_sample, merge, status, view, report, export, copy),
+    *(build, reproduce, panel, annotate, plan_sample, merge, status, view, report, export, copy),
 )
+OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Of a command that takes options of what it names."""
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)
+    settings = OPEN if command is build else None
+    name = command.__name__.rstrip("_").replace("_", "-")
+    app.command(name, cls=Command, context_settings=settings)(command)
 
 
 def main() -> None:

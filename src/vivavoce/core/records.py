@@ -380,7 +380,7 @@ class Card:
     in which its questions could first be read by anybody, such as 2024-07; null is not known. `primary` names
     the criterion that it is to be judged by, such as `accuracy`, `metric:criterion` or `overall`; null: none.
     `groups_of` is the benchmark whose groups it has, so that items of both with one group are one case; null:
-    its own.
+    its own. `writers` are the models that wrote or translated its items: their own scores on it say less.
     """
 
     name: str
@@ -396,6 +396,7 @@ class Card:
     released: str | None = None
     primary: str | None = None
     groups_of: str | None = None
+    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

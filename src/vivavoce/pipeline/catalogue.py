@@ -41,16 +41,27 @@ def listing(plural: str) -> list[dict[str, Any]]:
             for name in shipped()
             for r in [load(name)]
         ]
-    return [
-        {
-            "name": entry.name,
-            "version": entry.version,
-            "origin": entry.origin,
-            "what": getattr(entry.cls, "about", None) or _summary(entry.cls),
-            "aliases": list(entry.aliases),
-        }
-        for entry in registry.entries(registry.KINDS[plural])
-    ]
+    return list(map(_row, registry.entries(registry.KINDS[plural])))
+
+
+def _row(entry: registry.Entry) -> dict[str, Any]:
+    options = {"options": _options(entry)} if entry.kind == "build_recipe" else {}
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "origin": entry.origin,
+        "what": getattr(entry.cls, "about", None) or _summary(entry.cls),
+        "aliases": list(entry.aliases),
+        **options,
+    }
+
+
+def _options(entry: registry.Entry) -> list[str]:
+    """The options of a build's recipe, as they are typed; those without a default come first."""
+    names = registry.settings(entry)
+    needed = [name for name in names if name not in registry.defaults(entry)]
+    ordered = [*needed, *(name for name in names if name not in needed)]
+    return [f"--{name.rstrip('_').replace('_', '-')}" for name in ordered]
 
 
 def _providers() -> list[dict[str, Any]]:

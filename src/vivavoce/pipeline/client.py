@@ -46,7 +46,7 @@ def open_client(
     run: RunFile,
     items: set[ItemKey] | None,
     options: AskOptions,
-    kind: type[ModelClient] = ModelClient,
+    kind: Callable[..., ModelClient] = ModelClient,
 ) -> Iterator[ModelClient]:
     """A client for a verb that works on these items of the run; null for all."""
     with run.reading() as db:

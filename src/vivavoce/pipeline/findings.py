@@ -15,6 +15,7 @@ from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.storing.stored_keys import read_keys
 from vivavoce.people.tasks import ReviewTask
 from vivavoce.pipeline.assistance import by_help, helped_people
+from vivavoce.pipeline.build.stored_exam import build_rows
 from vivavoce.pipeline.call_causes import calls_with_causes
 from vivavoce.pipeline.interim import (
     PlanTerms,
@@ -42,6 +43,7 @@ from vivavoce.pipeline.stored_benchmarks import shown_exclusions
 from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
 from vivavoce.pipeline.study_tables import StudyTables
 from vivavoce.pipeline.unit_rows import evidence_by_measure, with_units
+from vivavoce.pipeline.writers import writer_notes
 from vivavoce.store import read
 from vivavoce.store.calls import response_days
 from vivavoce.store.cases import run_cases
@@ -151,7 +153,7 @@ def compare_candidates(
         plans=plans,
     )
     notes = (*finding.notes, *left_out_labels(of_people), *table.notes)
-    finding = replace(finding, notes=notes)
+    finding = replace(finding, notes=(*notes, *writer_notes(run, names)))
     settings = {
         "candidates": names,
         "metric": metric,
@@ -287,7 +289,7 @@ def run_status(run: RunFile) -> Finding:
          "left": p.n_left, "disputed": disputes[p.rater] if p.task == ReviewTask.name else 0}
         for p in judged
     ]  # fmt: skip
-    return replace(finding, rows=(*finding.rows, *people))
+    return replace(finding, rows=(*finding.rows, *people, *build_rows(run)))
 
 
 def write_report(
@@ -368,12 +370,13 @@ def run_studies(
     # Every table before the first study: what a user got wrong is raised before anything is stored.
     scores = {name: tables.of(study, named=bool(names)) for name, study in studies.items()}
     shared = {"items": items, "labels": options["labels"], "margin": options["margin"]}
-    findings = {}
+    findings, warnings = {}, writer_notes(run)
     for name, study in studies.items():
         if not names and not study.applies_to(scores[name]):
             continue
         finding = study.findings(scores[name])
         if names or finding.rows or not study.special:
+            finding = replace(finding, notes=(*finding.notes, *warnings))
             settings = {**shared, **settings_of(study), "text": str(finding)}
             findings[name] = store_finding(run, finding.study, settings, finding)
     return findings

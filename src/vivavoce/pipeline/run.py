@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vivavoce.core import registry
-from vivavoce.core.errors import InputError
 from vivavoce.core.exclusions import Faulty
 from vivavoce.core.records import Finding, Role
 from vivavoce.core.specs import Setting
@@ -14,9 +13,7 @@ from vivavoce.core.tables import Dialect
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
-from vivavoce.people.packets import PacketsWritten
-from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
-from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
+from vivavoce.pipeline.build.verb import build_exam
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect
@@ -39,9 +36,9 @@ from vivavoce.pipeline.findings import (
 )
 from vivavoce.pipeline.gate import gate_run
 from vivavoce.pipeline.interim import interim
-from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.named_scores import scores_by
+from vivavoce.pipeline.panel_verbs import PanelVerbs
 from vivavoce.pipeline.primary import choose_primary
 from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
@@ -71,7 +68,7 @@ def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
     return run
 
 
-class Run(RunTables):
+class Run(PanelVerbs, RunTables):
     """One run file: responses, scores and findings. Verbs write to it, tables read from it."""
 
     def import_answers(
@@ -135,16 +132,6 @@ class Run(RunTables):
             self.file, data, measure=measure, layout=layout, declared=declared, benchmark=benchmark,
             dialect=Dialect(delimiter, encoding, sheet),
         )  # fmt: skip
-
-    def import_ballots(self, file: str | Path, *, task: Literal["review"] = "review") -> ReviewsStored:
-        """Store what people said elsewhere of items: reviews, one a row; all of them or none.
-
-        Columns are `item`, `category`, `rater`, `correct` (yes or no) and `relevance` (1 to 5), and where
-        there are any `comment`, `dispute` and `proposed_edit`. The same file again changes nothing.
-        """
-        if task != "review":
-            raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
-        return import_reviews(self.file, Path(file))
 
     def collect(
         self, benchmark: str, *, models: Sequence[str], logprobs: Sequence[str] = (),
@@ -255,6 +242,23 @@ class Run(RunTables):
         with open_client(self.file, select_items(self.file, items), options) as client:
             return make(desk=client)
 
+    def build(
+        self, recipe: str, *, name: str | None = None, until: str | None = None, seed: int = 0,
+        providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
+        offline: bool = False, allow: Sequence[str] = (), allow_phi: bool = False,
+        progress: Progress | None = None, timeout_total: float = TIMEOUT_TOTAL_S, **options: Setting,
+    ) -> Finding:  # fmt: skip
+        """Make an exam in steps, by a recipe; call it again to resume.
+
+        `recipe` is a registered one, such as "careqa", and `options` are its settings, such as
+        `from_=["exam.pdf"]`. `name` names the exam, by default as the file of the run. `until` is the last
+        step to run; steps behind it are taken back. `dry_run` counts what the next step would ask, and stores
+        nothing. The exam stands in the run as the benchmark `table(name=NAME)`; the recipe "freeze" writes it
+        to a folder. The rest is as in `collect`.
+        """
+        ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
+        return build_exam(self.file, recipe, options, ask, name=name, until=until, seed=seed, dry_run=dry_run)
+
     def estimates(
         self, metric: str | None = None, *, items: str | None = None, worst_at: int | None = None,
         tail: float | None = None, veto: Sequence[str] = (), labels: str | None = None,
@@ -336,38 +340,6 @@ class Run(RunTables):
         files = {k: file and Path(file) for k, file in (("cards", cards), ("ratings", ratings))}
         options = {**files, "labels": labels, "margin": margin, "threshold": threshold}
         return run_studies(self.file, studies, items, options)
-
-    def make_panel(
-        self, raters: Sequence[str] = (), to: str | Path | None = None, *, items: str | None = None,
-        candidates: Sequence[str] = (), n: int | None = None, seed: int = 1, criterion: str | None = None,
-        task: Literal["rank", "rate"] = "rank", rubric: str | None = None, for_: str | None = None,
-        metric: str | None = None, margin: float | None = None, dry_run: bool = False,
-    ) -> PacketsWritten | Finding:  # fmt: skip
-        """Write for each rater a blinded packet, a page and a sheet, to the folder `to`; the key stays here.
-
-        About `n` questions (30 to rank, 60 to rate) are drawn by `seed`, of those that `items` selects, with
-        the answers of `candidates` (by default all). To `rank`, `criterion` says by what; the reference
-        answer stands among the answers. To `rate`, each answer gets a value by every criterion of a
-        `rubric`; whole cases are drawn, and their chance is kept. `for_`, such as "compare A B" or "score A",
-        draws cases not drawn before, where a label tells most by the scores of the judge `metric`. Its
-        `dry_run` writes nothing and finds how many labels it takes, to tell `margin` where one is given.
-        """
-        require_separate("candidates", candidates)
-        return make_panel(
-            self.file, raters, to, items=items, candidates=candidates, n=n, seed=seed, criterion=criterion,
-            task=task, rubric=rubric, labelling=Labelling(for_, metric, margin, dry_run),
-        )  # fmt: skip
-
-    def read_panel(
-        self, *files: str | Path, partial: bool = False, replace: bool = False
-    ) -> tuple[BallotsStored, ...]:
-        """Store the ballots that raters sent back; all of them or none.
-
-        Ranks are of the measure `panel(id=…)`, ratings of `rating(rubric=…)`. `partial` leaves out what is
-        not filled in, instead of refusing the file. `replace` lets a ballot take the place of an earlier one
-        that said otherwise; both are noted.
-        """
-        return store_ballots(self.file, [Path(file) for file in files], partial=partial, replace=replace)
 
     def diff(self, one: str, other: str, *, items: str | None = None, margin: float | None = None) -> Finding:
         """What a new judge, rubric or metric version changes, on the answers that both marked.

@@ -9,6 +9,7 @@ import polars as pl
 from vivavoce import stats
 from vivavoce.report.data import ReportData
 from vivavoce.report.sections.leaderboard import Leaderboard
+from vivavoce.studies.leaderboard.writers import writer_warning, writers_examined
 from vivavoce.studies.score_matrix import PLAIN
 from vivavoce.studies.text import and_so, count, sampled
 
@@ -51,7 +52,7 @@ def _of_scores(c: ReportData) -> Iterator[str]:
 
 
 def _of_items(c: ReportData) -> Iterator[str]:
-    counts = c.case_counts(c.items)
+    counts, candidates = c.case_counts(c.items), c.responses["candidate"].unique().sort().to_list()
     for benchmark in c.benchmarks:
         items = c.items.filter(pl.col("benchmark") == benchmark.benchmark)
         n, groups = items.height, items.n_unique("group")
@@ -63,6 +64,8 @@ def _of_items(c: ReportData) -> Iterator[str]:
                 f"intervals and comparisons, questions on one case count as one.{repeats}"
             )
         yield from (f"{benchmark.benchmark}: {fault}" for fault in benchmark.card.faults)
+        written = writers_examined(benchmark.card, candidates)
+        yield from (writer_warning(benchmark.benchmark, model) for model in written)
     yield from (f"{e.text} Nobody was asked them." for e in c.exclusions)
     yield from (f"{line} What the others would have shown is not known." for line in sampled(c.items))
     if c.redact:

@@ -359,9 +359,10 @@ def _card(text: str) -> Card:
     what = "the card of a benchmark"
     body = stored_object(text, what)
     with decoding(what):
-        card = Card(**body | {"faults": tuple(body["faults"])})
-        texts = (getattr(card, f.name) for f in fields(Card) if f.name not in ("faults", "published"))
-        if not all(text is None or isinstance(text, str) for text in (*card.faults, *texts)):
+        lists = {name: tuple(body.get(name, ())) for name in ("faults", "writers")}
+        card = Card(**body | lists)
+        texts = (getattr(card, f.name) for f in fields(Card) if f.name not in (*lists, "published"))
+        if not all(text is None or isinstance(text, str) for text in (*card.faults, *card.writers, *texts)):
             raise TypeError("a card holds text")
         if not isinstance(card.published, dict):
             raise TypeError("settings have names")

@@ -365,9 +365,38 @@ CREATE TABLE sign_in_links (
 ) STRICT, WITHOUT ROWID;
 """
 
+# Steps of a build in their order, and what became of each part that a step had: a passage or an item, whose
+# text stands once, however many steps it goes through.
+_BUILD = """
+CREATE TABLE build_steps (
+    step_id   INTEGER PRIMARY KEY,
+    made_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    recipe    TEXT NOT NULL,
+    step      TEXT NOT NULL,
+    spec      TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    input     TEXT NOT NULL,
+    facts     TEXT NOT NULL,
+    UNIQUE (recipe, step)
+) STRICT;
+
+CREATE TABLE build_texts (text_id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, body TEXT NOT NULL) STRICT;
+
+CREATE TABLE build_parts (
+    step_id INTEGER NOT NULL REFERENCES build_steps ON DELETE CASCADE,
+    place   INTEGER NOT NULL,
+    text_id INTEGER NOT NULL REFERENCES build_texts,
+    fate    TEXT NOT NULL CHECK (fate IN ('kept', 'dropped', 'failed')),
+    reason  TEXT NOT NULL,
+    detail  TEXT NOT NULL,
+    PRIMARY KEY (step_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX steps_of_text ON build_parts (text_id);
+"""
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    *(_EVIDENCE, _LINKS),
+    *(_EVIDENCE, _LINKS, _BUILD),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

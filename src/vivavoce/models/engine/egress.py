@@ -64,11 +64,12 @@ def guard(
     items: Sequence[Item],
     texts: Callable[[], Iterable[str]],
     credentialed: Sequence[str],
+    what: str = "one of the answers",
 ) -> Callable[[CandidateConfig, Model], None]:
     """The check before a model's first request: may these items and `texts` go to its host?
 
     `credentialed` are the specs of benchmarks among them whose terms restrict who may see them. The texts are
-    read once, when the first remote model is asked.
+    read once, when the first remote model is asked; `what` names one of them.
     """
     screened = False
 
@@ -83,7 +84,7 @@ def guard(
             refuse_strangers(spec, [place], privacy.allow)
         if not (privacy.allow_phi or screened or is_offline()):
             refuse_patients(items, [place])
-            refuse_text("one of the answers", texts(), place)
+            refuse_text(what, texts(), place)
             screened = True
 
     return check

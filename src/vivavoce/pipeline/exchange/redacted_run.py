@@ -19,6 +19,7 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
 from vivavoce.pipeline.load import scored_items
 from vivavoce.pipeline.stored_benchmarks import is_ours, without_reasons
+from vivavoce.store.build_steps import forget_build
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
 from vivavoce.store.interim_analyses import INTERIM_EVENT
@@ -221,6 +222,7 @@ def _redact_journals(db: sqlite3.Connection) -> None:
         db.execute(sql)
     db.execute("DELETE FROM findings WHERE study != 'compare'")
     db.execute("DELETE FROM leases")
+    forget_build(db)
     for key, body in db.execute("SELECT provenance_id, body FROM provenance").fetchall():
         hidden = json.dumps(_without_words(json.loads(body)), ensure_ascii=False)
         db.execute("UPDATE provenance SET body = ? WHERE provenance_id = ?", (hidden, key))

@@ -1,0 +1,135 @@
+"""The freeze: the exam as files that nobody changes any more."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import filterfalse
+from pathlib import Path
+from typing import Any
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.private_files import write_all_private
+from vivavoce.core.records import Card, Finding, Item
+from vivavoce.core.registry import build_recipe
+from vivavoce.models.engine.client import ModelClient
+from vivavoce.pipeline.build.frozen_files import EXAM, frozen_files
+from vivavoce.pipeline.build.parts import digest
+from vivavoce.pipeline.build.reviewed import Terms, select_reviewed
+from vivavoce.pipeline.build.step import BuildRecipe, Step, StepResult, items_of
+from vivavoce.pipeline.build.stored_exam import FREEZE, exam_parts, store_single_step
+from vivavoce.pipeline.reviews import read_reviews
+from vivavoce.store import read
+from vivavoce.store.build_steps import StoredStep
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import put_provenance
+
+
+@build_recipe(FREEZE)
+class Freeze(BuildRecipe):
+    """Write the exam to the folder `to`, once: exam.jsonl, exam.parquet, cards, its history, checksums.
+
+    Left out, with the reason, is what people found wrong or of a mean relevance below `min_relevance` (1 to
+    5) or reviewed by fewer than `min_raters` people, what has an open dispute, and what waits for a person,
+    unless `unreviewed` lets it in. `twins` takes the variants along that `viva vary` made of the items.
+    """
+
+    to: str
+    min_relevance: float = 0.0
+    min_raters: int = 0
+    twins: bool = False
+    unreviewed: bool = False
+    licence: str = ""
+    citation: str = ""
+    continues = True
+
+    def steps(self) -> Mapping[str, Step]:
+        """None: what is left out depends on what people said, and not on items alone."""
+        return {}
+
+    def run_on(
+        self, run: RunFile, name: str, client: ModelClient, *, benchmark: str, until: str | None, seed: int
+    ) -> Finding:
+        """Write the files. Raises `InputError` where there is no exam, or the folder holds something."""
+        folder = Path(self.to)
+        steps, items = _exam(run)
+        _refuse_overwriting(folder)
+        terms = Terms(self.min_relevance, self.min_raters, self.unreviewed)
+        result = select_reviewed(items, read_reviews(run, None), terms)
+        frozen = items_of(result.parts)
+        if not frozen:
+            raise InputError(f"nothing is left to freeze: {_reasons(result)}.")
+        frozen += _twins(run, frozen) if self.twins else []
+        card, changes = self._card(run, frozen), _changes(run, frozen)
+        step = store_single_step(run, name, str(self), items, result)
+        contents = frozen_files(run, card, frozen, [*steps, step], changes)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_all_private({folder / file: body for file, body in contents.items()})
+        hashes = {item.name: item.hash for item in frozen}
+        with run.writing() as db:
+            body = {"to": folder.name, "revision": card.revision, "items": hashes}
+            put_provenance(db, "freeze", body, changed=len(frozen))
+        return _finding(folder, card, frozen, step, changes)
+
+    def _card(self, run: RunFile, items: Sequence[Item]) -> Card:
+        """The card of the exam with the hash of its items, and the licence and citation that were stated."""
+        with run.reading() as db:
+            (card,) = [b.card for b in read.benchmarks(db) if b.benchmark == items[0].benchmark]
+        licence, citation = self.licence or card.licence, self.citation or card.citation
+        return replace(card, revision=digest(items), revision_note=None, licence=licence, citation=citation)
+
+
+def _exam(run: RunFile) -> tuple[list[StoredStep], list[Item]]:
+    """The steps before any freeze, and the items that they made, as the run holds them now."""
+    steps, parts = exam_parts(run, (FREEZE,))
+    if not steps:
+        raise InputError(f"{run.path} holds no exam under construction.")
+    with run.reading() as db:
+        stored = {(i.item, i.variant): i for i in read.items_by_id(db).values() if i.origin is None}
+    places = [(item.item, item.variant) for item in items_of(parts)]
+    if not places:
+        raise InputError(f"{run.path} holds no item to freeze: the build has not come that far.")
+    return steps, [stored[place] for place in places if place in stored]
+
+
+def _refuse_overwriting(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} holds something already, and a frozen exam is never overwritten.")
+
+
+def _twins(run: RunFile, items: Sequence[Item]) -> list[Item]:
+    """The variants that the run holds of these items: in a frozen exam they are items of their own."""
+    bases = {(item.benchmark, item.item) for item in items}
+    with run.reading() as db:
+        stored = read.items_by_id(db).values()
+    return [replace(i, origin=None) for i in stored if i.origin and (i.benchmark, i.item) in bases]
+
+
+def _reasons(result: StepResult) -> str:
+    counts = Counter(drop.reason for drop in result.dropped)
+    return ", ".join(f"{reason} ({n:,})" for reason, n in counts.items())
+
+
+def _changes(run: RunFile, items: Sequence[Item]) -> dict[str, list[str]]:
+    """The names of items that are new, changed and gone since the last freeze; all new in the first."""
+    with run.reading() as db:
+        earlier: list[dict[str, str]] = [b["items"] for b in read.provenance(db) if b["verb"] == "freeze"]
+    before = earlier[-1] if earlier else {}
+    now = {item.name: item.hash for item in items}
+    return {
+        "added": list(filterfalse(before.__contains__, now)),
+        "changed": [name for name, value in now.items() if before.get(name, value) != value],
+        "withdrawn": list(filterfalse(now.__contains__, before)),
+    }
+
+
+def _finding(
+    folder: Path, card: Card, items: Sequence[Item], step: StoredStep, changes: Mapping[str, Sequence[str]]
+) -> Finding:
+    row: dict[str, Any] = {name: value for name, value in step.facts.items() if name != "notes"}
+    row |= {"path": str(folder / EXAM), "revision": card.revision}
+    row |= {kind: len(names) for kind, names in changes.items()}
+    text = (
+        f"{len(items):,} items are frozen in {folder}; {row['dropped']:,} stay in the run, each with its "
+        f"reason. Read them with jsonl(path={folder / EXAM})."
+    )
+    return Finding(study="build", rows=(row,), text=text)

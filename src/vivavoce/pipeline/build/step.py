@@ -1,0 +1,131 @@
+"""The base classes of a build: a step is a pure function of parts, a recipe is a list of named steps."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from vivavoce.core.prompts import file_of
+from vivavoce.core.records import Card, Finding, Item
+from vivavoce.models.engine.client import CallResult, ModelClient, Parser, SecondRequest, T
+from vivavoce.models.requests import Request
+from vivavoce.pipeline.build.parts import Part
+from vivavoce.store.runfile import RunFile
+
+
+class Drop(NamedTuple):
+    """A part that a step drops: the `reason`, one of few, and in `detail` what it is about this part.
+
+    `failed` where no model gave a usable reply: the next command asks again.
+    """
+
+    part: Part
+    reason: str
+    detail: str = ""
+    failed: bool = False
+
+
+class StepResult(NamedTuple):
+    """What a step makes of the parts that it had. A part that is in neither list was used up.
+
+    `verdicts` are the counts of a filter: what it would keep, review, drop and repair.
+    """
+
+    parts: Sequence[Part]
+    dropped: Sequence[Drop] = ()
+    notes: Sequence[str] = ()
+    verdicts: Mapping[str, int] = {}
+
+    @classmethod
+    def of(
+        cls,
+        outcomes: Iterable[Part | Drop],
+        notes: Sequence[str] = (),
+        verdicts: Mapping[str, int] = {},
+    ) -> "StepResult":
+        """The result of outcomes in their order: parts that stay, and drops."""
+        every = list(outcomes)
+        parts = [part for part in every if not isinstance(part, Drop)]
+        return cls(parts, [drop for drop in every if isinstance(drop, Drop)], notes, verdicts)
+
+
+class Lab(NamedTuple):
+    """What a step may use beside its settings: the name of the exam, a seed, and the way to ask a model."""
+
+    benchmark: str
+    seed: int
+    client: ModelClient
+    purpose: str
+
+    def ask(
+        self,
+        model: str,
+        requests: Sequence[Request],
+        parse: Parser[T] | Sequence[Parser[T]],
+        again: SecondRequest | None = None,
+    ) -> list[CallResult[T]]:
+        """Ask the model every request: stored, priced and resumed, under the purpose of this step."""
+        return self.client.ask(model, requests, parse, purpose=self.purpose, again=again)
+
+
+class Step(ABC):
+    """One step of a build. Its dataclass fields are its settings; equal settings and parts, equal results."""
+
+    prompts: ClassVar[tuple[str, ...]] = ()
+    """Shipped prompts that it asks with: their files belong to its signature."""
+
+    @abstractmethod
+    def apply(self, parts: Sequence[Part], lab: Lab) -> StepResult:
+        """What becomes of the parts. The first step of a recipe has none, and reads files.
+
+        Raises `InputError` for input that it cannot use at all.
+        """
+
+    @property
+    def extra_files(self) -> tuple[Path, ...]:
+        """Files that it reads beside those that its settings name."""
+        return tuple(map(file_of, self.prompts))
+
+    @property
+    def writer(self) -> str | None:
+        """The model that writes or translates items in this step; null where none does."""
+        return None
+
+
+class BuildRecipe(ABC):
+    """The steps of `viva build RUN NAME` in their order, by name. Its fields are the command's options.
+
+    A field that ends in `_`, such as `from_`, is the option without it.
+    """
+
+    continues: ClassVar[bool] = False
+    """Whether it goes on with the exam under construction; else it begins one."""
+
+    @abstractmethod
+    def steps(self) -> Mapping[str, Step]:
+        """The steps that these options ask for. Raises `InputError` for options that do not fit together."""
+
+    def run_on(
+        self, run: RunFile, name: str, client: ModelClient, *, benchmark: str, until: str | None, seed: int
+    ) -> Finding:
+        """Run the steps on a run. A recipe that is no list of steps does what it does here."""
+        from vivavoce.pipeline.build.run_steps import build  # which knows recipes
+
+        return build(run, name, self, client, benchmark=benchmark, until=until, seed=seed)
+
+    def card(self, benchmark: str) -> Card:
+        """The card of the exam: what it is, and where it comes from."""
+        return Card(
+            name=benchmark,
+            description=(type(self).__doc__ or "An exam under construction.").split("\n")[0],
+            source="viva build",
+            revision_note="an exam under construction: its steps stand in the run",
+            licence="that of its sources",
+            access="own",
+            citation="none",
+        )
+
+
+def items_of(parts: Sequence[Part]) -> list[Item]:
+    """The items among parts."""
+    return [part for part in parts if isinstance(part, Item)]

@@ -1,0 +1,102 @@
+"""The verb behind `viva build`: a recipe, its options, and a client that asks, or counts in a dry run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.records import Finding
+from vivavoce.core.specs import Setting, Spec
+from vivavoce.models.endpoints import load_endpoints
+from vivavoce.models.engine.client import CallResult, ModelClient, Parser, SecondRequest, T
+from vivavoce.models.engine.counting_client import CountingClient
+from vivavoce.models.engine.egress import Privacy, guard
+from vivavoce.models.requests import Request
+from vivavoce.pipeline.build.options import recipe_of
+from vivavoce.pipeline.client import AskOptions, open_client
+from vivavoce.store.build_steps import build_steps
+from vivavoce.store.runfile import RunFile
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def build_exam(
+    run: RunFile,
+    recipe: str,
+    options: Mapping[str, Setting],
+    ask: AskOptions,
+    *,
+    name: str | None = None,
+    until: str | None = None,
+    seed: int = 0,
+    dry_run: bool = False,
+) -> Finding:
+    """Run a recipe on a run, as `Run.build` says. Raises `InputError` for a name that names no exam."""
+    benchmark = name or re.sub(r"[^A-Za-z0-9_.-]+", "-", run.path.stem).strip("-.") or "exam"
+    if not _NAME.fullmatch(benchmark):
+        raise InputError(f"--name {benchmark}: write letters, digits, dots, dashes and underlines only.")
+    chosen = recipe_of(recipe, options)
+    work = partial(chosen.run_on, name=recipe, benchmark=benchmark, until=until, seed=seed)
+    with _file_for(run, dry_run=dry_run) as file:
+        if dry_run:
+            endpoints = None if ask.providers is None else load_endpoints(Path(ask.providers))
+            return work(file, client=CountingClient(file, endpoints))
+        privacy = Privacy(ask.offline, ask.allow_phi, tuple(ask.allow))
+        with open_client(file, set(), ask, partial(BuildClient, privacy=privacy)) as client:
+            return work(file, client=client)
+
+
+@contextmanager
+def _file_for(run: RunFile, *, dry_run: bool) -> Iterator[RunFile]:
+    """The run. A dry run, and a build that fails at once, leave no file where there was none."""
+    if run.exists:
+        yield run
+        return
+    if dry_run:
+        with TemporaryDirectory() as folder:
+            file = RunFile(Path(folder) / run.path.name)
+            with file.writing():
+                pass
+            yield file
+        return
+    with run.writing():
+        pass
+    try:
+        yield run
+    except VivaError:
+        with run.reading() as db:
+            is_empty = not build_steps(db) and not db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
+        if is_empty:
+            for end in ("", "-wal", "-shm"):
+                run.path.with_name(run.path.name + end).unlink(missing_ok=True)
+        raise
+
+
+class BuildClient(ModelClient):
+    """A client that reads every request for patient data before it leaves: no table has the sources."""
+
+    def __init__(self, run: RunFile, *, privacy: Privacy, check: object = None, **settings: Any) -> None:
+        super().__init__(run, **settings)
+        self._privacy = privacy
+
+    def ask(
+        self,
+        model: str | Spec,
+        requests: Sequence[Request],
+        parse: Parser[T] | Sequence[Parser[T]],
+        *,
+        purpose: str,
+        repeat: int = 1,
+        again: SecondRequest | None = None,
+    ) -> list[CallResult[T]]:
+        """As `ModelClient.ask`. Raises `EgressError` where a text may not leave this machine."""
+        texts = [message.content for request in requests for message in request.messages]
+        self._checked.clear()
+        self._check = guard(
+            self._privacy, items=(), texts=lambda: texts, credentialed=(), what="one of the texts"
+        )
+        return super().ask(model, requests, parse, purpose=purpose, repeat=repeat, again=again)
