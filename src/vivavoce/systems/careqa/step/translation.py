@@ -1,0 +1,143 @@
+"""Translation of closed questions: source and translation stand side by side in one group."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from vivavoce.core.prompts import Unreadable, load
+from vivavoce.core.records import Item
+from vivavoce.core.registry import step
+from vivavoce.core.text import label
+from vivavoce.models.fencing import fenced
+from vivavoce.models.json_replies import TEXTS, json_request, text_of, texts_of
+from vivavoce.models.requests import Request
+from vivavoce.pipeline.build.asking import ModelStep, Reply
+from vivavoce.pipeline.build.languages import LANGUAGES, refuse_other_language
+from vivavoce.pipeline.build.parts import Part, written_by
+from vivavoce.pipeline.build.step import Drop
+
+_SIGNS = frozenset(
+    [
+        "mg",
+        "g",
+        "kg",
+        "ng",
+        "pg",
+        "μg",
+        "ml",
+        "dl",
+        "l",
+        "mmol",
+        "nmol",
+        "μmol",
+        "mol",
+        "meq",
+        "mmhg",
+        "%",
+        "cm",
+        "mm",
+        "°c",
+        "bpm",
+        "mg/dl",
+        "mg/kg",
+        "g/dl",
+        "mmol/l",
+        "ml/min",
+    ]
+)
+"""Units that all languages write alike. One in words ("12 horas") is another word in another language."""
+_FIGURE = re.compile(r"(?P<number>\d+(?:[.,\u00a0\u202f]\d+)*)\s?(?P<unit>[a-zA-Zµμ°%]*(?:/[a-zA-Z]+)?)")
+_THOUSANDS = re.compile(r"(?<=\d)[.,\u00a0\u202f](?=\d{3}(?!\d))")
+"""A point or comma before three digits: of thousands, or of three decimals, which are alike on both sides."""
+
+
+class Translated(NamedTuple):
+    """A question and its options in another language."""
+
+    question: str
+    options: tuple[str, ...]
+
+
+@step("translation")
+class Translation(ModelStep):
+    """Each question also in the language `to`, by `model`: an item of its own, in the group of its source.
+
+    A translation is refused, and asked for once more, where a number or unit is lost or added, options are
+    missing or equal, or the language is another one.
+    """
+
+    to: str
+    prompts = ("careqa_translate",)
+    task = "translate it"
+
+    def __post_init__(self) -> None:
+        if self.to not in LANGUAGES:
+            raise ValueError(f"to={self.to}: one of {', '.join(LANGUAGES)} is known")
+
+    @property
+    def writer(self) -> str:
+        """The model that translates."""
+        return self.model
+
+    def works_on(self, part: Part) -> bool:
+        """Questions in another language."""
+        return isinstance(part, Item) and part.meta.get("language") != self.to
+
+    def request(self, part: Item) -> Request:
+        """Asks for question and options in the other language."""
+        options = "\n".join(f"{label(k)}. {text}" for k, text in enumerate(part.options))
+        return json_request(
+            load("careqa_translate"),
+            {"question": "string", "options": TEXTS},
+            exact=True,
+            source_language=LANGUAGES.get(str(part.meta.get("language")), "its language"),
+            language=LANGUAGES[self.to],
+            question=fenced("question", part.question),
+            options=fenced("options", options),
+        )
+
+    def parse(self, part: Item, fields: Mapping[str, Any]) -> Translated:
+        """The translation. Raises `Unreadable` where it is none: it says what is wrong."""
+        question, options = text_of(fields, "question"), texts_of(fields, "options")
+        if len(options) != len(part.options):
+            raise Unreadable(f"{len(options)} options, and the question has {len(part.options)}")
+        options = tuple(text.removeprefix(f"{label(k)}. ").strip() or text for k, text in enumerate(options))
+        if len({option.casefold() for option in options}) < len(options):
+            raise Unreadable("two of the options are the same")
+        refuse_other_language(f"{question} {' '.join(options)}", self.to)
+        for before, after in [(part.question, question), *zip(part.options, options, strict=True)]:
+            if lost := list(_figures(before, after)):
+                raise Unreadable(f"a number or unit was lost: {', '.join(lost)}")
+            if added := list(_figures(after, before)):
+                raise Unreadable(f"a number or unit was added: {', '.join(added)}")
+        return Translated(question, options)
+
+    def results(self, part: Item, value: Translated) -> Iterator[Part]:
+        """The source, and its translation."""
+        yield part
+        key = value.options[part.options.index(part.answer[0])]
+        draft = replace(self._draft(part), question=value.question, options=value.options, answer=(key,))
+        yield written_by(draft, self.model)
+
+    def without_value(self, part: Item, reply: Reply[Translated]) -> Iterable[Part | Drop]:
+        """The source stays, and its translation is dropped."""
+        return (part, reply.drop(self._draft(part), self.task))
+
+    def _draft(self, item: Item) -> Item:
+        return replace(item, item=f"{item.item}-{self.to}", meta={**item.meta, "language": self.to})
+
+
+def _figures(part: str, text: str) -> Iterator[str]:
+    """The figures of `part`, each with its unit, that `text` lacks or has less often."""
+    for (number, unit), n in (Counter(figures(part)) - Counter(figures(text))).items():
+        yield from [f"{number} {unit}".strip()] * n
+
+
+def figures(text: str) -> Iterator[tuple[str, str]]:
+    """Figures as 1234.5, each with the unit behind it where all languages write that unit alike, else ''."""
+    for match in _FIGURE.finditer(text):
+        number = _THOUSANDS.sub("", match["number"]).replace(",", ".")
+        unit = match["unit"].casefold().replace("µ", "μ").replace("mcg", "μg")
+        yield (number.rstrip("0").rstrip(".") if "." in number else number), unit if unit in _SIGNS else ""
