@@ -1,0 +1,102 @@
+"""Passages of medical texts: paragraphs of plain text, chapters of an EPUB, or rows that have an id each."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vivavoce.core.encodings import encoding_of
+from vivavoce.core.errors import InputError
+from vivavoce.core.registry import step
+from vivavoce.core.tables import read_lines
+from vivavoce.core.text import is_blank
+from vivavoce.pipeline.build.parts import Part, Passage
+from vivavoce.pipeline.build.source_files import source_files
+from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
+from vivavoce.retrieval.documents import Unusable
+from vivavoce.retrieval.extraction import plain
+from vivavoce.retrieval.passages import passage_spans
+from vivavoce.retrieval.reader_process import FileReader
+
+_ENDS = (".txt", ".md", ".jsonl", ".epub")
+_IDS = ("id", "passage_id", "paragraph_id", "passage")
+_TEXTS = ("text", "paragraph", "content", "body")
+_WORD = re.compile(r"\w+")
+
+
+@step("passages")
+class Passages(Step):
+    """Passages of the `files` and folders (.txt, .md, .epub, or .jsonl with id and text).
+
+    Texts are cut between sentences, about 120 words a passage; a row is one passage as it is. A passage of
+    fewer than `fewest` words is dropped. `source` names file, chapter and the characters there.
+    """
+
+    files: tuple[Path, ...]
+    fewest: int = 20
+
+    @property
+    def extra_files(self) -> tuple[Path, ...]:
+        """The files, so that a new one in a folder is seen."""
+        return tuple(source_files(self.files, _ENDS))
+
+    def apply(self, parts: Sequence[Part], lab: Lab) -> StepResult:
+        """The passages, by file. Raises `InputError` for a file that cannot be read, and for no passage."""
+        results: list[Part] = []
+        dropped: list[Drop] = []
+        for file in source_files(self.files, _ENDS):
+            for passage in _rows(file) if file.suffix.lower() == ".jsonl" else _cut(file):
+                n = len(_WORD.findall(passage.text))
+                if n < self.fewest:
+                    dropped.append(Drop(passage, "the passage is very short", f"{n} words"))
+                else:
+                    results.append(passage)
+        if not results:
+            raise InputError(
+                f"no passage of {self.fewest} words or more in {', '.join(map(str, self.files))}."
+            )
+        return StepResult(results, dropped)
+
+
+def _rows(file: Path) -> Iterator[Passage]:
+    for line in read_lines(file):
+        name, text = _first(line.row, _IDS), _first(line.row, _TEXTS)
+        if not name or is_blank(text):
+            raise InputError(f"{line.where}: a passage needs an id and a text.")
+        source = f"{_first(line.row, ('source',)) or file.name}, {name}"
+        yield Passage(passage=name, text=plain(text).strip(), source=source, group=name)
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of these columns that holds something, as text; '' where none does."""
+    return next((str(row[name]) for name in names if row.get(name) not in (None, "")), "")
+
+
+def _cut(file: Path) -> Iterator[Passage]:
+    texts = _chapters(file) if file.suffix.lower() == ".epub" else [_text(file)]
+    for chapter, text in enumerate(texts, 1):
+        spans = passage_spans(text)
+        end = 0
+        for number, span in enumerate(spans, 1):
+            start = max(span.start, end)  # what the passage before holds already is not asked twice
+            end = span.end
+            place = f"chapter {chapter}, " if len(texts) > 1 else ""
+            name = "-".join(map(str, [file.stem, *([chapter] if len(texts) > 1 else []), number]))
+            passage = text[start:end].strip()
+            if passage:
+                source = f"{file.name}, {place}characters {start} to {end}"
+                yield Passage(passage=name, text=passage, source=source, group=name)
+
+
+def _text(file: Path) -> str:
+    codec = encoding_of(file).codec
+    return plain(file.read_bytes().decode(codec).removeprefix("\ufeff"))
+
+
+def _chapters(file: Path) -> Sequence[str]:
+    try:
+        with FileReader() as reader:
+            document, _ = reader.document(file, file.name, "epub")
+    except Unusable as error:
+        raise InputError(f"{file} cannot be used: {error}.") from None
+    return document.texts
