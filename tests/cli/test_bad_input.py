@@ -289,7 +289,7 @@ def test_the_run_before_the_verb(viva: Viva, here: Path) -> None:
         (("status", "a.viva", "b.viva"), "status takes no further 'b.viva': `viva status --help`"),
         (
             ("list", "metric"),
-            "'metrics', 'providers', 'recipes', 'reproductions', 'rules', 'sections', 'studies', "
+            "'metrics', 'providers', 'recipes', 'reproductions', 'rules', 'sections', 'steps', 'studies', "
             "'variations', 'rubrics'. Did you mean 'metrics'?",
         ),
         (("compare", "r.viva", "--margin", "big"), "--margin big: "),

@@ -24,7 +24,10 @@ from vivavoce.studies.comparison.compare import COLUMNS as COMPARED
 from vivavoce.studies.leaderboard.estimates import COLUMNS as ESTIMATED
 from vivavoce.studies.leaderboard.status import COLUMNS as COUNTED
 
-BOTH = ("score", "compare", "interim", "study", "diff", "vary", "merge", "status", "report", "export", "copy")
+BOTH = (
+    *("score", "compare", "interim", "study", "diff", "vary", "build", "merge", "status", "report", "export"),
+    "copy",
+)
 VERBS = (
     *("challenge", "fetch", "collect", "run", "demo", "list", "show", "import"),
     *("reproduce", "panel", "annotate", "plan-sample", "train", "view"),
@@ -87,7 +90,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
     function = getattr(cli, f"{verb}_" if verb == "import" else verb)
     ours = {n: default_of(p) for n, p in inspect.signature(function).parameters.items()}
     theirs = {n: default_of(p) for n, p in inspect.signature(METHODS[verb]).parameters.items()}
-    for name in ("run", "plugin", "quiet", "json"):
+    for name in ("run", "plugin", "quiet", "json", "context"):
         ours.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)

@@ -229,7 +229,7 @@ def test_a_file_whose_name_is_no_unicode_can_be_imported(desk: Desk) -> None:
 
 
 def test_an_import_leaves_its_record(desk: Desk) -> None:
-    from vivavoce.core.registry import file_hash
+    from vivavoce.core.file_hashes import file_hash
     from vivavoce.store import read
 
     path = desk.write("answers.jsonl", [{"qid": "q1", "text": "x"}])
@@ -319,7 +319,7 @@ def test_a_changed_item_is_refused_unless_a_new_version_is_wanted(desk: Desk) ->
 
 
 def test_a_new_version_brings_its_signature(desk: Desk) -> None:
-    from vivavoce.core.registry import file_hash
+    from vivavoce.core.file_hashes import file_hash
     from vivavoce.store import read
 
     desk.take(row())
