@@ -37,6 +37,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/portal.py
 	.venv/bin/python bench/portal_saves.py
 	OMP_NUM_THREADS=1 .venv/bin/python bench/facts.py
+	OMP_NUM_THREADS=1 .venv/bin/python bench/build.py
 	.venv/bin/python bench/coverage.py 500
 	.venv/bin/python bench/judge.py 500 --install .venv/peers-of-judge
 	.venv/bin/python bench/label_draws.py 200

@@ -24,7 +24,7 @@ OF_DEVELOPERS = frozenset({"dev", "docs"})
 
 ALLOWED = frozenset(
     {"0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0",
-     "CC0-1.0", "CNRI-Python", "ISC", "MIT", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"}
+     "CC0-1.0", "CNRI-Python", "ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"}
     # Asks that changes to its own files stay open: nothing of them is changed or shipped here.
     | {"MPL-2.0"}
 )  # fmt: skip
@@ -36,6 +36,8 @@ NAMES = {
     "Apache Software License": "Apache-2.0",
     "BSD": "BSD-3-Clause",
     "BSD License": "BSD-3-Clause",
+    # pypdfium2: its own files, and those of PDFium, with what PDFium is built from
+    "BSD-3-Clause, Apache-2.0, dependency licenses": "BSD-3-Clause AND Apache-2.0",
     "ISC License": "ISC",
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",

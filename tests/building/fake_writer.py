@@ -24,6 +24,11 @@ def part(text: str, tag: str) -> str:
     return html.unescape(match[1]) if match else ""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # connections that come at once would otherwise wait for a second and more
+
+
 class FakeWriter:
     """The server; `rules` are tried in their order, the first that has a reply gives it."""
 
@@ -50,8 +55,7 @@ class FakeWriter:
             def log_message(self, *words: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property

@@ -80,8 +80,20 @@ def test_a_dry_run_counts_the_next_step_and_stores_nothing(run, paper, writer):
     finding = build(run, paper, dry_run=True)
     assert [("parse", 0), ("translate", 6)] == counts(finding.rows, "requests")
     assert "What stems, rephrase, select, check would ask depends on the replies." in finding.text
+    assert (6, None, None, {}) == tuple(
+        finding.rows[-1][name] for name in ("n_in", "n_out", "dropped", "reasons")
+    )
     assert not run.file.exists
     assert not writer.seen
+
+
+def test_a_cost_that_nobody_knows_is_none_and_one_that_is_known_adds_up(run, paper, writer, tmp_path):
+    finding = build(run, paper, until="translate")
+    assert [("parse", 0.0), ("translate", None)] == counts(finding.rows, "cost")
+    providers = tmp_path / "providers.json"
+    providers.write_text(json.dumps({"vllm": {"prices": {"m": [10, 20]}}}))
+    finding = build(run, paper, providers=providers)
+    assert pytest.approx(10 * (100 * 10 + 20 * 20) / 1e6) == finding.rows[3]["cost"]
 
 
 def test_until_stops_takes_back_and_goes_on_without_asking_again(run, paper, writer):

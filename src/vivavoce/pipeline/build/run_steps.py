@@ -36,6 +36,29 @@ class BuiltStep(NamedTuple):
     is_stored: bool = False
 
 
+UNKNOWN = ("n_written", "n_used", "n_out", "dropped", "failed", "review", "verdicts")
+"""Counts of a step that a dry run cannot know: they follow from replies."""
+
+
+class _Spent(NamedTuple):
+    """What a client has spent so far."""
+
+    requests: int
+    unpriced: int
+    cost: float
+
+    def since(self, before: "_Spent") -> dict[str, Any]:
+        """Requests and cost since then; the cost is null where a reply had no price."""
+        is_priced = self.unpriced == before.unpriced
+        cost = self.cost - before.cost if is_priced else None
+        return {"requests": self.requests - before.requests, "cost": cost}
+
+
+def _spent(client: ModelClient) -> _Spent:
+    usage = client.usage
+    return _Spent(usage.answered + usage.failed, usage.unpriced, usage.cost)
+
+
 class _Recipe(NamedTuple):
     """A recipe with its name on a run, and what its steps are run with."""
 
@@ -132,17 +155,19 @@ def _is_same(stored: StoredStep, label: str, signature: str, parts: Sequence[Par
 
 def _applied(work: _Recipe, label: str, step: Step, signature: str, parts: Sequence[Part]) -> BuiltStep:
     """Run a step, check what it gives, and store it."""
-    client, usage = work.client, work.client.usage
-    before, cost = usage.answered + usage.failed, usage.cost
+    client, before = work.client, _spent(work.client)
     lab = Lab(work.benchmark, work.seed, client, f"build {work.name} {label}")
     result = _of_exam(step.apply(parts, lab), work.benchmark)
     _check(label, result)
     facts = {"recipe": work.name, "step": label, **step_counts(parts, result)}
     facts |= {"spec": str(registry.full_spec(step)), "writer": step.writer}
     if isinstance(client, CountingClient):
-        facts |= {"requests": client.estimate.calls, "cost": client.estimate.cost}
+        estimate = client.estimate
+        # What comes out is not known before the replies.
+        unknown = dict.fromkeys(UNKNOWN) | {"reasons": {}} if estimate.calls else {}
+        facts |= {**unknown, "requests": estimate.calls, "cost": estimate.cost}
         return BuiltStep(facts, result.notes, result.parts)
-    facts |= {"requests": usage.answered + usage.failed - before, "cost": usage.cost - cost}
+    facts |= _spent(client).since(before)
     with work.run.writing() as db:
         put_step(
             db, work.name, label, facts["spec"], signature, digest(parts),
