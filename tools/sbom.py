@@ -9,6 +9,7 @@ same project gives the same bytes.
 
 import json
 import runpy
+from collections.abc import Iterable
 from importlib.metadata import distribution
 from typing import Any
 
@@ -48,13 +49,21 @@ def component(requirement: Requirement, extra: str) -> dict[str, Any]:
     }
 
 
+def joined(requirements: Iterable[tuple[Requirement, str]]) -> list[tuple[Requirement, str]]:
+    """Each requirement once, with all the extras that ask for it: a bill names a package once."""
+    extras: dict[str, list[str]] = {}
+    for requirement, extra in requirements:
+        extras.setdefault(str(requirement), []).append(extra)
+    return [(Requirement(text), ", ".join(filter(None, names))) for text, names in extras.items()]
+
+
 def bill() -> dict[str, Any]:
     """The bill as CycloneDX has it."""
     table = project()
     version = runpy.run_path(str(ROOT / "src" / "vivavoce" / "_version.py"))["__version__"]
     own = f"pkg:pypi/vivavoce@{version}"
     requirements = declared()
-    parts = [WORDNET, *(component(*asked) for asked in requirements)]
+    parts = [WORDNET, *(component(requirement, extra) for requirement, extra in joined(requirements))]
     extras = ", ".join(sorted({extra for _, extra in requirements if extra}))
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
