@@ -290,11 +290,20 @@ def test_a_key_that_does_not_fit_is_one_sentence(run, paper, tmp_path, key, sent
         ({"langauge": "es"}, SelectionError, "no option --langauge.*language"),
         ({"to": "en", "model": MODEL, "until": "translat"}, SelectionError, "Did you mean 'translate'"),
         ({"name": "../x"}, InputError, "write letters, digits"),
+        ({"year": "next"}, SpecError, "year takes"),
     ],
 )
 def test_options_that_name_nothing_are_one_sentence(run, paper, options, error, sentence):
     with pytest.raises(error, match=sentence):
         run.build("careqa", from_=[paper[0]], key=[paper[1]], **options)
+
+
+def test_options_that_are_needed_are_named_as_they_are_typed(run):
+    with pytest.raises(SelectionError, match="careqa needs --from and --key"):
+        run.build("careqa")
+    with pytest.raises(SpecError, match=r"no build_recipe named 'carequa'.*careqa"):
+        run.build("carequa")
+    assert not run.file.exists
 
 
 def test_another_recipe_needs_another_run(run, paper, writer, tmp_path):
@@ -345,6 +354,8 @@ def test_the_command_prints_a_row_a_step_and_exits_1_while_replies_are_missing(
     text = viva_cli(*words, "--model", MODEL).stdout
     assert "stems: 2 dropped: it asks for the wrong option." in text
     rows = json.loads(viva_cli("status", tmp_path / "b.viva", "--json").stdout)["rows"]
+    said = viva_cli("status", tmp_path / "b.viva").stdout
+    assert "Built: 6 steps of careqa, the last check with 4 parts; 6 dropped." in said
     about = [row for row in rows if row["about"] == "build"]
     assert 6 == len(about)
     assert {"step", "n_in", "n_out", "reasons"} <= about[0].keys()

@@ -177,6 +177,27 @@ def test_what_names_nothing_is_one_sentence(run, tmp_path, options, error, sente
         run.build("filters", **options)
 
 
+def test_what_filters_said_of_an_exam_stays_when_its_recipe_runs_again_and_nothing_changed(
+    run, paper, writer, tmp_path
+):
+    def careqa(**options):
+        return run.build("careqa", from_=[paper[0]], key=[paper[1]], **options)
+
+    careqa()
+    run.build("filters", only=["lengths(fewest=9)"])
+    assert ["the question is very short: 6 words"] == flags(run)["exam-006"]
+    careqa()
+    assert ["the question is very short: 6 words"] == flags(run)["exam-006"]
+    with pytest.raises(InputError, match=r"nothing is left to freeze|holds something") as error:
+        run.build("freeze", to=str(paper[0].parent))
+    assert "holds something" in str(error.value)
+    (row,) = run.build("freeze", to=str(tmp_path / "f")).rows
+    assert {"it waits for a person": 3} == row["reasons"]
+    careqa(category="medicine")  # another exam: what was said of the earlier one is taken back
+    assert {} == flags(run)
+    assert ["parse"] == [row["step"] for row in run.status().rows if row["about"] == "build"]
+
+
 def test_two_questions_of_one_group_are_no_duplicates(run, tmp_path):
     rows = [{"id": name, "group": "g", "question": ROWS[0]["question"]} for name in ("a", "b")]
     run.build("filters", from_=[str(write_lines(tmp_path / "q.jsonl", rows))], only=["duplicates"])

@@ -67,6 +67,12 @@ def test_what_was_dropped_stands_beside_with_step_reason_and_text(frozen, run):
     ]
 
 
+def test_a_dry_run_of_a_freeze_writes_nothing(frozen, run, tmp_path):
+    finding = run.build("freeze", to=str(tmp_path / "dry"), dry_run=True)
+    assert "4 items would be frozen, and 0 left out. Nothing was written." == finding.text
+    assert not (tmp_path / "dry").exists()
+
+
 def test_a_frozen_exam_is_never_overwritten(frozen, run):
     before = (frozen / "exam.jsonl").read_bytes()
     with pytest.raises(InputError, match="holds something already, and a frozen exam is never overwritten"):

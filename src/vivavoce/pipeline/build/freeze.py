@@ -12,6 +12,8 @@ from vivavoce.core.private_files import write_all_private
 from vivavoce.core.records import Card, Finding, Item
 from vivavoce.core.registry import build_recipe
 from vivavoce.models.engine.client import ModelClient
+from vivavoce.models.engine.counting_client import CountingClient
+from vivavoce.pipeline.build.counts import step_counts
 from vivavoce.pipeline.build.frozen_files import EXAM, frozen_files
 from vivavoce.pipeline.build.parts import digest
 from vivavoce.pipeline.build.reviewed import Terms, select_reviewed
@@ -59,6 +61,8 @@ class Freeze(BuildRecipe):
         if not frozen:
             raise InputError(f"nothing is left to freeze: {_reasons(result)}.")
         frozen += _twins(run, frozen) if self.twins else []
+        if isinstance(client, CountingClient):
+            return _forecast(name, items, result, len(frozen))
         card, changes = self._card(run, frozen), _changes(run, frozen)
         step = store_single_step(run, name, str(self), items, result)
         contents = frozen_files(run, card, frozen, [*steps, step], changes)
@@ -79,16 +83,14 @@ class Freeze(BuildRecipe):
 
 
 def _exam(run: RunFile) -> tuple[list[StoredStep], list[Item]]:
-    """The steps before any freeze, and the items that they made, as the run holds them now."""
+    """The steps before any freeze, and the items that they made."""
     steps, parts = exam_parts(run, (FREEZE,))
     if not steps:
         raise InputError(f"{run.path} holds no exam under construction.")
-    with run.reading() as db:
-        stored = {(i.item, i.variant): i for i in read.items_by_id(db).values() if i.origin is None}
-    places = [(item.item, item.variant) for item in items_of(parts)]
-    if not places:
+    items = items_of(parts)
+    if not items:
         raise InputError(f"{run.path} holds no item to freeze: the build has not come that far.")
-    return steps, [stored[place] for place in places if place in stored]
+    return steps, items
 
 
 def _refuse_overwriting(folder: Path) -> None:
@@ -120,6 +122,13 @@ def _changes(run: RunFile, items: Sequence[Item]) -> dict[str, list[str]]:
         "changed": [name for name, value in now.items() if before.get(name, value) != value],
         "withdrawn": list(filterfalse(now.__contains__, before)),
     }
+
+
+def _forecast(name: str, items: Sequence[Item], result: StepResult, n: int) -> Finding:
+    """What a dry run of the freeze comes to."""
+    row = {"recipe": name, "step": name, **step_counts(items, result), "requests": 0, "cost": 0.0}
+    text = f"{n:,} items would be frozen, and {len(result.dropped):,} left out. Nothing was written."
+    return Finding(study="build", rows=(row,), text=text)
 
 
 def _finding(

@@ -15,7 +15,7 @@ def recipe_of(name: str, options: Mapping[str, Any]) -> BuildRecipe:
     """The recipe with these options, each a value, or the words of one.
 
     Raises `SpecError` for a recipe that is not there and for a value that does not fit, `SelectionError` for
-    an option that it does not have.
+    an option that it does not have, or lacks.
     """
     entry = registry.find("build_recipe", name)
     fields = {field.rstrip("_"): field for field in registry.settings(entry)}
@@ -27,6 +27,10 @@ def recipe_of(name: str, options: Mapping[str, Any]) -> BuildRecipe:
             typed = word.replace("_", "-")
             raise SelectionError(f"viva build … {name} has no option --{typed}.{suggest(word, list(fields))}")
         values[fields[word]] = _fitting(hints[fields[word]], value)
+    needed = [field for field in fields.values() if field not in {*values, *registry.defaults(entry)}]
+    if needed:
+        typed = " and ".join(f"--{field.rstrip('_').replace('_', '-')}" for field in needed)
+        raise SelectionError(f"viva build … {name} needs {typed}: `viva build --help` has an example.")
     recipe: BuildRecipe = registry.build("build_recipe", Spec(name, values))
     return recipe
 

@@ -15,7 +15,9 @@ from vivavoce.pipeline.build.counts import step_counts
 from vivavoce.pipeline.build.parts import Part, digest, name_of
 from vivavoce.pipeline.build.step import BuildRecipe, Lab, Step, StepResult
 from vivavoce.pipeline.build.stored_exam import (
+    FREEZE,
     continued_steps,
+    exam_parts,
     own_steps,
     parts_of,
     store_items,
@@ -203,9 +205,13 @@ def _store(
     later: Sequence[StoredStep],
     built: Sequence[BuiltStep],
 ) -> None:
-    """Store the exam that the steps come to, and take back those behind them."""
+    """Store the exam that the steps come to, and take back those behind them.
+
+    Steps of a recipe that went on with the exam still hold where nothing before them has changed.
+    """
     take_back(work.run, later)
-    store_items(work.run, recipe.card(work.benchmark), built[-1].parts)
+    _, parts = exam_parts(work.run, (FREEZE,))
+    store_items(work.run, recipe.card(work.benchmark), parts)
     if changed := sum(not step.is_stored for step in built):
         body = {"recipe": str(recipe), "until": until, "seed": work.seed, "items": work.benchmark}
         with work.run.writing() as db:

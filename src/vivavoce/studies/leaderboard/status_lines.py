@@ -21,6 +21,7 @@ def status_lines(rows: Sequence[Mapping[str, Any]], path: str, *, compared: bool
     scores = [row for row in every if row["criterion"] is not None]
     return (
         _contents(rows, every, scores),
+        *_built(rows),
         *_left_out(rows),
         _coverage(scores, every),
         _missing(scores or every),
@@ -46,6 +47,20 @@ def _contents(
         f"Here: {_count(n_questions, 'question')} ({_count(n_cases, 'case')}) of {benchmarks}, answered by "
         f"{of_candidates}, scored by {by_metrics}."
     )
+
+
+def _built(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How far an exam under construction has come."""
+    steps = [row for row in rows if row["about"] == "build"]
+    if not steps:
+        return []
+    dropped, last = sum(row["dropped"] for row in steps), steps[-1]
+    waiting = f"; {last['review']:,} wait for a person" if last["review"] else ""
+    recipes = ", ".join(dict.fromkeys(row["recipe"] for row in steps))
+    return [
+        f"Built: {_count(len(steps), 'step')} of {recipes}, the last {last['step']} with "
+        f"{last['n_out']:,} parts; {dropped:,} dropped{waiting}."
+    ]
 
 
 def _left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
