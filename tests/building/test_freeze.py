@@ -8,7 +8,7 @@ import pytest
 from tests.building.conftest import dropped, write_lines
 from tests.building.test_careqa import MODEL, build
 
-import vivavoce as viva
+import vivavoce
 from vivavoce.benchmarks import load
 from vivavoce.core.errors import InputError
 
@@ -65,6 +65,18 @@ def test_what_was_dropped_stands_beside_with_step_reason_and_text(frozen, run):
     assert ["parse", "translate", "stems", "rephrase", "select", "check", "freeze"] == [
         s["step"] for s in steps
     ]
+
+
+def test_the_command_says_how_many_are_frozen_and_left_out_and_where(run, viva, tmp_path):
+    rows = [{"id": n, "question": f"What did the study find about {n}?"} for n in "ab"]
+    rows += [{"id": "c", "question": "What is the meaning of c in medicine?"}]
+    run.build("filters", from_=[str(write_lines(tmp_path / "q.jsonl", rows))], only=["standalone"])
+    out = viva("build", run.file.path, "freeze", "--to", tmp_path / "f").stdout
+    assert "freeze: 2 dropped: it waits for a person." in out
+    assert "1 items are frozen in" in out
+    assert "jsonl(path=" in out
+    out = viva("build", run.file.path, "freeze", "--to", tmp_path / "g", "--unreviewed", "--dry-run").stdout
+    assert "3 items would be frozen, and 0 left out. Nothing was written." in out
 
 
 def test_a_dry_run_of_a_freeze_writes_nothing(frozen, run, tmp_path):
@@ -149,14 +161,14 @@ def test_an_exam_that_is_not_there_cannot_be_frozen(run, tmp_path):
 def test_the_writer_of_an_exam_is_warned_of_wherever_it_is_a_candidate(frozen, tmp_path, writer):
     writer.rules = [lambda prompt: "Thyrotropin (TSH)."]
     path = tmp_path / "use.viva"
-    run = viva.open(path)
+    run = vivavoce.open(path)
     run.collect(f"jsonl(path={frozen / 'exam.jsonl'})", models=[MODEL, "vllm/another"])
     run.score("rouge(n=1)")
     warning = f"{MODEL} wrote or translated items of b, and is a candidate in it"
     assert any(note.startswith(warning) for note in run.compare(metric="rouge").notes)
     assert any(note.startswith(warning) for note in run.study("ranking")["ranking"].notes)
     assert warning in run.report(tmp_path / "r.html").read_text()
-    alone = viva.open(tmp_path / "alone.viva")
+    alone = vivavoce.open(tmp_path / "alone.viva")
     alone.collect(f"jsonl(path={frozen / 'exam.jsonl'})", models=["vllm/one", "vllm/two"])
     alone.score("rouge(n=1)")
     assert not any("wrote or translated" in note for note in alone.compare(metric="rouge").notes)

@@ -93,7 +93,8 @@ def store_single_step(
     run: RunFile, recipe: str, spec: str, parts: Sequence[Part], result: StepResult
 ) -> StoredStep:
     """Store what a recipe of one step made of the exam, in the place of the last time."""
-    facts = {"recipe": recipe, "step": recipe, **step_counts(parts, result), "spec": spec, "notes": []}
+    facts = {"recipe": recipe, "step": recipe, **step_counts(parts, result), "spec": spec, "writer": None}
+    facts |= {"requests": 0, "cost": 0.0, "notes": []}
     with run.writing() as db:
         remove_steps(db, [step.key for step in build_steps(db) if step.recipe == recipe])
         key = put_step(db, recipe, recipe, spec, spec, digest(parts), facts, stored_parts(result))
