@@ -204,6 +204,13 @@ def test_two_questions_of_one_group_are_no_duplicates(run, tmp_path):
     assert {} == flags(run)
 
 
+def test_further_columns_of_a_bank_and_its_sources_are_kept(run, tmp_path):
+    row = {"id": "a", "question": "What is sepsis in adults?", "year": 2024, "source": "book, page 3"}
+    run.build("filters", from_=[str(write_lines(tmp_path / "q.jsonl", [row]))], only=["lengths"])
+    (item,) = run.items.to_dicts()
+    assert ("book, page 3", {"year": 2024}) == (item["source"], json.loads(item["meta"]))
+
+
 def test_rows_without_an_id_are_told_apart_and_name_their_row(run, tmp_path):
     file = tmp_path / "q.csv"
     file.write_text("question,category\nWhat is sepsis in adults?,a\nWhat is sepsis in adults?,b\n")

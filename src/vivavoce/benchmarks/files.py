@@ -59,7 +59,7 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         **lists,
         step=_step(row.get("step"), len(lists.get("steps", ())), f"{line.where}, step"),
         rubric=_rubric(row.get("rubric"), f"{line.where}, rubric"),
-        meta={key: _json_value(value) for key, value in row.items() if key not in _ITEM_COLUMNS},
+        meta={key: json_value(value) for key, value in row.items() if key not in _ITEM_COLUMNS},
     )
 
 
@@ -167,14 +167,14 @@ def _point(point: Any, number: int, where: str) -> Unit:
     return Unit(unit=str(point.get("unit") or f"r{number}"), text=text, weight=worth)
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A further column as JSON can hold it: numbers that are not finite as null, dates and bytes as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):
-        return [_json_value(entry) for entry in value]
+        return [json_value(entry) for entry in value]
     if isinstance(value, dict):
-        return {str(key): _json_value(entry) for key, entry in value.items()}
+        return {str(key): json_value(entry) for key, entry in value.items()}
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vivavoce.benchmarks import load
+from vivavoce.benchmarks.files import json_value
 from vivavoce.benchmarks.health.source_files import content_id
 from vivavoce.benchmarks.table import table_items
 from vivavoce.benchmarks.table_options import gathered
@@ -14,7 +15,7 @@ from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item
 from vivavoce.core.registry import step
 from vivavoce.core.specs import parse
-from vivavoce.core.tables import Line, is_file, open_table
+from vivavoce.core.tables import ITEMS, Line, is_file, open_table
 from vivavoce.pipeline.build.parts import Part
 from vivavoce.pipeline.build.step import Lab, Step, StepResult
 from vivavoce.pipeline.exchange.column_names import columns_of, match_answers, spread_options
@@ -53,14 +54,19 @@ def read_questions(text: str, benchmark: str) -> list[Item]:
     matched = match_answers(columns_of(lines), map={}, with_questions=True)
     spread = spread_options(lines, matched, matched, needed=("question",))
     named = list(_named(renamed(gathered(lines, spread), matched, {}, {}), path))
-    places = {str(line.row["item"]): line.where for line in named}
+    rows = {str(line.row["item"]): line for line in named}
     try:
         items = table_items(named, benchmark).benchmark.items
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from error
-    return [
-        item if item.source else replace(item, source=f"{path.name}, {places[item.item]}") for item in items
-    ]
+    return [_completed(item, rows[item.item], path) for item in items]
+
+
+def _completed(item: Item, line: Line, path: Path) -> Item:
+    """The item with its source, that of its row or file and row, and with further columns in `meta`."""
+    further = {name: json_value(value) for name, value in line.row.items() if name not in ITEMS}
+    source = line.row.get("source") or f"{path.name}, {line.where}"
+    return replace(item, source=str(source), meta={**further, **item.meta})
 
 
 def _named(lines: Iterable[Line], path: Path) -> Iterator[Line]:
