@@ -1,5 +1,7 @@
 """Negative stems: the word counts where the question asks by it, and not wherever it stands."""
 
+import json
+
 import pytest
 
 from vivavoce.core.errors import InputError
@@ -83,3 +85,11 @@ def test_long_texts_take_time_that_grows_with_their_length_alone():
     for piece in ("which is ", "all the following ", "no que ", "except "):
         assert negative_stem(piece * 30_000 + "?", "en") is None or True
         assert negative_stem(piece * 30_000 + "?", "es") is None or True
+
+
+def test_of_119_real_questions_those_that_ask_for_the_wrong_option_are_negative_and_no_other(shared):
+    file = shared / "data" / "casimedicos" / "tests" / "en.test_casimedicos_No_Argument.jsonl"
+    questions = [json.loads(line)["question"] for line in file.read_text(encoding="utf-8").splitlines()][::5]
+    assert 119 == len(questions)
+    negative = {k: term for k, text in enumerate(questions) if (term := negative_stem(text, "en"))}
+    assert {8: "not", 19: "false", 73: "not", 76: "least", 93: "incorrect"} == negative  # looked at by hand
