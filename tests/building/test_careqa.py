@@ -201,6 +201,31 @@ def test_a_lost_unit_and_a_moved_decimal_comma_are_noticed(run, paper, writer):
     assert "a number or unit was lost: 62.5 μg" in line[3]
 
 
+@pytest.mark.parametrize(
+    ("spanish", "english", "same"),
+    [
+        ("2,5 mg", "2.5 mg", True),
+        ("1.500,5 mg", "1,500.5 mg", True),
+        ("20 000 plaquetas", "20,000 platelets", True),
+        ("37,0 ºC", "37 °C", True),
+        ("5 por ciento", "5%", True),
+        ("5 %", "5 percent", True),
+        ("20 µg", "20 mcg", True),
+        ("12 horas", "12 hours", True),
+        ("120/80 mmHg, VIH-1, 10³", "120/80 mmHg, HIV-1, 10³", True),
+        ("2,5 mg", "25 mg", False),
+        ("2 mg", "2 g", False),
+        ("2 mg", "2", False),
+        ("3 y 3", "3", False),
+        ("", "", True),
+    ],
+)
+def test_figures_are_the_same_whatever_language_writes_them(spanish, english, same):
+    from vivavoce.systems.careqa.step.translation import figures
+
+    assert same == (sorted(figures(spanish)) == sorted(figures(english)))
+
+
 def test_a_reply_that_never_came_is_asked_for_by_the_next_command(run, paper, writer):
     writer.manners = {"falta en el escorbuto": [400]}
     finding = build(run, paper, until="translate")

@@ -49,6 +49,9 @@ _SIGNS = frozenset(
 )
 """Units that all languages write alike. One in words ("12 horas") is another word in another language."""
 _FIGURE = re.compile(r"(?P<number>\d+(?:[.,\u00a0\u202f]\d+)*)\s?(?P<unit>[a-zA-Zµμ°%]*(?:/[a-zA-Z]+)?)")
+_BLANK_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_PERCENT = re.compile(r"\b(?:per ?cent|por ciento|por cento|prozent|pour ?cent|per cento)\b", re.IGNORECASE)
+_SIGNS_OF_UNITS = str.maketrans({"µ": "μ", "º": "°"})
 _THOUSANDS = re.compile(r"(?<=\d)[.,\u00a0\u202f](?=\d{3}(?!\d))")
 """A point or comma before three digits: of thousands, or of three decimals, which are alike on both sides."""
 
@@ -137,7 +140,8 @@ def _figures(part: str, text: str) -> Iterator[str]:
 
 def figures(text: str) -> Iterator[tuple[str, str]]:
     """Figures as 1234.5, each with the unit behind it where all languages write that unit alike, else ''."""
-    for match in _FIGURE.finditer(text):
+    plain = _BLANK_THOUSANDS.sub("", _PERCENT.sub("%", text)).translate(_SIGNS_OF_UNITS)
+    for match in _FIGURE.finditer(plain):
         number = _THOUSANDS.sub("", match["number"]).replace(",", ".")
-        unit = match["unit"].casefold().replace("µ", "μ").replace("mcg", "μg")
+        unit = match["unit"].casefold().replace("mcg", "μg")
         yield (number.rstrip("0").rstrip(".") if "." in number else number), unit if unit in _SIGNS else ""
