@@ -6,7 +6,8 @@ import pytest
 from tests.building.conftest import check_sums, counts, dropped, write_lines
 from tests.building.fake_writer import part
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.pipeline.annotate import prepare_panel
 
 MODEL = "vllm/m"
 
@@ -84,6 +85,16 @@ def test_a_gold_answer_is_frozen_when_two_people_agree_on_it(run, questions, tmp
         row["n_out"],
         row["reasons"],
     )
+
+
+@pytest.mark.parametrize("task", ["review", "answer"])
+def test_an_exam_without_any_answer_is_put_before_people(run, questions, task):
+    build(run, questions)
+    panel = prepare_panel(run.file, task, ["anna", "ben"], double=0.5, seed=1)
+    shown = [entry.question.name for packet in panel.key.packets.values() for entry in packet]
+    assert set(run.items["item"]) == set(shown)
+    with pytest.raises(SelectionError, match="holds no answers yet"):
+        prepare_panel(run.file, task, ["anna", "ben"], candidates=["A"])
 
 
 def test_twins_of_vary_are_items_of_the_frozen_exam(run, questions, tmp_path):

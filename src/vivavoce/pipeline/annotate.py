@@ -71,7 +71,9 @@ def prepare_panel(
             )
         panel = load_panel(run, newest.panel)
     else:
-        candidate_names = candidate_labels(run)
+        # An exam under construction has no answers, and is reviewed, or answered by people, all the same.
+        of_items = task in (ReviewTask.name, AnswerTask.name) and not candidates and assist is None
+        candidate_names = [] if of_items else candidate_labels(run)
         names = tuple(match_candidate(name, candidate_names) for name in candidates)
         helper = None if assist is None else match_candidate(assist, candidate_names)
         chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
