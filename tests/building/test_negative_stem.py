@@ -21,6 +21,8 @@ NEGATIVE = {
         ("Which of the following is incorrect?", "incorrect"),
         ("Which of these diagnoses is least likely?", "least"),
         ("A man of 60 has pain. Which of the following isn't a next step?", "not"),
+        ("Which of the following would you not prescribe?", "not"),
+        ("All but one are features of gout. Which is the exception?", "except"),
     ],
     "es": [
         ("Señale la respuesta INCORRECTA:", "incorrecta"),
@@ -32,6 +34,9 @@ NEGATIVE = {
         ("Todos los siguientes son signos de alarma salvo uno:", "excepto"),
         ("Indique cuál no es correcta:", "no"),
         ("¿Cuál de estos diagnósticos es el menos probable?", "menos"),
+        ("¿Qué afirmación no es cierta sobre el asma?", "no"),
+        ("De las siguientes, ¿cuál no debe solicitarse?", "no"),
+        ("¿Cuál de los siguientes no se considera un criterio mayor de Duke?", "no"),
     ],
 }
 POSITIVE = {
@@ -44,6 +49,8 @@ POSITIVE = {
         "He takes it every day except Sunday. Which drug is it?",
         "The patient could not walk. Which nerve is injured?",
         "Which drug is preferred because it does not cross the placenta?",
+        "What is the mechanism by which beta-blockers do not cause reflex tachycardia?",
+        "Which nerve supplies all the muscles of the larynx except the cricothyroid?",
         "The diagnosis was incorrect. Which test shows the right one?",
         "",
     ],
@@ -55,6 +62,8 @@ POSITIVE = {
         "¿Qué enzima forma el óxido nítrico (NO)?",
         "Con un falso positivo, ¿qué valor cambia?",
         "¿Cuál es el tratamiento de un paciente con cáncer de pulmón no microcítico?",
+        "¿Qué hipoglucemiante elegiría si el paciente no tolera la metformina?",
+        "¿Cuál de los siguientes linfomas no Hodgkin es más frecuente?",
         "El paciente no puede andar. ¿Qué nervio está lesionado?",
     ],
 }

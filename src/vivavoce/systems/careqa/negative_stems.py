@@ -10,17 +10,17 @@ import re
 from vivavoce.core.errors import InputError
 
 _AUXILIARY = "is|are|was|were|be|does|do|did|can|could|should|would|will|may|might|must|has|have|had"
-_CLAUSE = "(?:who|whom|whose|that|when|if|with|because|since|although|and|but|so)"
+_CLAUSE = "(?:who|whom|whose|which|that|when|if|with|because|since|although|and|but|so)"
 """Words behind which a denial is part of the case, and not of what is asked."""
 _WRONG = "incorrect|false|untrue|wrong|inaccurate|erroneous"
 _ENGLISH = {
     "except": r"\ball\s+(?:of\s+)?(?:the\s+)?(?:following|these|above)\b[^.?!]{0,200}"
     r"\b(?:except|but|save|other than)\b(?!\s+also)"
     r"|\bexcept(?:\s+for)?(?:\s+(?:one|which(?:\s+one)?))?\s*[:.?…]*\s*\Z"
-    r"|\bwith the exception of\s*[:.?…]*\s*\Z|\bexcept\s*:",
+    r"|\bwith the exception of\s*[:.?…]*\s*\Z|\bexcept\s*:|\bis (?:the|an) exception\b",
     # An auxiliary with "not" in the clause that asks, before a word that opens another clause.
-    "not": rf"\b(?:which|what)\b(?:(?!\b{_CLAUSE}\b)[^.?!:]){{0,160}}?"
-    rf"\b(?:(?:{_AUXILIARY})\s+(?:\w+ly\s+)?not|cannot|(?:is|are|does|do|can|should|would|was)n['’]t)\b"
+    "not": rf"(?<!\bby )(?<!\bin )(?<!\bof )\b(?:which|what)\b(?:(?!\b{_CLAUSE}\b)[^.?!:]){{0,160}}?"
+    rf"\b(?:(?:{_AUXILIARY})\s+(?:you\s+|we\s+|\w+ly\s+)?not|cannot|(?:is|are|does|do|can|should|would|was)n['’]t)\b"
     r"|\b(?:not|in)\s*correct\s*[:.?…]*\s*\Z|\bthe (?:one|option|statement|answer) that (?:is|does) not\b",
     "incorrect": rf"\b(?:is|are|which|mark|select|choose|indicate|identify|point out|the|an?|following)\s+"
     rf"(?:the\s+|(?:one|option|answer|statement|following)s?\s+(?:is\s+|are\s+)?)?(?:{_WRONG})"
@@ -40,7 +40,8 @@ _SPANISH_VERBS = (
 _SPANISH = {
     "excepto": r"\btod[ao]s\b[^.?!]{0,200}\bsiguientes\b[^.?!]{0,200}\b(?:excepto|salvo|menos)\b"
     r"|\b(?:excepto|salvo|menos)(?:\s+un[ao])?\s*[:.?…]*\s*\Z|\ba excepción de\s*[:.?…]*\s*\Z|\bEXCEPTO\b",
-    "no": rf"\bcu[aá]l(?:es)?\b(?:(?!\b(?:que|quien|quienes|con|cuando|si|cuy[ao]s?)\b)[^.?!:]){{0,160}}?"
+    "no": rf"\b(?:cu[aá]l(?:es)?|qué)\b"
+    rf"(?:(?!\b(?:que|quien|quienes|con|cuando|si|cuy[ao]s?)\b)[^.?!:]){{0,160}}?"
     rf"\bno\s+(?:le\s+|les\s+|lo\s+|la\s+)?(?:{_SPANISH_VERBS})\b"
     r"|\b(?:señale|indique|marque|elija|seleccione|identifique)\b[^.?!]{0,80}"
     r"\b(?:la|el|lo|cuál|qué)\s+(?:que\s+)?no\b"
