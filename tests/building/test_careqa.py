@@ -331,6 +331,16 @@ def test_options_that_are_needed_are_named_as_they_are_typed(run):
     assert not run.file.exists
 
 
+def test_an_exam_keeps_its_name_however_the_file_of_its_run_is_called(run, paper, tmp_path):
+    run.build("careqa", from_=[paper[0]], key=[paper[1]], name="exam")
+    moved = viva.open(run.file.path.rename(tmp_path / "moved.viva"))
+    moved.build("filters", only=["lengths"])
+    moved.build("careqa", from_=[paper[0]], key=[paper[1]])
+    assert {"exam"} == set(moved.items["benchmark"])
+    with pytest.raises(InputError, match=r"the exam in .*moved.viva is exam; build another in another run"):
+        moved.build("filters", name="second")
+
+
 def test_another_recipe_needs_another_run(run, paper, writer, tmp_path):
     run.build("careqa", from_=[paper[0]], key=[paper[1]])
     text = tmp_path / "t.txt"

@@ -184,7 +184,15 @@ def test_plain_text_is_cut_into_passages_that_name_their_characters(run, writer,
     assert len(items) > 5
     for item in items:
         start, end = map(int, item["source"].split("characters ")[1].split(";")[0].split(" to "))
+        at, to = map(int, item["source"].split("quote at ")[1].removesuffix(" there").split(" to "))
+        assert text[start:end][at:to] == json.loads(item["meta"])["quote"]
         assert json.loads(item["meta"])["quote"] in text[start:end]
+
+
+def test_a_text_that_is_no_text_is_one_sentence(run, writer, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\x00\xff\x00\x81" * 50)
+    with pytest.raises(InputError, match=r"a.txt cannot be used: no text"):
+        build(run, tmp_path / "a.txt")
 
 
 def epub(path, members):

@@ -160,6 +160,21 @@ def test_options_that_give_the_key_away_to_a_model_are_noticed(run, writer, tmp_
     assert 12 == finding.rows[-1]["requests"]
 
 
+def test_a_guess_that_never_came_is_asked_for_by_the_next_command(run, writer, tmp_path):
+    row = {"id": "a", "question": "Which is safe in pregnancy?", "format": "mcq",
+           "options": ["Warfarin", "Insulin", "Thalidomide"], "answer": "Insulin"}  # fmt: skip
+    writer.rules = [lambda prompt: 400]
+    options = {
+        "from_": [str(write_lines(tmp_path / "q.jsonl", [row]))],
+        "only": ["guessable"],
+        "model": "vllm/m",
+    }
+    assert 1 == run.build("filters", **options).rows[-1]["failed"]
+    writer.rules = [lambda prompt: {"option": "1", "answer": "I do not know"}]
+    assert 0 == run.build("filters", **options).rows[-1]["failed"]
+    assert {} == flags(run)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [

@@ -113,8 +113,8 @@ def renew_benchmark(
         (json.dumps(asdict(card), ensure_ascii=False), signature, card.name),
     )
     db.executemany(
-        "UPDATE items SET current = 0 WHERE (item, variant) = (?, ?) AND benchmark_id = "
-        "(SELECT benchmark_id FROM benchmarks WHERE benchmark = ?)",
+        "UPDATE items SET current = 0 WHERE item = ? AND (variant = ? OR origin IS NOT NULL) "
+        "AND benchmark_id = (SELECT benchmark_id FROM benchmarks WHERE benchmark = ?)",
         [(*item, card.name) for item in withdrawn],
     )
     renew_table_hashes(db, "benchmarks", "items")

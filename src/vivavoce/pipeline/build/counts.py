@@ -22,7 +22,7 @@ def step_counts(before: Sequence[Part], result: StepResult) -> dict[str, Any]:
         "n_used": len(names - set(after)),
         "n_out": len(result.parts),
         "dropped": len(result.dropped),
-        "failed": sum(drop.failed for drop in result.dropped),
+        "failed": sum(drop.failed for drop in result.dropped) + result.unasked,
         "review": sum(map(_waits, result.parts)),
         "reasons": dict(Counter(drop.reason for drop in result.dropped)),
         "verdicts": dict(result.verdicts) or None,

@@ -161,7 +161,8 @@ def _applied(work: _Recipe, label: str, step: Step, signature: str, parts: Seque
     lab = Lab(work.benchmark, work.seed, client, f"build {work.name} {label}")
     result = _of_exam(step.apply(parts, lab), work.benchmark)
     _check(label, result)
-    facts = {"recipe": work.name, "step": label, **step_counts(parts, result)}
+    facts: dict[str, Any] = {"recipe": work.name, "step": label, "benchmark": work.benchmark}
+    facts |= step_counts(parts, result)
     facts |= {"spec": str(registry.full_spec(step)), "writer": step.writer}
     if isinstance(client, CountingClient):
         estimate = client.estimate

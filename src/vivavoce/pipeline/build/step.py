@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from vivavoce.core.errors import InputError
 from vivavoce.core.prompts import file_of
 from vivavoce.core.records import Card, Finding, Item
-from vivavoce.models.engine.client import CallResult, ModelClient, Parser, SecondRequest, T
+from vivavoce.models.engine.client import CallResult, ModelClient, Parser, T
 from vivavoce.models.requests import Request
 from vivavoce.pipeline.build.parts import Part
 from vivavoce.store.runfile import RunFile
@@ -28,13 +29,15 @@ class Drop(NamedTuple):
 class StepResult(NamedTuple):
     """What a step makes of the parts that it had. A part that is in neither list was used up.
 
-    `verdicts` are the counts of a filter: what it would keep, review, drop and repair.
+    `verdicts` are the counts of a filter: what it would keep, review, drop and repair. `unasked` counts parts
+    that stay though no reply about them came: the next command asks again.
     """
 
     parts: Sequence[Part]
     dropped: Sequence[Drop] = ()
     notes: Sequence[str] = ()
     verdicts: Mapping[str, int] = {}
+    unasked: int = 0
 
     @classmethod
     def of(
@@ -62,10 +65,9 @@ class Lab(NamedTuple):
         model: str,
         requests: Sequence[Request],
         parse: Parser[T] | Sequence[Parser[T]],
-        again: SecondRequest | None = None,
     ) -> list[CallResult[T]]:
         """Ask the model every request: stored, priced and resumed, under the purpose of this step."""
-        return self.client.ask(model, requests, parse, purpose=self.purpose, again=again)
+        return self.client.ask(model, requests, parse, purpose=self.purpose)
 
 
 class Step(ABC):
@@ -100,6 +102,8 @@ class BuildRecipe(ABC):
 
     continues: ClassVar[bool] = False
     """Whether it goes on with the exam under construction; else it begins one."""
+    card_fields: ClassVar[Mapping[str, str]] = {}
+    """What the card says beside name and sources: description, licence, citation, primary criterion."""
 
     @abstractmethod
     def steps(self) -> Mapping[str, Step]:
@@ -115,15 +119,21 @@ class BuildRecipe(ABC):
 
     def card(self, benchmark: str) -> Card:
         """The card of the exam: what it is, and where it comes from."""
+        sources = [Path(source).name for source in getattr(self, "from_", ())]
+        fields: dict[str, Any] = {"description": "An exam under construction.", "licence": "that of its sources",
+                  "citation": "none", **self.card_fields}  # fmt: skip
         return Card(
             name=benchmark,
-            description=(type(self).__doc__ or "An exam under construction.").split("\n")[0],
-            source="viva build",
+            source=", ".join(sources) or "viva build",
             revision_note="an exam under construction: its steps stand in the run",
-            licence="that of its sources",
             access="own",
-            citation="none",
+            **fields,
         )
+
+    def require_model(self, model: str, what: str) -> None:
+        """Raise `InputError` where a model is needed for `what`, and none is named."""
+        if not model:
+            raise InputError(f"this recipe {what} by a model: name one with --model, such as openai/gpt-4o.")
 
 
 def items_of(parts: Sequence[Part]) -> list[Item]:

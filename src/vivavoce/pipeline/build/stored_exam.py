@@ -30,6 +30,15 @@ FREEZE = "freeze"
 """The recipe whose step is no part of the exam under construction: it says what was left out of its files."""
 
 
+def exam_name(run: RunFile) -> str | None:
+    """The name of the exam under construction; null where there is none."""
+    if not run.exists:
+        return None
+    with run.reading() as db:
+        steps = build_steps(db)
+    return str(steps[0].facts["benchmark"]) if steps else None
+
+
 def own_steps(run: RunFile, name: str) -> list[StoredStep]:
     """The stored steps of the recipe that began the exam. Raises `InputError` where another one began it."""
     if not run.exists:

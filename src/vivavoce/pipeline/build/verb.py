@@ -17,6 +17,7 @@ from vivavoce.models.engine.counting_client import CountingClient
 from vivavoce.models.engine.egress import Privacy, guard
 from vivavoce.models.requests import Request
 from vivavoce.pipeline.build.options import recipe_of
+from vivavoce.pipeline.build.stored_exam import exam_name
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.store.build_steps import build_steps
 from vivavoce.store.runfile import RunFile
@@ -36,9 +37,7 @@ def build_exam(
     dry_run: bool = False,
 ) -> Finding:
     """Run a recipe on a run, as `Run.build` says. Raises `InputError` for a name that names no exam."""
-    benchmark = name or re.sub(r"[^A-Za-z0-9_.-]+", "-", run.path.stem).strip("-.") or "exam"
-    if not _NAME.fullmatch(benchmark):
-        raise InputError(f"--name {benchmark}: write letters, digits, dots, dashes and underlines only.")
+    benchmark = _exam_name(run, name)
     chosen = recipe_of(recipe, options)
     work = partial(chosen.run_on, name=recipe, benchmark=benchmark, until=until, seed=seed)
     with _file_for(run, dry_run=dry_run) as file:
@@ -48,6 +47,23 @@ def build_exam(
         privacy = Privacy(ask.offline, ask.allow_phi, tuple(ask.allow))
         with open_client(file, set(), ask, partial(BuildClient, privacy=privacy)) as client:
             return work(file, client=client)
+
+
+def _exam_name(run: RunFile, name: str | None) -> str:
+    """The name of the exam: that of the one under construction, else as stated, else the file's.
+
+    Raises `InputError` for a name that names no exam, and for another one than the exam has.
+    """
+    if name is not None and not _NAME.fullmatch(name):
+        raise InputError(f"--name {name}: write letters, digits, dots, dashes and underlines only.")
+    earlier = exam_name(run)
+    if earlier is not None:
+        if name not in (None, earlier):
+            raise InputError(
+                f"--name {name}: the exam in {run.path} is {earlier}; build another in another run."
+            )
+        return earlier
+    return name or re.sub(r"[^A-Za-z0-9_.-]+", "-", run.path.stem).strip("-.") or "exam"
 
 
 @contextmanager

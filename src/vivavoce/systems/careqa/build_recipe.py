@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card
 from vivavoce.core.registry import build_recipe
 from vivavoce.pipeline.build.step import BuildRecipe, Step
 from vivavoce.systems.careqa.step.exam_paper import ExamPaper
@@ -31,6 +29,13 @@ class CareQA(BuildRecipe):
     category: str = ""
     options: int = 4
     form: Literal["auto", "closed", "open", "both"] = "auto"
+
+    card_fields: ClassVar[Mapping[str, str]] = {
+        "description": "Questions of examination papers, made as CareQA was.",
+        "licence": "that of the examination papers",
+        "citation": "The recipe: Arias-Duart et al., Automatic evaluation of healthcare LLMs beyond "
+        "question-answering, NAACL 2025 (arXiv 2502.06666), appendix A",
+    }
 
     def steps(self) -> Mapping[str, Step]:
         """parse, translate, stems, rephrase, select, check: as far as they are asked for."""
@@ -64,19 +69,6 @@ class CareQA(BuildRecipe):
 
     def _refuse_without_model(self) -> None:
         """Raise `InputError` where a model is needed and none is named."""
-        if not self.model and (self._translates or self._form != "closed"):
+        if self._translates or self._form != "closed":
             what = f"translates into {self.to}" if self._translates else f"makes {self._form} questions"
-            raise InputError(f"careqa {what} by a model: name one with --model, such as openai/gpt-4o.")
-
-    def card(self, benchmark: str) -> Card:
-        """The card: an exam made as CareQA was."""
-        return Card(
-            name=benchmark,
-            description="Questions of examination papers, made as CareQA was.",
-            source=", ".join(path.name for path in self.from_),
-            revision_note="an exam under construction: its steps stand in the run",
-            licence="that of the examination papers",
-            access="own",
-            citation="The recipe: Arias-Duart et al., Automatic evaluation of healthcare LLMs beyond "
-            "question-answering, NAACL 2025 (arXiv 2502.06666), appendix A",
-        )
+            self.require_model(self.model, what)

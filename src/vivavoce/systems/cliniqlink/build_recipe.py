@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
-from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card
 from vivavoce.core.registry import build_recipe
 from vivavoce.pipeline.build.step import BuildRecipe, Step
 from vivavoce.systems.cliniqlink.step.passages import Passages
@@ -25,24 +24,17 @@ class ClinIQLinkRecipe(BuildRecipe):
     formats: tuple[str, ...] = tuple(FORMS)
     fewest_words: int = 20
 
+    card_fields: ClassVar[Mapping[str, str]] = {
+        "description": "Questions that a model wrote from medical passages, made as ClinIQLink's were.",
+        "licence": "that of the texts",
+        "citation": "The recipe: Colelough, Bartels and Demner-Fushman, ClinIQLink 2025, section 3",
+    }
+
     def steps(self) -> Mapping[str, Step]:
         """parse, write, check."""
-        if not self.model:
-            raise InputError("cliniqlink writes questions by a model: name one with --model.")
+        self.require_model(self.model, "writes questions")
         return {
             "parse": Passages(files=self.from_, fewest=self.fewest_words),
             "write": SevenFormats(model=self.model, formats=self.formats),
             "check": WrongParts(model=self.model),
         }
-
-    def card(self, benchmark: str) -> Card:
-        """The card: an exam made as ClinIQLink's was."""
-        return Card(
-            name=benchmark,
-            description="Questions that a model wrote from medical passages, made as ClinIQLink's were.",
-            source=", ".join(path.name for path in self.from_),
-            revision_note="an exam under construction: its steps stand in the run",
-            licence="that of the texts",
-            access="own",
-            citation="The recipe: Colelough, Bartels and Demner-Fushman, ClinIQLink 2025, section 3",
-        )

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
-from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card
 from vivavoce.core.registry import build_recipe
 from vivavoce.pipeline.build.filters.duplicates import Duplicates
 from vivavoce.pipeline.build.step import BuildRecipe, Step
@@ -28,12 +27,16 @@ class DAHLRecipe(BuildRecipe):
     language: str = "en"
     drop: bool = False
 
+    card_fields: ClassVar[Mapping[str, str]] = {
+        "description": "Questions that a model wrote from research articles, made as DAHL was.",
+        "licence": "that of the articles",
+        "citation": "The recipe: Seo, Lim, Jang and Shin, DAHL, 2024 (arXiv 2411.09255), section 3.2",
+        "primary": "atomic_facts:precision",
+    }
+
     def steps(self) -> Mapping[str, Step]:
         """parse, categorise, write, duplicates, filter."""
-        if not self.model:
-            raise InputError(
-                "dahl writes questions by a model: name one with --model, such as openai/gpt-4o."
-            )
+        self.require_model(self.model, "writes questions")
         return {
             "parse": Articles(files=self.from_, most_words=self.most_words),
             "categorise": ArticleCategory(model=self.model),
@@ -41,16 +44,3 @@ class DAHLRecipe(BuildRecipe):
             "duplicates": Duplicates(act=self.drop),
             "filter": Standalone(act=self.drop),
         }
-
-    def card(self, benchmark: str) -> Card:
-        """The card: an exam made as DAHL was."""
-        return Card(
-            name=benchmark,
-            description="Questions that a model wrote from research articles, made as DAHL was.",
-            source=", ".join(path.name for path in self.from_),
-            revision_note="an exam under construction: its steps stand in the run",
-            licence="that of the articles",
-            access="own",
-            citation="The recipe: Seo, Lim, Jang and Shin, DAHL, 2024 (arXiv 2411.09255), section 3.2",
-            primary="atomic_facts:precision",
-        )

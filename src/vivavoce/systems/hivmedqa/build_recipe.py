@@ -1,9 +1,9 @@
 """The recipe of HIVMedQA: from a bank of closed questions to open ones on a subject."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Card
 from vivavoce.core.registry import build_recipe
 from vivavoce.pipeline.build.filters.duplicates import Duplicates
 from vivavoce.pipeline.build.questions import Questions
@@ -24,12 +24,18 @@ class HIVMedQARecipe(BuildRecipe):
     model: str = ""
     language: str = "en"
 
+    card_fields: ClassVar[Mapping[str, str]] = {
+        "description": "Open questions on one subject from a bank of closed ones, made as HIVMedQA was.",
+        "licence": "that of the bank",
+        "citation": "The recipe: HIVMedQA: Benchmarking large language models for HIV medical decision "
+        "support, 2025, section 2.2",
+    }
+
     def steps(self) -> Mapping[str, Step]:
         """parse, duplicates, terms, choose, open."""
         if not self.terms:
             raise InputError("hivmedqa selects questions by words: name them with --terms, such as HIV AIDS.")
-        if not self.model:
-            raise InputError("hivmedqa chooses and words questions by a model: name one with --model.")
+        self.require_model(self.model, "chooses and words questions")
         return {
             "parse": Questions(files=self.from_),
             "duplicates": Duplicates(act=True),
@@ -37,16 +43,3 @@ class HIVMedQARecipe(BuildRecipe):
             "choose": SuitsOpenAnswer(model=self.model),
             "open": OpenQuestion(model=self.model, language=self.language),
         }
-
-    def card(self, benchmark: str) -> Card:
-        """The card: an exam made as HIVMedQA was."""
-        return Card(
-            name=benchmark,
-            description="Open questions on one subject from a bank of closed ones, made as HIVMedQA was.",
-            source=", ".join(self.from_),
-            revision_note="an exam under construction: its steps stand in the run",
-            licence="that of the bank",
-            access="own",
-            citation="The recipe: HIVMedQA: Benchmarking large language models for HIV medical decision "
-            "support, 2025, section 2.2",
-        )

@@ -53,7 +53,8 @@ class Filter(Step):
         counts["keep"] += len(items) - len(decisions)
         verdicts = {verdict: counts[verdict] for verdict in ("keep", "review", "drop", "repair")}
         outcomes = (self._outcome(part, by_item.get(id(part))) for part in parts)
-        return StepResult.of(outcomes, self.notes(items), verdicts)
+        unasked = sum(d.failed for d in decisions.values() if d.verdict == "review")
+        return StepResult.of(outcomes, self.notes(items), verdicts)._replace(unasked=unasked)
 
     def _outcome(self, part: Part, decision: Decision | None) -> Part | Drop:
         """What becomes of a part by a decision; null keeps it."""

@@ -60,17 +60,14 @@ class Guessable(Filter):
             return Decision("review", "its options give the key away", detail)
         if answer.value is not None and either_holds(answer.value, key):
             return Decision("review", "it is answered without its options", answer.value)
-        if _unknown([*guesses, answer]):
-            return Decision("review", "no model said whether it can be guessed", failed=True)
+        if unknown := [reply for reply in (*guesses, answer) if reply.value is None]:
+            failed = any(reply.failed for reply in unknown)
+            return Decision("review", "no model said whether it can be guessed", failed=failed)
         return None
 
 
 def _is_choice(item: Item) -> bool:
     return len(item.options) > 1 and len(item.answer) == 1
-
-
-def _unknown(replies: Sequence[Reply[str]]) -> bool:
-    return any(reply.value is None for reply in replies)
 
 
 class _View(NamedTuple):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vivavoce.core.encodings import encoding_of
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import step
 from vivavoce.core.tables import read_lines
@@ -14,7 +13,7 @@ from vivavoce.pipeline.build.parts import Part, Passage
 from vivavoce.pipeline.build.source_files import source_files
 from vivavoce.pipeline.build.step import Drop, Lab, Step, StepResult
 from vivavoce.retrieval.documents import Unusable
-from vivavoce.retrieval.extraction import plain
+from vivavoce.retrieval.extraction import decoded, plain
 from vivavoce.retrieval.passages import passage_spans
 from vivavoce.retrieval.reader_process import FileReader
 
@@ -73,30 +72,27 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _cut(file: Path) -> Iterator[Passage]:
-    texts = _chapters(file) if file.suffix.lower() == ".epub" else [_text(file)]
+    texts = _texts(file)
     for chapter, text in enumerate(texts, 1):
-        spans = passage_spans(text)
+        several = len(texts) > 1
         end = 0
-        for number, span in enumerate(spans, 1):
+        for number, span in enumerate(passage_spans(text), 1):
             start = max(span.start, end)  # what the passage before holds already is not asked twice
             end = span.end
-            place = f"chapter {chapter}, " if len(texts) > 1 else ""
-            name = "-".join(map(str, [file.stem, *([chapter] if len(texts) > 1 else []), number]))
-            passage = text[start:end].strip()
-            if passage:
-                source = f"{file.name}, {place}characters {start} to {end}"
-                yield Passage(passage=name, text=passage, source=source, group=name)
+            start += len(text[start:end]) - len(text[start:end].lstrip())
+            name = "-".join(map(str, [file.stem, *([chapter] if several else []), number]))
+            place = f"chapter {chapter}, characters" if several else "characters"
+            if start < end:
+                source = f"{file.name}, {place} {start} to {end}"
+                yield Passage(passage=name, text=text[start:end], source=source, group=name)
 
 
-def _text(file: Path) -> str:
-    codec = encoding_of(file).codec
-    return plain(file.read_bytes().decode(codec).removeprefix("\ufeff"))
-
-
-def _chapters(file: Path) -> Sequence[str]:
+def _texts(file: Path) -> Sequence[str]:
+    """The chapters of a book, or the one text of a file. Raises `InputError` for what cannot be read."""
     try:
+        if file.suffix.lower() != ".epub":
+            return [plain(decoded(file))]
         with FileReader() as reader:
-            document, _ = reader.document(file, file.name, "epub")
+            return reader.document(file, file.name, "epub")[0].texts
     except Unusable as error:
         raise InputError(f"{file} cannot be used: {error}.") from None
-    return document.texts
