@@ -120,7 +120,7 @@ class BuildRecipe(ABC):
     def card(self, benchmark: str) -> Card:
         """The card of the exam: what it is, and where it comes from."""
         sources = [Path(source).name for source in getattr(self, "from_", ())]
-        fields: dict[str, Any] = {"description": "An exam under construction.", "licence": "that of its sources",
+        fields: dict[str, Any] = {"description": "An exam.", "licence": "that of its sources",
                   "citation": "none", **self.card_fields}  # fmt: skip
         return Card(
             name=benchmark,
