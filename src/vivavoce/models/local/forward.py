@@ -4,6 +4,7 @@ A row has tokens, and says which next tokens are read at which of its places. Ro
 where a causal model does not look; only the places that are read go through the vocabulary matrix.
 """
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -124,15 +125,20 @@ def causal(
     ids, real = padded(model, [row.tokens for row in rows])
     inputs: dict[str, Any] = {"input_ids": ids, "use_cache": False}
     if past is not None or keep:
-        inputs |= over(past or [], [row.after for row in rows])
+        inputs |= over(model, past or [], [row.after for row in rows])
     if past is not None:
         real = torch.cat([real.new_ones((len(rows), past[0][0].shape[-2])), real], dim=1)
     fed.tokens += sum(map(len, rows))
     output = call(model, {**inputs, "attention_mask": real}, [row.reads for row in rows], results)
-    return [(layer[0], layer[1]) for layer in output.past_key_values] if keep else None
+    return [(layer[0], layer[1]) for layer in output[cache_name(model)]] if keep else None
 
 
-def over(past: Past, after: Sequence[int]) -> dict[str, Any]:
+def cache_name(model: Any) -> str:
+    """What the model calls its keys and values: `cache` from transformers 5.24 on."""
+    return "cache" if "cache" in inspect.signature(type(model).forward).parameters else "past_key_values"
+
+
+def over(model: Any, past: Past, after: Sequence[int]) -> dict[str, Any]:
     """Arguments that put rows after `past`: row i after its row `after[i]`, or all after its only one.
 
     The cache gets no window and drops nothing: later rows may go back to where the window sees more.
@@ -148,7 +154,7 @@ def over(past: Past, after: Sequence[int]) -> dict[str, Any]:
             index = torch.tensor(after, device=keys.device)
             rows = [tensor.index_select(0, index) for tensor in (keys, values)]
         cache.update(*rows, number)
-    return {"past_key_values": cache, "use_cache": True}
+    return {cache_name(model): cache, "use_cache": True}
 
 
 def call(model: Any, inputs: Mapping[str, Any], reads: Sequence[Sequence[Read]], results: Results) -> Any:

@@ -133,7 +133,7 @@ def feed(
         "use_cache": False,
     }
     if past is not None:
-        inputs |= over(past, [0] * len(rows))
+        inputs |= over(model, past, [0] * len(rows))
     fed.tokens += sum(len(pack) - start for pack in rows)
     reads = [[Read(target.slot - start, target.token, target.out) for target in pack.reads] for pack in rows]
     call(model, inputs, reads, results)
