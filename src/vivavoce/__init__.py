@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.evaluate import Evaluated, evaluate
     from vivavoce.pipeline.exchange.exporters import Exported, Exporter
     from vivavoce.pipeline.exchange.log_readers import Log, LogReader
+    from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
     from vivavoce.pipeline.fetch import fetch
     from vivavoce.pipeline.plan_file import examine
     from vivavoce.pipeline.run import Run
@@ -129,6 +130,7 @@ _HOMES = {
     ),
     "pipeline.exchange.exporters": ("Exported", "Exporter"),
     "pipeline.exchange.log_readers": ("Log", "LogReader"),
+    "pipeline.exchange.recorded_log": ("Mark", "RecordedLog", "RecordedLogReader", "Sample"),
     "pipeline.run": ("Run", "open"),
     "pipeline.train": ("train",),
     "report.section": ("Section",),
@@ -165,6 +167,7 @@ __all__ = [
     "LogReader",
     "LogprobMetric",
     "LogprobRequests",
+    "Mark",
     "Measure",
     "Metric",
     "MetricError",
@@ -172,6 +175,8 @@ __all__ = [
     "Passage",
     "Provider",
     "Reading",
+    "RecordedLog",
+    "RecordedLogReader",
     "RejectedError",
     "Reply",
     "Request",
@@ -180,6 +185,7 @@ __all__ = [
     "Row",
     "Run",
     "RunNotFound",
+    "Sample",
     "Score",
     "ScoringContext",
     "Section",

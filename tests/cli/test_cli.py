@@ -94,7 +94,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)
-    # `viva import` is three methods, told apart by two flags; a gate's files are the command line's alone.
+    # `viva import` is four methods, by two flags and the files; a gate's files are the command line's alone.
     for name in ("scores", "ballots", "summary", "junit"):
         ours.pop(name, None)
     if verb == "status":
@@ -105,6 +105,7 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop("assisted")  # and its candidates
     if verb == "import":
         marks = inspect.signature(Run.import_scores).parameters.items()
+        theirs["reader"] = default_of(inspect.signature(Run.import_logs).parameters["reader"])
         theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
         theirs["task"] = default_of(inspect.signature(Run.import_ballots).parameters["task"])
         ours["criteria"] = None  # a text with commas here, a list there

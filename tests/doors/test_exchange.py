@@ -106,3 +106,14 @@ def test_a_reader_without_lines_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(SpecError, match="the log_reader 'half' has no lines"):
         registry.load_plugin(plugin)
+
+
+def test_a_plugin_reads_a_log_that_is_its_own_exam(tmp_path: Path) -> None:
+    question = {"question": "Which organ makes insulin?", "key": "pancreas"}
+    answers = [{"id": "q1", **question, "text": "The pancreas.", "points": 1.0}]
+    file = tmp_path / "monday.quiz.json"
+    file.write_text(json.dumps({"model": "M", "answers": answers}), encoding="utf-8")
+    run = open_run(tmp_path / "quiz.viva", plugins=[EXAMPLES / "plugin_recorded_log.py"])
+    (log,) = run.import_logs(file).logs
+    assert ("quiz", "quiz", ("M",), 1, 1) == (log.tool, log.task, log.candidates, log.responses, log.scores)
+    assert ["quiz.points"] == run.scores["metric"].to_list()

@@ -135,7 +135,7 @@ def _row(fields: dict[str, tuple[Any, str]], *, letters: bool) -> tuple[Line, bo
         raise RowError(f"{where}: no row says what the question {row['item']!r} is.", "no question")
     is_inferred = row.get("format") in (None, "")
     if is_inferred:
-        row["format"] = _format(row)
+        row["format"] = inferred_format(row)
     return Line(where, _keyed(row, where, letters=letters)), is_inferred
 
 
@@ -238,7 +238,7 @@ def _list_of(value: Any, *, dicts: bool = False) -> Any:
     return value
 
 
-def _format(row: Mapping[str, Any]) -> str:
+def inferred_format(row: Mapping[str, Any]) -> str:
     """The format of a question that states none, by `INFERRED`."""
     if row.get("steps"):
         return "multi_hop" if row.get("step") in (None, "") else "multi_hop_inverse"

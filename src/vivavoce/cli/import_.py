@@ -1,6 +1,6 @@
 """`viva import`: recorded answers, or recorded scores, into a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -36,6 +36,7 @@ from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.people.storing.store_reviews import ReviewsStored
+    from vivavoce.pipeline.exchange.import_logs import ImportedLogs
     from vivavoce.pipeline.exchange.imported import Imported
     from vivavoce.pipeline.exchange.scores import ImportedScores
 
@@ -43,12 +44,22 @@ if TYPE_CHECKING:
 def import_(
     run: RunPath,
     file: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            help="Answers or scores: .jsonl, .json, .csv, .tsv, .xlsx, .parquet, or another tool's results.",
+            help="Answers or scores: .jsonl, .json, .csv, .tsv, .xlsx, .parquet; or logs of other tools, "
+            "several, or folders of them.",
             metavar="FILE",
         ),
     ],
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="The tool whose logs they are; default: told by their content.",
+            metavar="NAME",
+            autocompletion=completion.registered("readers"),
+        ),
+    ] = None,
     benchmark: Annotated[
         str | None,
         typer.Option(
@@ -120,8 +131,10 @@ def import_(
     tokens, seconds, cost, error, confidence. A null text is a failed response, an empty one arrived empty.
     Fields of scores: item, variant, candidate, repeat, edit, criterion, value, rater, pass_no, ballot,
     position, note, probability. The last is for people's labels: the probability with which the row's case
-    was drawn for labelling, above 0 and at most 1, the same for all rows of a case. Files of other tools that
-    are recognised: {readers}.
+    was drawn for labelling, above 0 and at most 1, the same for all rows of a case.
+
+    Logs of other tools are recognised by content: {readers}. Without --benchmark such a log is the exam, and
+    its marks come too; --set candidate=NAME names a model that the log does not.
 
     Columns are found by name; a table may hold the questions too. What was found is printed, as are the
     delimiter and the encoding of a CSV. A dotted name leads into a column: `--map text=output.text`.
@@ -130,6 +143,8 @@ def import_(
     5), and where there are any comment, dispute and proposed_edit.
 
     Example: `viva import exam.viva answers.csv`
+
+    Example: `viva import logs.viva logs/ --json`
 
     Example: `viva import exam.viva reviews.csv --ballots --task review`
 
@@ -148,6 +163,31 @@ def import_(
         "--if-unanswered": if_unanswered,
     }
     opened = open_run(run, plugin)
+    if not (scores or ballots) and _are_logs(file, reader):
+        options_of_tables: dict[str, object] = {
+            **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
+            **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
+            "--faulty": faulty == "exclude",
+        }
+        _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
+        constants = parse_pairs(set, "--set")
+        if unknown := [key for key in constants if key != "candidate"]:
+            raise InputError(f"--set {unknown[0]}: of a log only the candidate can be named.")
+        logs = opened.import_logs(
+            *file, reader=reader, benchmark=benchmark, candidate=constants.get("candidate"),
+            new_version=new_version,
+        )  # fmt: skip
+        if json:
+            skipped = [{"source": name, "skipped_file": why} for name, why in logs.skipped_files.items()]
+            print_json("import", run, [*(log._asdict() for log in logs.logs), *skipped])
+        elif not quiet:
+            _print_logs(run, logs)
+        return
+    if len(file) > 1 or reader:
+        raise InputError(
+            f"{file[0]}: only logs of other tools are imported several at a time, or with --from."
+        )
+    path = file[0]
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
@@ -158,7 +198,7 @@ def import_(
             "--faulty": faulty == "exclude",
         }
         _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
-        reviews = opened.import_ballots(file, task=task)
+        reviews = opened.import_ballots(path, task=task)
         if json:
             print_json("import", run, [reviews._asdict()])
         elif not quiet:
@@ -173,7 +213,7 @@ def import_(
         if measure is None:
             raise InputError("--scores needs --measure: the spec of what gave them, such as judge(model=m).")
         imported_scores = opened.import_scores(
-            file,
+            path,
             measure=measure,
             criteria=_split_names(criteria),
             where=parse_pairs(where, "--where"),
@@ -196,7 +236,7 @@ def import_(
     from vivavoce.pipeline.exchange.wide_tables import columns_of_models
 
     imported = opened.import_answers(
-        file,
+        path,
         benchmark=benchmark,
         name=name,
         map=columns,
@@ -211,6 +251,33 @@ def import_(
         print_json("import", run, [imported._asdict()])
     elif not quiet:
         _print_answers(run, imported)
+
+
+def _are_logs(paths: Sequence[Path], reader: str | None) -> bool:
+    """Whether these are logs of other tools: named as such, or told by their content."""
+    from vivavoce.pipeline.exchange.recognise import is_log
+
+    return reader is not None or any(is_log(path) for path in paths if path.exists())
+
+
+def _print_logs(run: Path, imported: "ImportedLogs") -> None:
+    for log in imported.logs:
+        marks = f"{counted(log.scores, 'mark')}, {log.scores_failed} failed" if log.scores else "no marks"
+        print(
+            printable(
+                f"{run}: {log.tool} {log.task}, {', '.join(log.candidates)}: "
+                f"{counted(log.responses, 'answer')} to {counted(log.items, 'item')} ({log.new} new, "
+                f"{log.unchanged} unchanged, {log.replaced} replacing failures); {log.blank} blank, "
+                f"{log.failed} failed, {log.skipped} skipped; {marks}."
+            )
+        )
+        if log.skipped_items:
+            names = ", ".join(log.skipped_items[:5]) + (" …" if len(log.skipped_items) > 5 else "")
+            print(printable(f"Skipped, as no item of the exam: {names}."))
+        for note in log.notes:
+            print(printable(note))
+    for name, why in imported.skipped_files.items():
+        print(printable(f"Skipped {name}: {why}."))
 
 
 def _print_reviews(run: Path, reviews: "ReviewsStored") -> None:

@@ -20,44 +20,60 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is no JSON number; write null where there is none")
 
 
-def _finite(word: str) -> float:
+def finite_number(word: str) -> float:
+    """The number of a word. Raises `ValueError` where it is larger than any number can be."""
     number = float(word)
     if math.isinf(number):
         raise ValueError(f"{one_line(word, 20)} is larger than any number can be")
     return number
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=finite_number)
 
 
-def read_json(text: str, pairs: _Pairs | None = None) -> Any:
+# Other tools write NaN for a number that they lack; whoever reads it says what that means.
+NAN_DECODER = json.JSONDecoder(parse_float=finite_number)
+
+
+def read_json(text: str, pairs: _Pairs | None = None, *, nan: bool = False) -> Any:
     """The value that a JSON text stands for; `pairs` makes of an object's pairs what stands for it.
+
+    With `nan` the word NaN is a float that is no number.
 
     Raises `ValueError` with a clause that says what is wrong: no JSON, NaN, a number that is not finite or of
     thousands of digits, more than 100 levels, an escape that gives half of a character.
     """
     try:
-        decoder = _DECODER if pairs is None else json.JSONDecoder(
-            parse_constant=_no_number, parse_float=_finite, object_pairs_hook=pairs
+        plain = NAN_DECODER if nan else _DECODER
+        decoder = plain if pairs is None else json.JSONDecoder(
+            parse_constant=_no_number, parse_float=finite_number, object_pairs_hook=pairs
         )  # fmt: skip
         value = decoder.decode(text)
-        if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
-            json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise ValueError("a \\u escape gives half of a character") from None
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise ValueError(TOO_DEEP) from None
     except ValueError as error:
         if str(error).startswith("Exceeds the limit"):  # Python's words, which advise to raise the limit
             raise ValueError("a number has thousands of digits") from None
         raise
-    # What is read here is written and read again from deeper in the program.
-    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deep(value):
-        raise ValueError(_TOO_DEEP)
+    check_value(value, text)
     return value
 
 
-_TOO_DEEP = f"more than {MOST_LEVELS} levels of lists and objects"
+def check_value(value: Any, text: str) -> None:
+    """Raise `ValueError` for a value, read from `text`, that could not be written and read again."""
+    if _SURROGATE.search(text):  # half of a pair can be written in JSON, but is no character
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("a \\u escape gives half of a character") from None
+        except RecursionError:
+            raise ValueError(TOO_DEEP) from None
+    # What is read here is written and read again from deeper in the program.
+    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deep(value):
+        raise ValueError(TOO_DEEP)
+
+
+TOO_DEEP = f"more than {MOST_LEVELS} levels of lists and objects"
 
 
 def _is_deep(value: Any) -> bool:

@@ -21,6 +21,7 @@ from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
 from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
 from vivavoce.pipeline.exchange.answers import import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
+from vivavoce.pipeline.exchange.import_logs import ImportedLogs, import_logs
 from vivavoce.pipeline.exchange.imported import Imported
 from vivavoce.pipeline.exchange.score_layout import Layout
 from vivavoce.pipeline.exchange.scores import ImportedScores, import_scores
@@ -98,6 +99,22 @@ class Run(PanelVerbs, RunTables):
             self.file, data, benchmark=benchmark, name=name, columns=map or {}, constants=set or {},
             roles=role or {}, new_version=new_version,
             reading=Reading(Dialect(delimiter, encoding, sheet), models_in_columns, faulty),
+        )  # fmt: skip
+
+    def import_logs(
+        self, *paths: str | Path, reader: str | None = None, benchmark: str | None = None,
+        candidate: str | None = None, new_version: bool = False,
+    ) -> ImportedLogs:  # fmt: skip
+        """Store the answers and marks in logs of other tools, files or folders of them; all of them or none.
+
+        Logs are told by their content, or read by the `reader` of that name. Without `benchmark` each log is
+        the exam, under its task's name; with it items are found by id and content, never by row. `candidate`
+        names the model of logs that name none, or one. Marks are recorded measures, such as
+        `inspect.choice`. The same again changes nothing.
+        """
+        return import_logs(
+            self.file, [Path(path) for path in paths], reader=reader, benchmark=benchmark,
+            candidate=candidate, new_version=new_version,
         )  # fmt: skip
 
     def import_scores(

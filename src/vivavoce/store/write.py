@@ -173,9 +173,12 @@ def response_fields(item_hash: str, response: Response) -> tuple[object, ...]:
     """The values of `ANSWER`: beside a record of log-likelihoods the table has an empty text."""
     values = {name: getattr(response, name, None) for name in ANSWER}
     values |= {"meta": _json(dict(response.meta)), "hash": response_hash(item_hash, response)}
-    if response.logprobs is not None and response.text is None:
-        values["text"] = ""
-    return tuple(values.values())
+    return tuple({**values, "text": stored_text(response)}.values())
+
+
+def stored_text(response: Response) -> str | None:
+    """The text as the table holds it: '' beside a record of log-likelihoods."""
+    return "" if response.logprobs is not None and response.text is None else response.text
 
 
 def put_responses(
@@ -190,7 +193,7 @@ def put_responses(
     The scores of a replaced failure are dropped. Raises `InputError` where another text is there already
     for the same item, candidate, repeat and edit, or an edit has a name that is kept for probes.
     """
-    edits = dict(db.execute("SELECT edit, edit_id FROM edits WHERE probe = ''"))
+    edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
     hashes = dict(db.execute("SELECT item_id, hash FROM items"))
     new = unchanged = replaced = 0
     for r in responses:
@@ -199,12 +202,14 @@ def put_responses(
                 f"{r.candidate}, {r.item}: the edit {r.edit!r} begins with {TOLD.strip()!r}, and such names "
                 "are kept for what a model told of its probabilities: give the edit another name."
             )
-        if r.edit not in edits:
-            edits[r.edit] = db.execute("INSERT INTO edits (edit) VALUES (?)", (r.edit,)).lastrowid
-        key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[r.edit])
+        edit = f"{TOLD}{r.probe}" if r.probe else r.edit
+        if edit not in edits:
+            new_edit = db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?)", (edit, r.probe))
+            edits[edit] = new_edit.lastrowid
+        key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[edit])
         values = response_fields(hashes[key[0]], r)
         present = db.execute(
-            "SELECT response_id, status, text, json_extract(meta, '$.confidence') FROM responses "
+            "SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs FROM responses "
             "WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
             key,
         ).fetchone()
@@ -215,7 +220,9 @@ def put_responses(
                 key + values,
             )
             new += 1
-        elif present[1:3] == (r.status, r.text) or r.status == "failed":
+        elif r.status == "failed" or (
+            present[1:3] == (r.status, stored_text(r)) and present[4] == r.logprobs
+        ):
             _refuse_other_confidence(r, present[3])
             unchanged += 1
         elif present[1] == "failed":
@@ -360,17 +367,21 @@ def drop_scores(
 
 def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow]) -> None:
     """Raise `InputError` if the run holds another mark than one of these, failed ones aside."""
+    scores = list(scores)
+    responses = json.dumps(sorted({score.response for score in scores}))
     present = {
-        (response, ballot, pass_no): (STATUSES[status], value)
-        for response, ballot, pass_no, status, value in db.execute(
-            "SELECT response_id, ballot, pass_no, status_id, value FROM scores "
-            "JOIN ballots USING (ballot_id) WHERE measure_id = ? AND status_id != 3",
-            (measure,),
+        (response, ballot, pass_no, unit, text): (STATUSES[status], value)
+        for response, ballot, pass_no, unit, text, status, value in db.execute(
+            "SELECT response_id, ballot, pass_no, unit, text, status_id, value FROM scores "
+            "JOIN ballots USING (ballot_id) JOIN units USING (unit_id) WHERE measure_id = ? "
+            "AND status_id != 3 AND response_id IN (SELECT value FROM json_each(?))",
+            (measure, responses),
         )
     }
     for score in scores:
         new = (score.value.status, score.value.value)
-        old = present.get((score.response, score.ballot, score.pass_no), new)
+        unit = (score.unit.unit, score.unit.text) if score.unit else ("", "")
+        old = present.get((score.response, score.ballot, score.pass_no, *unit), new)
         if old != new and score.value.status != "failed":
             candidate, item, repeat = db.execute(
                 "SELECT candidate, item, repeat FROM responses JOIN candidates USING (candidate_id) "

@@ -1,0 +1,399 @@
+"""Logs of other tools in: their answers and their marks become responses and recorded scores of a run."""
+
+import json
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce.benchmarks import Loaded
+from vivavoce.core.errors import InputError
+from vivavoce.core.file_hashes import file_hash
+from vivavoce.core.records import Criterion, Item, Measure, Response, Value
+from vivavoce.core.specs import RECORDED, parse
+from vivavoce.core.text import is_blank
+from vivavoce.logprobs.options import Choices
+from vivavoce.pipeline.exchange.log_exam import LogExam, exam_of, in_order
+from vivavoce.pipeline.exchange.recognise import recognise
+from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, Sample
+from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.write import (
+    TOLD,
+    ScoreRow,
+    Stored,
+    put_candidates,
+    put_measures,
+    put_provenance,
+    put_responses,
+    put_scores,
+    refuse_other_scores,
+)
+
+_BATCH = 2000
+"""Answers that are in memory at a time, beside the exam."""
+_PROBE = Choices(of="text").name
+MeasureKey = tuple[str, str, str]
+"""Scorer, criterion, rater."""
+
+
+class ImportedLog(NamedTuple):
+    """What the import of one log did. `repeats` is the largest number of answers to one item by a candidate.
+
+    `responses` counts answers, with `failed` and `blank` ones; `logprobs` those of them that are
+    log-likelihoods of options. `scores` counts marks, with `scores_failed`, and those of `units`. `skipped`
+    answers are to no item of the exam; `skipped_items` names these. `new`, `unchanged` and `replaced` count
+    answers as the run held them before.
+    """
+
+    source: str
+    tool: str
+    version: str | None
+    task: str
+    candidates: tuple[str, ...]
+    benchmark: str
+    items: int
+    responses: int
+    failed: int
+    blank: int
+    repeats: int
+    scores: int
+    scores_failed: int
+    units: int
+    logprobs: int
+    skipped: int
+    skipped_items: tuple[str, ...]
+    new: int
+    unchanged: int
+    replaced: int
+    measures: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class ImportedLogs(NamedTuple):
+    """What an import of logs did: one entry for each log, and by name why other files were skipped."""
+
+    logs: tuple[ImportedLog, ...]
+    skipped_files: Mapping[str, str]
+
+
+@dataclass
+class _Counts:
+    """What is counted of a log while it is read for the first time."""
+
+    candidates: dict[str, None] = field(default_factory=dict)
+    measures: dict[MeasureKey, "_Declared"] = field(default_factory=dict)
+    repeats: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    numbers: Counter[str] = field(default_factory=Counter)
+    items: set[tuple[str, str]] = field(default_factory=set)
+
+
+def import_logs(
+    run: RunFile,
+    paths: Sequence[Path],
+    *,
+    reader: str | None = None,
+    benchmark: str | None = None,
+    candidate: str | None = None,
+    new_version: bool = False,
+) -> ImportedLogs:
+    """Store the answers and marks of logs in one transaction: all of them, or none.
+
+    Without a `benchmark` each log is the exam, under the name of its task. `candidate` names the model of
+    logs that name none, or one. Importing the same again changes nothing. Raises `InputError` for what cannot
+    be read, a log of several models that one is named for, and what contradicts the run.
+    """
+    recognised = recognise(paths, reader)
+    if not recognised.logs:
+        names = ", ".join(map(str, paths))
+        raise InputError(f"{names}: no log of a tool that is read. Nothing was imported.")
+    loaded = load_benchmark(run, benchmark) if benchmark else None
+    with run.writing() as db:
+        logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in recognised.logs)
+        if not any(log.items for log in logs):
+            of = f" of {loaded.spec}" if loaded else ""
+            names = ", ".join([name for log in logs for name in log.skipped_items][:5]) or "they are empty"
+            raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
+    return ImportedLogs(logs, recognised.skipped)
+
+
+def _import_log(
+    db: sqlite3.Connection, log: RecordedLog, loaded: Loaded | None, candidate: str | None, new_version: bool
+) -> ImportedLog:
+    name = log.candidate or f"unnamed ({log.tool})"
+    exam, counts = exam_of(log, loaded), _Counts()
+    for answer in _answers(log, exam, lambda sample: sample.candidate or name):
+        _count(counts, answer)
+    if candidate:
+        _refuse_several(log, counts)
+        counts.candidates = {candidate: None}
+    spec = exam.loaded.spec if counts.items else (loaded.spec if loaded else "")
+    answers = _answers(log, exam_of(log, loaded), lambda sample: candidate or sample.candidate or name)
+    stored = _store(db, log, exam, counts, answers, new_version) if counts.items else Stored(0, 0, 0)
+    imported = _imported(log, counts, stored, exam.unmatched, spec)
+    body = {**imported._asdict(), "file_hash": "-".join(map(file_hash, log.files)), "of_run": log.settings}
+    put_provenance(db, "import log", _plain(body), changed=stored.new + stored.replaced)
+    return imported
+
+
+def _store(
+    db: sqlite3.Connection,
+    log: RecordedLog,
+    exam: LogExam,
+    counts: _Counts,
+    answers: Iterator["_Answer"],
+    new_version: bool,
+) -> Stored:
+    """Store the exam, the candidates, the measures, and the answers with their marks, batch by batch."""
+    roles = dict(db.execute("SELECT candidate, role FROM candidates"))
+    items = store_loaded(db, exam.loaded, exam.loaded.items, new_version=new_version)
+    keys = put_candidates(db, {c: roles.get(c, "candidate") for c in counts.candidates})
+    measures = _measures(db, log.tool, counts.measures)
+    stored = Stored(0, 0, 0)
+    while batch := list(islice(answers, _BATCH)):
+        more = put_responses(db, [a.response for a in batch if not a.again], items=items, candidates=keys)
+        stored = Stored(*(before + new for before, new in zip(stored, more, strict=True)))
+        _put_marks(db, batch, measures, items, keys)
+    return stored
+
+
+class _Answer(NamedTuple):
+    """An answer with its marks; `again` where the log has it a second time, with other marks."""
+
+    response: Response
+    marks: tuple[Mark, ...]
+    again: bool
+
+
+def _refuse_several(log: RecordedLog, counts: _Counts) -> None:
+    """Raise `InputError` where a log holds several models, and one name is for all."""
+    if len(counts.candidates) > 1:
+        raise InputError(
+            f"{log.files[0]} holds the answers of {len(counts.candidates)} models "
+            f"({', '.join(list(counts.candidates)[:3])}), and one name is no name for them. Nothing was "
+            "imported."
+        )
+
+
+def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str]) -> Iterator[_Answer]:
+    """The answers of a log that are to items of the exam. Repeats without a number get one."""
+    repeats: Counter[tuple[str, str, str]] = Counter()
+    present: dict[tuple[str, str, str, int], _Place] = {}
+    for sample in log.samples():
+        item = exam.item_of(sample)
+        if item is None:
+            continue
+        candidate = candidate_of(sample)
+        place = (candidate, item.item, item.variant)
+        if sample.repeat is None:
+            repeats[place] += 1
+        repeat = sample.repeat or repeats[place]
+        response = _response(sample, item, candidate, repeat)
+        before = present.get((*place, repeat))
+        place_now = _Place(
+            hash((response.status, response.text, response.logprobs)), set(map(_mark_key, sample.marks))
+        )
+        if before is None:
+            present[(*place, repeat)] = place_now
+        elif before.contradicts(place_now):
+            raise InputError(
+                f"{sample.where}: a second sample for {item.name}, repeat {repeat}: a log holds each once. "
+                "Nothing was imported."
+            )
+        else:
+            before.marks.update(place_now.marks)
+        yield _Answer(response, sample.marks, again=before is not None)
+
+
+class _Place(NamedTuple):
+    """What stands under one item, candidate and repeat: the hash of the text, and the marks by key."""
+
+    text: int
+    marks: set[int]
+
+    def contradicts(self, sample: "_Place") -> bool:
+        """Whether a second sample is no further marks of the same answer."""
+        return self.text != sample.text or not sample.marks or bool(self.marks & sample.marks)
+
+
+def _mark_key(mark: Mark) -> int:
+    return hash((mark.scorer, mark.criterion, mark.rater, mark.unit))
+
+
+def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
+    """The sample as a response. Raises `InputError` for text that is no Unicode."""
+    logprobs: str | None = None
+    if sample.option_logprobs:
+        values = in_order(sample.item.options, sample.option_logprobs, item)
+        order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
+        record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
+        logprobs = json.dumps(record, ensure_ascii=False)
+    try:
+        (sample.text or "").encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{sample.where}: the answer holds half of a character.") from None
+    return Response(
+        benchmark=item.benchmark,
+        item=item.item,
+        variant=item.variant,
+        candidate=candidate,
+        repeat=repeat,
+        probe=_PROBE if logprobs else "",
+        status=sample.status,
+        text=None if logprobs else sample.text,
+        reasoning=sample.reasoning,
+        finish_reason=sample.finish_reason,
+        tokens=sample.tokens if isinstance(sample.tokens, int) else None,
+        seconds=sample.seconds,
+        cost=sample.cost,
+        error=sample.error,
+        meta=sample.meta,
+        logprobs=logprobs,
+    )
+
+
+def _count(counts: _Counts, answer: _Answer) -> None:
+    """Count an answer, and note what its marks declare."""
+    response = answer.response
+    counts.candidates[response.candidate] = None
+    counts.items.add((response.item, response.variant))
+    place = (response.candidate, response.item, response.variant)
+    if not answer.again:
+        counts.repeats[place] += 1
+        counts.numbers["responses"] += 1
+        counts.numbers["failed"] += response.status == "failed"
+        counts.numbers["blank"] += response.text is not None and is_blank(response.text)
+        counts.numbers["logprobs"] += response.logprobs is not None
+    for mark in _marks_of(answer):
+        key = (mark.scorer, mark.criterion, mark.rater)
+        counts.measures.setdefault(key, _Declared(mark)).add(mark)
+        counts.numbers["scores"] += 1
+        counts.numbers["scores_failed"] += mark.value is None
+        counts.numbers["units"] += mark.unit is not None
+    counts.numbers["marks of failed answers"] += len(answer.marks) if response.status != "ok" else 0
+
+
+def _marks_of(answer: _Answer) -> tuple[Mark, ...]:
+    """The marks of an answer that came; what was never answered cannot be marked."""
+    return answer.marks if answer.response.status == "ok" else ()
+
+
+class _Declared:
+    """What the marks of a measure declare: a limit holds only where each of them declares and keeps it."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.low, self.high, self.direction, self.of_units = (
+            mark.low,
+            mark.high,
+            mark.direction,
+            bool(mark.unit),
+        )
+
+    def add(self, mark: Mark) -> None:
+        """One more mark; one that failed says nothing of limits."""
+        if mark.value is None:
+            return
+        if self.low is not None and (mark.low is None or mark.value < self.low):
+            self.low = None
+        if self.high is not None and (mark.high is None or mark.value > self.high):
+            self.high = None
+
+
+def _measures(
+    db: sqlite3.Connection, tool: str, declared: Mapping[MeasureKey, _Declared]
+) -> dict[MeasureKey, int]:
+    """The key of each measure, recorded under the tool's name and never merged with ours."""
+    measures = []
+    for (scorer, name, rater), d in declared.items():
+        spec = parse(f"{tool}.{scorer}")
+        criterion = Criterion(
+            criterion=name,
+            low=d.low,
+            high=d.high,
+            direction=d.direction,
+            if_unanswered="set_aside",
+            pool="unit" if d.of_units else "mean",
+        )
+        text = str(spec) if spec.settings else f"{spec.name}()"
+        measures.append(
+            Measure(metric=str(spec), signature=f"{text}@{RECORDED}", rater=rater, criterion=criterion)
+        )
+    return dict(zip(declared, put_measures(db, measures), strict=True))
+
+
+def _put_marks(
+    db: sqlite3.Connection,
+    batch: Sequence[_Answer],
+    measures: Mapping[MeasureKey, int],
+    items: Mapping[tuple[str, str], int],
+    candidates: Mapping[str, int],
+) -> None:
+    """Store the marks of a batch of answers, each beside the answer as the run holds it."""
+    edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
+    by_measure: dict[int, list[ScoreRow]] = {}
+    for answer in batch:
+        response, marks = answer.response, _marks_of(answer)
+        if not marks:
+            continue
+        edit = edits[f"{TOLD}{response.probe}" if response.probe else ""]
+        item = items[response.item, response.variant]
+        (key,) = db.execute(
+            "SELECT response_id FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, ?)",
+            (item, candidates[response.candidate], response.repeat, edit),
+        ).fetchone()
+        for mark in marks:
+            failed = mark.value is None
+            value = Value(mark.value, note=mark.note, status="failed" if failed else "ok")
+            rows = by_measure.setdefault(measures[mark.scorer, mark.criterion, mark.rater], [])
+            rows.append(ScoreRow(key, value, unit=mark.unit))
+    for measure, rows in by_measure.items():
+        refuse_other_scores(db, measure, rows)
+        put_scores(db, measure, rows)
+
+
+def _imported(
+    log: RecordedLog, counts: _Counts, stored: Stored, skipped: Counter[str], benchmark: str
+) -> ImportedLog:
+    notes = list(log.notes)
+    if (name := f"unnamed ({log.tool})") in counts.candidates:
+        notes.append(
+            f"The log names no model: its answers stand under {name!r}; --set candidate=NAME names it."
+        )
+    if lost := counts.numbers["marks of failed answers"]:
+        notes.append(f"{lost} marks of answers that failed are left out: nothing was there to be marked.")
+    return ImportedLog(
+        source=str(log.files[0]),
+        tool=log.tool,
+        version=log.version,
+        task=log.task,
+        candidates=tuple(counts.candidates),
+        benchmark=benchmark,
+        items=len(counts.items),
+        responses=counts.numbers["responses"],
+        failed=counts.numbers["failed"],
+        blank=counts.numbers["blank"],
+        repeats=max(counts.repeats.values(), default=0),
+        scores=counts.numbers["scores"],
+        scores_failed=counts.numbers["scores_failed"],
+        units=counts.numbers["units"],
+        logprobs=counts.numbers["logprobs"],
+        skipped=skipped.total(),
+        skipped_items=tuple(skipped),
+        **stored._asdict(),
+        measures=tuple(dict.fromkeys(f"{log.tool}.{scorer}" for scorer, *_ in counts.measures)),
+        notes=tuple(notes),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Facts of a log as JSON takes them: what is no finite number is its own word."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return value if finite and isinstance(value, str | int | float | None) else str(value)

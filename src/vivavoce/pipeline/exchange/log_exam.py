@@ -1,0 +1,146 @@
+"""The items that the answers of a log are to: its own exam, or items of a benchmark told by content."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from vivavoce import formats
+from vivavoce.benchmarks import Loaded
+from vivavoce.benchmarks.table import Table, inferred_format
+from vivavoce.core.errors import InputError, RowError
+from vivavoce.core.records import Item
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.recorded_log import RecordedLog, Sample
+
+_LABELS = ("question:", "q:", "answer:", "a:")
+
+
+class LogExam:
+    """The items of a log's answers. `unmatched` counts the answers to each question that is none of them."""
+
+    def __init__(self) -> None:
+        self.unmatched: Counter[str] = Counter()
+
+    def item_of(self, sample: Sample) -> Item | None:
+        """The item that a sample answers; null for none, which is counted."""
+        raise NotImplementedError
+
+    @property
+    def loaded(self) -> Loaded:
+        """The benchmark with the items."""
+        raise NotImplementedError
+
+
+class OwnExam(LogExam):
+    """The log is the exam: items under the task's name, each its own group."""
+
+    def __init__(self, log: RecordedLog) -> None:
+        super().__init__()
+        self.task = log.task
+        self.items: dict[tuple[str, str], Item] = {}
+        self._checked: dict[str, Item | str] = {}
+
+    def item_of(self, sample: Sample) -> Item | None:
+        """The sample's item, checked by its format. Raises `InputError` where its id has another question."""
+        raw = sample.item
+        name = raw.item or f"q-{raw.hash[:12]}"
+        digest = f"{name} {raw.variant} {raw.hash}"
+        if digest not in self._checked:
+            self._checked[digest] = _checked(replace(raw, item=name, group=name))
+        item = self._checked[digest]
+        if isinstance(item, str):
+            self.unmatched[f"{name} ({item})"] += 1
+            return None
+        present = self.items.setdefault((item.item, item.variant), item)
+        if present.hash != item.hash:
+            raise InputError(
+                f"{sample.where}: the id {name!r} stands for another question before: a log is one exam, in "
+                "which an id is one question. Nothing was imported."
+            )
+        return present
+
+    @property
+    def loaded(self) -> Loaded:
+        """The exam of the items so far."""
+        return Table(name=self.task).loaded(list(self.items.values()))
+
+
+def _checked(item: Item) -> Item | str:
+    """The item in the normal form of its format, or why it can be none."""
+    fields = {"options": item.options, "answer": list(item.answer), "references": list(item.references)}
+    try:
+        return formats.check(replace(item, format=inferred_format(fields)))
+    except RowError as error:
+        return error.reason
+    except InputError as error:
+        return one_line(str(error), 80)
+
+
+class Benchmarked(LogExam):
+    """Items of a benchmark, found by id and content, else by content alone, and never by row."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__()
+        self._loaded = loaded
+        self._by_name: dict[tuple[str, str], Item] = {}
+        self._by_question: dict[str, list[Item]] = {}
+        for item in loaded.items:
+            self._by_name[item.item, item.variant] = item
+            if item.alias:
+                self._by_name.setdefault((item.alias, ""), item)
+            self._by_question.setdefault(_folded(item.question), []).append(item)
+
+    def item_of(self, sample: Sample) -> Item | None:
+        """The item with the sample's id, if it asks the same; else the only one that asks it."""
+        theirs = sample.item
+        by_name = None if sample.row_id else self._by_name.get((theirs.item, theirs.variant))
+        if by_name is not None and _asks(theirs, by_name):
+            return by_name
+        question = _folded(theirs.question)
+        for text in (question, _without_labels(question)):
+            items = [item for item in self._by_question.get(text, ()) if _asks(theirs, item)]
+            if len(items) == 1:
+                return items[0]
+        name = theirs.item or one_line(theirs.question, 40)
+        self.unmatched[f"{name} (asks something else)" if by_name is not None else name] += 1
+        return None
+
+    @property
+    def loaded(self) -> Loaded:
+        """The benchmark."""
+        return self._loaded
+
+
+def exam_of(log: RecordedLog, loaded: Loaded | None) -> LogExam:
+    """The items that the answers of a log are to."""
+    return OwnExam(log) if loaded is None else Benchmarked(loaded)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _options(item: Item) -> tuple[str, ...]:
+    return tuple(sorted(_folded(option) for option in item.options))
+
+
+def _without_labels(question: str) -> str:
+    """A folded question without the labels that prompts put around it."""
+    for label in _LABELS:
+        question = question.removeprefix(label).removesuffix(label).strip()
+    return question
+
+
+def _asks(theirs: Item, item: Item) -> bool:
+    """Whether a logged question, possibly a whole prompt, asks an item: its words, and where both list
+    options the same ones.
+    """
+    if theirs.options and item.options and _options(theirs) != _options(item):
+        return False
+    return _folded(item.question) in _folded(theirs.question)
+
+
+def in_order(options: Iterable[str], logprobs: Iterable[float], item: Item) -> tuple[float, ...]:
+    """Log-likelihoods of a log's options, in the order of the item's."""
+    worth: Mapping[str, float] = dict(zip(map(_folded, options), logprobs, strict=True))
+    return tuple(worth[_folded(option)] for option in item.options)

@@ -1,0 +1,147 @@
+"""What readers of logs share: the fields of a JSON object, questions, keys, answers and marks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.recorded_log import Mark
+
+
+def need(row: Mapping[str, Any], name: str, where: str, kind: type = dict) -> Any:
+    """A field that must be there. Raises `InputError` where it is absent, or of another kind."""
+    value = row.get(name)
+    if not isinstance(value, kind):
+        lack = "is missing" if name not in row else f"is {type(value).__name__}"
+        raise InputError(f"{where}: {name} {lack}, so this is no whole log: have it written again.")
+    return value
+
+
+def text_or_null(value: Any, where: str, what: str = "the answer") -> str | None:
+    """A text, or null. Raises `InputError` for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    raise InputError(f"{where}: {what} is {type(value).__name__}, not text: {one_line(str(value), 40)}.")
+
+
+def name_or_empty(value: Any) -> str:
+    """An id, also where it is a number; '' for none."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def number_or_null(value: Any) -> float | None:
+    """A finite number, True as 1; null for anything else."""
+    if isinstance(value, int | float) and abs(value) < float("inf"):
+        return float(value)
+    return None
+
+
+def question_of(messages: Any, where: str) -> str:
+    """The question in a list of messages: the only user's text, else all turns with who speaks.
+
+    A text is itself. Parts of a message that are no text are named in its place.
+    """
+    if isinstance(messages, str):
+        return messages
+    if not isinstance(messages, list) or not messages:
+        raise InputError(f"{where}: the question is neither a text nor a list of messages.")
+    turns = []
+    for message in messages:
+        if not isinstance(message, dict):
+            raise InputError(f"{where}: a message is {type(message).__name__}, not an object.")
+        turns.append((str(message.get("role", "user")), content_text(message.get("content"))))
+    if len(turns) == 1 and turns[0][0] == "user":
+        return turns[0][1]
+    return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in turns)
+
+
+def content_text(content: Any) -> str:
+    """The text of a message, of which other parts, as images, are named by their type."""
+    if isinstance(content, list):
+        return "\n".join(
+            str(part.get("text", f"[{part.get('type', 'part')}]")) if isinstance(part, dict) else str(part)
+            for part in content
+        )
+    return "" if content is None else str(content)
+
+
+def texts(values: Any) -> tuple[str, ...]:
+    """A list of texts without empty ones; a text by itself is a list of one."""
+    if isinstance(values, str):
+        values = [values]
+    return tuple(str(value) for value in values or () if value not in (None, ""))
+
+
+def key_texts(key: Any, options: Sequence[str]) -> tuple[str, ...]:
+    """A key as texts of options: by text, by letter (A is the first) or by place (from 0)."""
+    keys: Iterable[Any] = key if isinstance(key, list | tuple) else [key]
+    return tuple(text for entry in keys if (text := _key_text(entry, options)) is not None)
+
+
+def _key_text(key: Any, options: Sequence[str]) -> str | None:
+    if key is None or key == "" or isinstance(key, bool):
+        return None
+    word = str(key).strip()
+    if not options:
+        return str(key)
+    names = {chr(65 + k): option for k, option in enumerate(options[:26])}
+    names |= {str(k): option for k, option in enumerate(options)}
+    names |= {option.strip(): option for option in options}
+    return names.get(word) or names.get(word.upper())
+
+
+def part(row: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """The object inside objects under these names; empty where there is none."""
+    value: Any = row
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def rows_in(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The objects in the list under a name; none where there is no list."""
+    value = row.get(name)
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+
+
+def category_in(row: Mapping[str, Any]) -> str | None:
+    """The category of an item, where the log has one in words."""
+    category = row.get("category")
+    return category if isinstance(category, str) else None
+
+
+def whole_number(value: Any) -> int | None:
+    """A number of tokens, from 0; null for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def answer_fields(text: str | None, why: Any = None, reason: Any = None) -> dict[str, Any]:
+    """The fields of a sample that say what came: a text, a text withheld, or none, and `why`."""
+    if text is None:
+        return {"status": "failed", "error": one_line(str(why or "the log holds no output"), 300)}
+    if reason == "content_filter" and not text:
+        return {"status": "filtered", "finish_reason": reason}
+    return {"text": text, "finish_reason": reason if isinstance(reason, str) else None}
+
+
+def mark_of(scorer: str, value: Any, note: Any = None, **declared: Any) -> Mark:
+    """A mark of a scorer, whose name is put in small letters; what is no number failed, with a note."""
+    number = number_or_null(value)
+    words = str(note) if note else None
+    return Mark(
+        scorer=scorer,
+        value=number,
+        note=words if number is not None or words else "no number was recorded",
+        **declared,
+    )
+
+
+def keyed(options: Sequence[str], key: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The key of an item: the answer where it has options, else references."""
+    return {"options": tuple(options), "answer": tuple(key)} if options else {"references": tuple(key)}
+
+
+def item_of(task: str, identity: str, question: str, **fields: Any) -> Item:
+    """An item of the log's exam; its format is told when the exam is checked."""
+    return Item(benchmark=task, item=identity, format="", question=question, **fields)

@@ -1,0 +1,62 @@
+"""What readers of logs share: the first piece of a file, by which it is recognised, and its rows."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.json_stream import entries, members
+from vivavoce.core.tables import Line, read_lines
+
+START = 4096
+"""Characters in which a file shows what it is."""
+
+
+def start_of(path: Path) -> str:
+    """The first characters of a file; '' where it is no text, or cannot be read."""
+    with suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8-sig") as stream:
+        return stream.read(START)
+    return ""
+
+
+def first_line(path: Path) -> Mapping[str, Any]:
+    """The object in the first line of a file of JSON lines; empty where it is none."""
+    with suppress(OSError, UnicodeDecodeError, ValueError, RecursionError):
+        if path.suffix.lower() not in (".jsonl", ".ndjson"):
+            return {}
+        with path.open(encoding="utf-8-sig") as stream:
+            row: Any = json.loads(stream.readline(1 << 24))
+            return row if isinstance(row, dict) else {}
+    return {}
+
+
+def first_entry(path: Path) -> Mapping[str, Any]:
+    """The first object of the list in a JSON file; empty where it holds none."""
+    with suppress(InputError):
+        if path.suffix.lower() == ".json" and start_of(path).lstrip().startswith("["):
+            row: Any = next(iter(entries(path)), {})
+            return row if isinstance(row, dict) else {}
+    return {}
+
+
+def json_rows(path: Path) -> Iterator[Line]:
+    """The lines of a file of JSON lines, or the entries of the list in a JSON file, each with its place."""
+    if path.suffix.lower() != ".json":
+        yield from read_lines(path)
+        return
+    for number, row in enumerate(entries(path), 1):
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, entry {number}: a JSON object is needed, not {type(row).__name__}.")
+        yield Line(f"{path}, entry {number}", row)
+
+
+def members_before(path: Path, *streamed: str) -> dict[str, Any]:
+    """The members of a file's object that stand before the first entry of a list named in `streamed`."""
+    head: dict[str, Any] = {}
+    for name, value in members(path, *streamed):
+        if name in streamed:
+            break
+        head[name] = value
+    return head

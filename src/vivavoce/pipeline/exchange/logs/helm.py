@@ -1,0 +1,141 @@
+"""Logs of HELM: a folder with `scenario_state.json`, `per_instance_stats.json` and `run_spec.json`."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.json_stream import entries, members
+from vivavoce.core.json_text import read_json_file
+from vivavoce.core.records import Item
+from vivavoce.core.registry import log_reader
+from vivavoce.pipeline.exchange.logs.fields import (
+    answer_fields,
+    item_of,
+    keyed,
+    mark_of,
+    name_or_empty,
+    need,
+    part,
+    rows_in,
+    text_or_null,
+    texts,
+    whole_number,
+)
+from vivavoce.pipeline.exchange.logs.files import start_of
+from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
+
+_STATES = "request_states"
+_ACCOUNTS = (
+    *("num_", "training_", "inference_", "batch_size", "finish_reason_", "prompt_truncated", "max_prob"),
+    *("logprob", "perplexity", "bits_per_byte", "logprob_per_byte"),
+)
+"""How the names of HELM's statistics begin that count work and mark no answer."""
+Marks = Mapping[tuple[str, int, str], tuple[Mark, ...]]
+
+
+@log_reader("helm")
+class HelmRun(RecordedLogReader):
+    """One run of HELM: one scenario, one model."""
+
+    describes: ClassVar[str] = "scenario_state.json and what stands beside it"
+
+    def knows(self, path: Path) -> bool:
+        """JSON that begins with an adapter."""
+        return path.name == "scenario_state.json" and '"adapter_spec"' in start_of(path)
+
+    def logs(self, path: Path) -> Iterable[RecordedLog]:
+        """The log in one folder."""
+        adapter: Mapping[str, Any] = next((v for n, v in members(path, _STATES) if n == "adapter_spec"), {})
+        stats, spec = path.with_name("per_instance_stats.json"), path.with_name("run_spec.json")
+        outputs = adapter.get("num_outputs", 1)
+        notes = []
+        if not stats.is_file():
+            notes.append(f"{path.parent.name} has no {stats.name}: no mark was recorded.")
+        elif adapter.get("method") == "generation" and outputs != 1:
+            notes.append(
+                f"HELM marks the {outputs} completions of a request together: marks stand at the first."
+            )
+        yield RecordedLog(
+            tool="helm",
+            version=None,
+            task=_task(path, spec),
+            candidate=name_or_empty(adapter.get("model") or adapter.get("model_deployment")),
+            files=tuple(file for file in (path, stats, spec) if file.is_file()),
+            samples=partial(_samples, path, stats, _task(path, spec)),
+            settings={
+                n: adapter.get(n) for n in ("method", "temperature", "max_tokens", "max_train_instances")
+            },
+            notes=tuple(notes),
+        )
+
+
+def _task(path: Path, spec: Path) -> str:
+    """The scenario that the run's name begins with, else the folder's name."""
+    name = str(read_json_file(spec).get("name", "")) if spec.is_file() else ""
+    return name.partition(":")[0] or path.parent.name
+
+
+def _samples(path: Path, stats: Path, task: str) -> Iterator[Sample]:
+    marks = _marks(stats) if stats.is_file() else {}
+    rows = (row for name, row in members(path, _STATES) if name == _STATES)
+    for number, row in enumerate(rows, 1):
+        yield from _answers(row, f"{path}, request {number}", task, marks)
+
+
+def _answers(row: Any, where: str, task: str, marks: Marks) -> Iterator[Sample]:
+    """An answer for each completion; a request that failed is one failed answer."""
+    instance = need(need({"state": row}, "state", where), "instance", where)
+    if row.get("reference_index") is not None:
+        raise InputError(
+            f"{where}: options that were asked one by one are no answer in words, and are not read."
+        )
+    variant = str(part(instance, "perturbation").get("name", ""))
+    item = _item(row, instance, task, variant)
+    result, trial = need(row, "result", where), whole_number(row.get("train_trial_index")) or 0
+    completions = rows_in(result, "completions")
+    before = trial * max(1, whole_number(part(row, "request").get("num_completions")) or 1)
+    if not result.get("success") or not completions:
+        why = result.get("error") or "the request failed"
+        yield Sample(where=where, item=item, repeat=before + 1, **answer_fields(None, why))
+        return
+    for number, completion in enumerate(completions, 1):
+        text = text_or_null(completion.get("text"), where)
+        yield Sample(
+            where=where,
+            item=item,
+            repeat=before + number,
+            **answer_fields(text, reason=part(completion, "finish_reason").get("reason")),
+            tokens=len(rows_in(completion, "tokens")) or None,
+            marks=marks.get((item.item, trial, variant), ()) if number == 1 else (),
+        )
+
+
+def _item(row: Mapping[str, Any], instance: Mapping[str, Any], task: str, variant: str) -> Item:
+    """The item of an instance: closed where letters stand for its references."""
+    references = rows_in(instance, "references")
+    outputs = [str(part(reference, "output").get("text")) for reference in references]
+    right = [o for o, r in zip(outputs, references, strict=True) if "correct" in texts(r.get("tags"))]
+    options = tuple(str(option) for option in part(row, "output_mapping").values())
+    question = str(part(instance, "input").get("text"))
+    return item_of(
+        task, name_or_empty(instance.get("id")), question, variant=variant, **keyed(options, right)
+    )
+
+
+def _marks(path: Path) -> Marks:
+    """The marks of each instance, trial and perturbation."""
+    marks = {}
+    for number, row in enumerate(entries(path), 1):
+        stats = need(need({"entry": row}, "entry", f"{path}, entry {number}"), "stats", str(path), list)
+        variant = str(part(row, "perturbation").get("name", ""))
+        trial = whole_number(row.get("train_trial_index")) or 0
+        marks[str(row.get("instance_id")), trial, variant] = tuple(
+            mark_of(safe_name(name.replace("@", "_at_")), stat.get("mean"))
+            for stat in stats
+            if (name := str(part(stat, "name").get("name")))
+            and stat.get("count")
+            and not name.startswith(_ACCOUNTS)
+        )
+    return marks

@@ -1,0 +1,147 @@
+"""Logs of Inspect: `.eval` archives and `.json` files."""
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.json_stream import members
+from vivavoce.core.registry import log_reader
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.logs.fields import (
+    answer_fields,
+    category_in,
+    content_text,
+    item_of,
+    key_texts,
+    keyed,
+    name_or_empty,
+    need,
+    number_or_null,
+    part,
+    question_of,
+    rows_in,
+    texts,
+    whole_number,
+)
+from vivavoce.pipeline.exchange.logs.files import members_before, start_of
+from vivavoce.pipeline.exchange.logs.inspect_archive import attached, header, member, open_archive
+from vivavoce.pipeline.exchange.logs.inspect_marks import marks_of
+from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+
+NEWEST = 2
+"""The newest version of the log format that is read."""
+
+
+@log_reader("inspect")
+class InspectLog(RecordedLogReader):
+    """An evaluation of one task by one model, in epochs."""
+
+    describes: ClassVar[str] = ".eval and .json"
+
+    def knows(self, path: Path) -> bool:
+        """An archive with a header or a journal; JSON that begins with a version and an evaluation."""
+        if path.suffix.lower() == ".eval":
+            return zipfile.is_zipfile(path) or start_of(path) == ""
+        start = start_of(path)
+        return path.suffix.lower() == ".json" and all(
+            f'"{n}"' in start for n in ("eval", "task_id", "run_id")
+        )
+
+    def logs(self, path: Path) -> Iterable[RecordedLog]:
+        """The log in one file."""
+        head = header(path) if path.suffix.lower() == ".eval" else members_before(path, "samples")
+        of_eval = need(head, "eval", str(path))
+        if head.get("version", 0) > NEWEST:
+            raise InputError(
+                f"{path}: a log of version {head['version']}, and versions up to {NEWEST} are read: update "
+                "vivavoce, or have `inspect log convert` write an older one."
+            )
+        notes = []
+        if head.get("status", "started") != "success":
+            notes.append(f"{path.name}: the evaluation ended as {head.get('status', 'started')!r}.")
+        steps = json.dumps(head.get("plan") or {})
+        if "multiple_choice" in steps:
+            notes.append("Inspect's multiple_choice rewrites an answer that it reads, as 'ANSWER: A'.")
+        yield RecordedLog(
+            tool="inspect",
+            version=(of_eval.get("packages") or {}).get("inspect_ai"),
+            task=str(need(of_eval, "task", str(path), str)),
+            candidate=name_or_empty(of_eval.get("model")),
+            files=(path,),
+            samples=partial(_samples, path, str(of_eval["task"]), _raters(of_eval)),
+            evaluation=name_or_empty(of_eval.get("eval_id")),
+            settings={"generation": of_eval.get("model_generate_config") or None},
+            notes=tuple(notes),
+        )
+
+
+def _raters(of_eval: Mapping[str, Any]) -> dict[str, str]:
+    """The model that graded for each scorer which has one."""
+    raters = {}
+    for scorer in of_eval.get("scorers") or ():
+        model = (scorer.get("options") or {}).get("model")
+        name = model.get("model") if isinstance(model, dict) else model
+        if isinstance(name, str):
+            raters[scorer["name"]] = name
+    return raters
+
+
+def _samples(path: Path, task: str, raters: Mapping[str, str]) -> Iterator[Sample]:
+    if path.suffix.lower() != ".eval":
+        rows = (row for name, row in members(path, "samples") if name == "samples")
+        for number, row in enumerate(rows, 1):
+            yield _sample(row, f"{path}, sample {number}", task, raters)
+        return
+    with open_archive(path) as archive:
+        for name in archive.namelist():
+            if re.fullmatch(r"samples/.+\.json", name):
+                yield _sample(member(path, archive, name), f"{path}, {name}", task, raters)
+
+
+def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sample:
+    row = attached(_with_id(row, where), part(row, "attachments"))
+    options = texts(row.get("choices"))
+    output, error = part(row, "output"), row.get("error")
+    choices = rows_in(output, "choices")
+    first = choices[0] if choices else {}
+    reason = first.get("stop_reason")
+    text = content_text(part(first, "message").get("content")) if first and not error else None
+    scores = part(row, "scores").items()
+    return Sample(
+        where=where,
+        item=item_of(
+            task,
+            str(row["id"]),
+            question_of(row["input"], where),
+            category=category_in(part(row, "metadata")),
+            **keyed(options, key_texts(row.get("target"), options)),
+        ),
+        repeat=_epoch(row, where),
+        **answer_fields(
+            text,
+            part(row, "error").get("message", error or output.get("error")),
+            "length" if reason == "max_tokens" else reason,
+        ),
+        tokens=whole_number(part(output, "usage").get("output_tokens")),
+        seconds=number_or_null(output.get("time")),
+        marks=tuple(mark for s, score in scores for mark in marks_of(s, score, raters.get(s, ""), where)),
+    )
+
+
+def _with_id(row: Any, where: str) -> Mapping[str, Any]:
+    """The row. Raises `InputError` where it is no sample."""
+    if not isinstance(row, dict) or "id" not in row or "input" not in row:
+        raise InputError(f"{where}: no sample with an id and an input: have the log written again.")
+    return row
+
+
+def _epoch(row: Mapping[str, Any], where: str) -> int:
+    epoch = row.get("epoch", 1)
+    if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 1:
+        raise InputError(f"{where}: epoch must be a whole number from 1, not {one_line(repr(epoch), 40)}.")
+    return epoch

@@ -1,0 +1,48 @@
+"""Marks in a log of Inspect: letters, numbers, objects of several, and graders that gave none."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.logs.fields import number_or_null
+from vivavoce.pipeline.exchange.recorded_log import Mark, safe_name
+
+GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""What Inspect's letters are worth: correct, partial, incorrect, no answer (its `value_to_float`)."""
+
+
+def marks_of(scorer: str, score: Mapping[str, Any], rater: str, where: str) -> Iterator[Mark]:
+    """The marks of a scorer: one, or where its value is an object one for each of its names."""
+    value, note = score.get("value"), score.get("explanation")
+    values = value if isinstance(value, dict) else {"value": value}
+    for criterion, entry in values.items():
+        grade = _grade(entry, f"{where}, scorer {one_line(scorer, 60)}")
+        by_letter = isinstance(entry, str | bool)
+        why = score.get("reason") if grade is None else None
+        yield Mark(
+            scorer=safe_name(scorer),
+            criterion=safe_name(str(criterion)),
+            value=grade,
+            low=0.0 if by_letter else None,
+            high=1.0 if by_letter else None,
+            note="; ".join(str(t) for t in (why, note) if t) or ("no grade" if grade is None else None),
+            rater=rater,
+        )
+
+
+def _grade(value: Any, where: str) -> float | None:
+    """A number; null for NaN or null, which are failures. Raises `InputError` for a word that is no grade."""
+    if value is None or (isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, str) and value.strip().upper() in GRADES:
+        return GRADES[value.strip().upper()]
+    try:
+        number = number_or_null(float(value) if isinstance(value, str) else value)
+    except ValueError:
+        number = None
+    if number is None:
+        raise InputError(
+            f"{where}: {one_line(repr(value), 60)} is neither a number nor a grade ({', '.join(GRADES)})."
+        )
+    return number

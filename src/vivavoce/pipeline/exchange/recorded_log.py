@@ -1,0 +1,114 @@
+"""What the log of another tool holds, in our words: answers, each with its question and its marks."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from vivavoce.benchmarks import Loaded
+from vivavoce.core.records import Direction, Item, ResponseStatus, Unit
+from vivavoce.core.tables import Line
+from vivavoce.pipeline.exchange.log_readers import LogReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A mark that the tool recorded. Without a `value` it failed, and `note` says why.
+
+    It is stored under the measure `TOOL.SCORER`. `low`, `high` and `direction` are what the tool says of its
+    range, null where it says nothing. `note` is the grader's reply. `unit` is what was marked by itself.
+    """
+
+    scorer: str
+    criterion: str = "value"
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    direction: Direction = "higher"
+    note: str | None = None
+    rater: str = ""
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One answer of a log: where it stands, the item that it answers, and its marks.
+
+    The item's id is '' where the log has none; `row_id` says that it is the place of a row, which finds no
+    item of another exam. Its `answer` holds the key of a closed question, option texts. `repeat` is null in a
+    log that numbers no repeats: then those of one item are numbered in their order. `option_logprobs` holds,
+    in place of a text, the log-likelihoods of the item's options.
+    """
+
+    where: str
+    item: Item
+    row_id: bool = False
+    candidate: str = ""
+    repeat: int | None = None
+    status: ResponseStatus = "ok"
+    text: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    error: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    option_logprobs: tuple[float, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLog:
+    """A log as a reader read it: what it says of the run, and its samples, which can be read more than once.
+
+    `task` names the exam, `candidate` the model, '' where the log names none or each sample its own. `files`
+    are all that were read. `evaluation` is the id that the tool gave this evaluation; two logs with one id
+    hold the same.
+    """
+
+    tool: str
+    version: str | None
+    task: str
+    candidate: str
+    files: tuple[Path, ...]
+    samples: Callable[[], Iterable[Sample]]
+    evaluation: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class RecordedLogReader(LogReader):
+    """Reads the logs of another tool for `viva import`; register a subclass with `@log_reader("name")`.
+
+    It needs no benchmark: the log is the exam. It uses no library of the tool.
+    """
+
+    describes: ClassVar[str] = ""
+    """Which files it reads, in a few words."""
+
+    @abstractmethod
+    def knows(self, path: Path) -> bool:
+        """Whether this file is a log of the tool, told by its content. Never raises."""
+
+    @abstractmethod
+    def logs(self, path: Path) -> Iterable[RecordedLog]:
+        """The logs in the file, with what stands beside it.
+
+        Raise `InputError` where it cannot be read, with the file, the place and what to do.
+        """
+
+    def accepts(self, path: Path, benchmark: Loaded) -> bool:
+        """Never: its files are recognised without a benchmark."""
+        return False
+
+    def lines(self, path: Path, benchmark: Loaded) -> Iterable[Line]:
+        """No rows: see `logs`."""
+        return ()
+
+
+def safe_name(text: str) -> str:
+    """A tool's name of a scorer in small letters, digits and `_`: 'Word Overlap' is word_overlap."""
+    return re.sub(r"\W+", "_", text.strip().lower()).strip("_") or "score"

@@ -1,0 +1,163 @@
+"""Logs of eleven tools, mostly of one exam: what comes in is what a hand counts in the files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import vivavoce as viva
+from vivavoce.core.errors import InputError
+
+# By hand, of the files: items, responses, failed, blank, repeats, marks, failed marks, marks of units, option
+# log-likelihoods.
+COUNTS = {
+    ("lm_eval/recorded", "viva_med_gen"): (5, 10, 0, 0, 2, 10, 0, 0, 0),
+    ("lm_eval/recorded", "viva_med_open"): (3, 6, 0, 2, 2, 3, 0, 0, 0),
+    ("lm_eval/tiny", "viva_med_mcq"): (5, 5, 0, 0, 1, 10, 0, 0, 5),
+    ("inspect", "med_mcq"): (5, 10, 0, 0, 2, 10, 0, 0, 0),
+    ("inspect", "med_open"): (3, 6, 1, 2, 2, 5, 1, 0, 0),
+    ("deepeval", "viva sample"): (8, 8, 0, 1, 1, 16, 2, 0, 0),
+    ("healthbench", "healthbench"): (3, 6, 0, 2, 2, 24, 0, 18, 0),
+    ("helm", "viva_mcq"): (5, 5, 0, 0, 1, 40, 0, 0, 0),
+    ("helm", "viva_open"): (3, 6, 0, 0, 2, 24, 0, 0, 0),
+    ("lighteval", "viva_mcq"): (5, 5, 0, 0, 1, 5, 0, 0, 5),
+    ("lighteval", "viva_open"): (3, 3, 0, 1, 1, 3, 0, 0, 0),
+    ("promptfoo", "viva sample"): (8, 32, 4, 4, 2, 36, 0, 0, 0),
+    ("openai_batch", "openai_batch"): (3, 6, 2, 1, 2, 0, 0, 0, 0),
+    ("every_eval_ever/from_lm_eval", "viva_med_mcq"): (5, 5, 0, 0, 1, 10, 0, 0, 0),
+    ("label_studio", "label_studio"): (3, 3, 0, 1, 1, 9, 0, 0, 0),
+    ("argilla", "argilla"): (3, 3, 0, 1, 1, 15, 0, 0, 0),
+}
+_COUNTED = (
+    "items",
+    "responses",
+    "failed",
+    "blank",
+    "repeats",
+    "scores",
+    "scores_failed",
+    "units",
+    "logprobs",
+)
+
+
+@pytest.fixture
+def peers(shared: Path) -> Path:
+    return shared / "data" / "peers"
+
+
+def imported(tmp_path: Path, *paths: Path, **options: Any) -> tuple[viva.Run, Any]:
+    tmp_path.mkdir(exist_ok=True)
+    run = viva.open(tmp_path / "logs.viva")
+    return run, run.import_logs(*paths, **options)
+
+
+@pytest.mark.parametrize(("folder", "task"), COUNTS)
+def test_a_log_gives_the_rows_that_a_hand_counts(peers: Path, tmp_path: Path, folder: str, task: str) -> None:
+    run, logs = imported(tmp_path, peers / folder)
+    log = next(log for log in logs.logs if log.task == task)
+    assert COUNTS[folder, task] == tuple(getattr(log, name) for name in _COUNTED)
+    again = run.import_logs(peers / folder)
+    assert {0} == {log.new + log.replaced for log in again.logs}
+
+
+def test_an_evaluation_in_two_files_is_read_once(peers: Path, tmp_path: Path) -> None:
+    original = peers / "inspect" / "2026-11-22T15-54-17-00-00_med-open.json"
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(original.read_bytes())
+    _, logs = imported(tmp_path, tmp_path / "a.json", tmp_path / "b.json")
+    assert 1 == len(logs.logs)
+    assert {str(tmp_path / "b.json"): "it is the evaluation of a.json again"} == dict(logs.skipped_files)
+
+
+def test_what_the_tools_got_is_the_same_text(peers: Path, tmp_path: Path) -> None:
+    """Of the open questions, whose answers no tool rewrites; o1 and o3 are recorded in each of them."""
+    answers = json.loads((peers / "exam" / "answers.json").read_text(encoding="utf-8"))
+    for folder in ("lm_eval/recorded", "inspect", "deepeval", "promptfoo", "label_studio", "argilla"):
+        run, _ = imported(tmp_path / folder.replace("/", "-"), peers / folder)
+        rows = run.responses.filter(
+            run.responses["item"].is_in(["o1", "o3"]) & (run.responses["status"] == "ok")
+        )
+        assert {(item, answers[item]) for item in ("o1", "o3")} == set(
+            rows.select("item", "text").iter_rows()
+        )
+
+
+def test_accuracy_of_one_exam_is_the_same_from_every_tool(peers: Path, tmp_path: Path) -> None:
+    """m1, m2 and m3 are right: three of five, however options are listed and the key is named.
+
+    Of lm_eval the second answer to m3 is another one, and wrong.
+    """
+    exam = tmp_path / "exam.jsonl"
+    rows = [json.loads(line) for line in (peers / "exam" / "exam_mcq.jsonl").read_text().splitlines()]
+    exam.write_text(
+        "".join(json.dumps({**r, "format": "mcq", "answer": r["options"][r["answer"]]}) + "\n" for r in rows)
+    )
+    accuracies = {}
+    for folder in ("lm_eval/recorded", "inspect", "deepeval", "promptfoo"):
+        run, logs = imported(
+            tmp_path / folder.replace("/", "-"), peers / folder, benchmark=f"jsonl(path={exam})"
+        )
+        assert all(name.startswith(("o1", "o2", "o3")) for log in logs.logs for name in log.skipped_items)
+        run.score("accuracy")
+        accuracies[folder] = {r["estimate"] for r in run.estimates().rows if r["metric"] == "accuracy"}
+    assert {"lm_eval/recorded": {0.5}, "inspect": {0.6}, "deepeval": {0.6}, "promptfoo": {0.6}} == accuracies
+
+
+def test_rows_find_items_by_content_and_never_by_place(peers: Path, tmp_path: Path) -> None:
+    """Ids in lighteval are places in a shuffled file; here other items bear them as ids."""
+    exam = tmp_path / "exam.jsonl"
+    rows = [json.loads(line) for line in (peers / "exam" / "exam_mcq.jsonl").read_text().splitlines()]
+    exam.write_text("".join(
+        json.dumps({"id": str(4 - k), "format": "mcq", "question": r["question"], "options": r["options"],
+                    "answer": r["options"][r["answer"]]}) + "\n"
+        for k, r in enumerate(rows)
+    ))  # fmt: skip
+    details = next((peers / "lighteval").glob("details_viva_mcq*"))
+    run, logs = imported(tmp_path, details, benchmark=f"jsonl(path={exam})")
+    assert (5, 0) == (logs.logs[0].items, logs.logs[0].skipped)
+    run.score("options(of=text)")
+    theirs = {r["estimate"] for r in run.estimates().rows if r["metric"] == "lighteval.acc"}
+    ours = {
+        r["estimate"]
+        for r in run.estimates().rows
+        if r["metric"].startswith("options") and r["criterion"] == "accuracy"
+    }
+    # Of one question the key and another option are equally likely: lighteval takes the first, we halve.
+    assert ({0.4}, {0.3}) == (theirs, ours)
+
+
+def test_marks_are_recorded_measures_with_the_graders_words(peers: Path, tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, peers / "inspect")
+    scores = run.scores.filter(run.scores["metric"] == "inspect.model_graded_qa")
+    assert ["mockllm/judge"] == scores["rater"].unique().to_list()
+    assert {"ok": 4, "failed": 1} == dict(scores["status"].value_counts().iter_rows())
+    with run.file.reading() as db:
+        notes = [note for (note,) in db.execute("SELECT note FROM scores WHERE status_id = 3")]
+    assert 1 == len(notes)
+    assert notes[0].startswith("grader_failed; Grade not found")
+
+
+def test_criteria_of_healthbench_keep_their_points_negative_ones_too(peers: Path, tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, peers / "healthbench")
+    with run.file.reading() as db:
+        weights = {w for (w,) in db.execute("SELECT weight FROM units WHERE unit_id != 0")}
+    assert min(weights) < 0 < max(weights)
+
+
+def test_a_name_is_for_one_model(peers: Path, tmp_path: Path) -> None:
+    run, logs = imported(tmp_path, peers / "argilla", candidate="M")
+    assert ("M",) == logs.logs[0].candidates
+    with pytest.raises(InputError, match=r"one name is no name for them"):
+        run.import_logs(peers / "promptfoo", candidate="M")
+
+
+def test_the_command_names_what_it_skipped(peers: Path, tmp_path: Path, viva: Any) -> None:
+    path = tmp_path / "x.viva"
+    rows = json.loads(viva("import", path, peers / "helm", "--json").stdout)["rows"]
+    assert [("helm", 5), ("helm", 3)] == [(r["tool"], r["items"]) for r in rows if "tool" in r]
+    assert 4 == sum("skipped_file" in row for row in rows)
+    told = viva("import", tmp_path / "y.viva", peers / "helm").stdout
+    assert "HELM marks the 2 completions of a request together" in told
+    assert "scenario.json: no reader knows it." in told
