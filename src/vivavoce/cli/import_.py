@@ -1,8 +1,8 @@
 """`viva import`: recorded answers, or recorded scores, into a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from vivavoce.pipeline.exchange.import_logs import ImportedLogs
     from vivavoce.pipeline.exchange.imported import Imported
     from vivavoce.pipeline.exchange.scores import ImportedScores
+
+
+T = TypeVar("T", bound=Any)
 
 
 def import_(
@@ -170,24 +173,12 @@ def import_(
             "--faulty": faulty == "exclude",
         }
         _refuse_options(options_of_scores | options_of_tables, "a table: not with logs of other tools")
-        constants = parse_pairs(set, "--set")
-        if unknown := [key for key in constants if key != "candidate"]:
-            raise InputError(f"--set {unknown[0]}: of a log only the candidate can be named.")
         logs = opened.import_logs(
-            *file, reader=reader, benchmark=benchmark, candidate=constants.get("candidate"),
-            new_version=new_version,
-        )  # fmt: skip
-        if json:
-            skipped = [{"source": name, "skipped_file": why} for name, why in logs.skipped_files.items()]
-            print_json("import", run, [*(log._asdict() for log in logs.logs), *skipped])
-        elif not quiet:
-            _print_logs(run, logs)
-        return
-    if len(file) > 1 or reader:
-        raise InputError(
-            f"{file[0]}: only logs of other tools are imported several at a time, or with --from."
+            *file, reader=reader, benchmark=benchmark, candidate=_candidate_in(set), new_version=new_version
         )
-    path = file[0]
+        _show_logs(run, logs, json=json, quiet=quiet)
+        return
+    path = _only_file(file, reader)
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
@@ -199,10 +190,7 @@ def import_(
         }
         _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
         reviews = opened.import_ballots(path, task=task)
-        if json:
-            print_json("import", run, [reviews._asdict()])
-        elif not quiet:
-            _print_reviews(run, reviews)
+        _show(run, reviews, _print_reviews, json=json, quiet=quiet)
         return
     if scores:
         _refuse_options(
@@ -227,10 +215,7 @@ def import_(
             set=constants,
             **file_options,
         )
-        if json:
-            print_json("import", run, [imported_scores._asdict()])
-        elif not quiet:
-            _print_scores(run, imported_scores)
+        _show(run, imported_scores, _print_scores, json=json, quiet=quiet)
         return
     _refuse_options(options_of_scores, "marks: it goes with --scores")
     from vivavoce.pipeline.exchange.wide_tables import columns_of_models
@@ -247,10 +232,7 @@ def import_(
         faulty=faulty,
         **file_options,
     )
-    if json:
-        print_json("import", run, [imported._asdict()])
-    elif not quiet:
-        _print_answers(run, imported)
+    _show(run, imported, _print_answers, json=json, quiet=quiet)
 
 
 def _are_logs(paths: Sequence[Path], reader: str | None) -> bool:
@@ -258,6 +240,40 @@ def _are_logs(paths: Sequence[Path], reader: str | None) -> bool:
     from vivavoce.pipeline.exchange.recognise import is_log
 
     return reader is not None or any(is_log(path) for path in paths if path.exists())
+
+
+def _candidate_in(constants: Sequence[str]) -> str | None:
+    """The candidate that --set names. Raises `InputError` for another field."""
+    pairs = parse_pairs(constants, "--set")
+    if unknown := [key for key in pairs if key != "candidate"]:
+        raise InputError(f"--set {unknown[0]}: of a log only the candidate can be named.")
+    return pairs.get("candidate")
+
+
+def _only_file(paths: Sequence[Path], reader: str | None) -> Path:
+    """The one table that is imported. Raises `InputError` for several files that are no logs."""
+    if len(paths) > 1:
+        raise InputError(f"{paths[0]} and {paths[1]} are no logs of other tools: tables come one at a time.")
+    if reader:
+        raise InputError("--from names the tool of logs: not with --scores or --ballots.")
+    return paths[0]
+
+
+def _show(run: Path, result: T, print_result: Callable[[Path, T], None], *, json: bool, quiet: bool) -> None:
+    """Print what an import did, as sentences or as JSON."""
+    if json:
+        print_json("import", run, [result._asdict()])
+    elif not quiet:
+        print_result(run, result)
+
+
+def _show_logs(run: Path, imported: "ImportedLogs", *, json: bool, quiet: bool) -> None:
+    """Print what the import of logs did, as sentences or as JSON."""
+    if json:
+        skipped = [{"source": name, "skipped_file": why} for name, why in imported.skipped_files.items()]
+        print_json("import", run, [*(log._asdict() for log in imported.logs), *skipped])
+    elif not quiet:
+        _print_logs(run, imported)
 
 
 def _print_logs(run: Path, imported: "ImportedLogs") -> None:

@@ -41,11 +41,7 @@ def _members(window: "_Window", streamed: Sequence[str], inside: str) -> Iterato
     if window.at("}"):
         return
     while True:
-        key = window.value()
-        if not isinstance(key, str):
-            window.refuse("a member without a name")
-        window.take(":")
-        name = inside + key
+        name = inside + window.name()
         if name in streamed and window.at("["):
             yield from ((name, entry) for entry in window.entries())
         elif any(path.startswith(f"{name}.") for path in streamed) and window.at("{"):
@@ -122,6 +118,14 @@ class _Window:
         """Go on behind this character. Raises `InputError` where another stands."""
         if not self.at(mark):
             self.refuse(f"{mark} expected, {'the end' if self.ended else 'something else'} found")
+
+    def name(self) -> str:
+        """The name of the next member, and its colon."""
+        key = self.value()
+        if not isinstance(key, str):
+            self.refuse("a member without a name")
+        self.take(":")
+        return key
 
     def entries(self) -> Iterator[Any]:
         """The entries of a list whose opening bracket is behind us."""

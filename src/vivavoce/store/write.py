@@ -202,11 +202,8 @@ def put_responses(
                 f"{r.candidate}, {r.item}: the edit {r.edit!r} begins with {TOLD.strip()!r}, and such names "
                 "are kept for what a model told of its probabilities: give the edit another name."
             )
-        edit = f"{TOLD}{r.probe}" if r.probe else r.edit
-        if edit not in edits:
-            new_edit = db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?)", (edit, r.probe))
-            edits[edit] = new_edit.lastrowid
-        key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edits[edit])
+        edit = _edit_of(db, edits, r)
+        key = (items[r.item, r.variant], candidates[r.candidate], r.repeat, edit)
         values = response_fields(hashes[key[0]], r)
         present = db.execute(
             "SELECT response_id, status, text, json_extract(meta, '$.confidence'), logprobs FROM responses "
@@ -220,9 +217,7 @@ def put_responses(
                 key + values,
             )
             new += 1
-        elif r.status == "failed" or (
-            present[1:3] == (r.status, stored_text(r)) and present[4] == r.logprobs
-        ):
+        elif _is_unchanged(r, present):
             _refuse_other_confidence(r, present[3])
             unchanged += 1
         elif present[1] == "failed":
@@ -239,6 +234,21 @@ def put_responses(
                 "answers, give them other repeat numbers; if they correct the old, start a new run."
             )
     return Stored(new, unchanged, replaced)
+
+
+def _edit_of(db: sqlite3.Connection, edits: dict[str, int], response: Response) -> int:
+    """The key of the response's edit, or of the probe that it answers; new ones are stored."""
+    name = f"{TOLD}{response.probe}" if response.probe else response.edit
+    if name not in edits:
+        cursor = db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?)", (name, response.probe))
+        edits[name] = int(cursor.lastrowid or 0)
+    return edits[name]
+
+
+def _is_unchanged(response: Response, present: Sequence[Any]) -> bool:
+    """Whether the response that is there says the same, or the new one failed."""
+    same = (response.status, stored_text(response), response.logprobs)
+    return response.status == "failed" or (*present[1:3], present[4]) == same
 
 
 def _refuse_other_confidence(response: Response, stored: object) -> None:

@@ -39,9 +39,9 @@ class OpenAIBatch(RecordedLogReader):
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The results of one batch: those of this file, and of others that answer the same requests."""
-        beside = sorted(path.parent.glob("*.jsonl"))
-        requests = _requests(f for f in beside if first_line(f).keys() >= {"custom_id", "body", "url"})
-        results = [file for file in beside if self.knows(file) and _first_id(file) in requests]
+        neighbours = sorted(path.parent.glob("*.jsonl"))
+        requests = _requests(f for f in neighbours if first_line(f).keys() >= {"custom_id", "body", "url"})
+        results = [file for file in neighbours if self.knows(file) and _first_id(file) in requests]
         if path not in results:
             raise InputError(
                 f"{path}: no file beside it holds the request {_first_id(path)!r}: put the file of requests "
