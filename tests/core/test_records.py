@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vivavoce.core.conversations import Message
 from vivavoce.core.records import Card, Download, Finding, Item, Located, Reading, Reasoned, Response
 
 ITEM = Item(
@@ -53,6 +54,8 @@ def test_an_item_is_known_by_its_alias_or_id_and_variant(given: dict[str, str], 
         {"steps": ("First this.",)},
         {"step": 1},
         {"false_answer": "b"},
+        {"messages": (Message("user", "q"),)},
+        {"follows": "q0"},
     ],
 )
 def test_what_is_seen_makes_another_item(change: dict[str, Any]) -> None:
@@ -82,7 +85,7 @@ def test_what_is_not_seen_leaves_the_hash(change: dict[str, Any]) -> None:
 
 def test_every_field_of_an_item_is_content_or_is_not() -> None:
     seen = {"format", "question", "options", "context", "steps", "false_answer"}
-    content = seen | {"answer", "references", "must", "nice", "step", "rubric"}
+    content = seen | {"answer", "references", "must", "nice", "step", "rubric", "messages", "follows"}
     beside = {"benchmark", "item", "variant", "alias", "group", "category", "source", "origin", "weight"}
     beside |= {"meta"}
     assert content | beside == {f.name for f in fields(Item)}

@@ -48,7 +48,7 @@ def test_each_point_is_a_call_and_a_row_with_its_weight(
 def test_the_score_is_the_weights_met_over_those_that_could_be(
     answer: str, score: float, tmp_path: Path, judge: FakeJudge, known: Known
 ) -> None:
-    """5 and 3 can be had, and 4 be lost; p2 and p3 come to -1 of 8, which is 0."""
+    """5 and 3 can be had, and 4 be lost; p2 and p3 come to -1 of 8, and the mean over all answers to 0."""
     run = examined(tmp_path, {"A": answer})
     (found,) = run.score(HEALTHBENCH, providers=known()).rows
     assert ("score", pytest.approx(score)) == (found["criterion"], found["estimate"])
@@ -56,7 +56,8 @@ def test_the_score_is_the_weights_met_over_those_that_could_be(
         (parts,) = db.execute("SELECT parts FROM scores WHERE parts IS NOT NULL").fetchone()
     weights = dict(POINTS)
     reached = sum(weights[word] for word in answer.split() if word in weights)
-    assert {"reached": reached, "possible": 8} == json.loads(parts)
+    own = {"score": reached / 8, "answers": 1}
+    assert {"reached": reached, "possible": 8, **own} == json.loads(parts)
 
 
 def test_a_point_that_cannot_be_marked_takes_the_score_with_it(

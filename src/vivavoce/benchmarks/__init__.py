@@ -226,7 +226,8 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
 def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]:
     """A sample of items, stratified by category, each with the number of items that it stands for.
 
-    `size` is a number of items or a share such as '10%'. Variants stay with their item. Every category gets
+    `size` is a number of items or a share such as '10%'. Variants stay with their item, and the turns of a
+    conversation are drawn together, as one. Every category gets
     its share, one item at least. The ids and the number of the draw alone decide which are drawn: a larger
     sample of one draw holds the smaller one, and two draws share what chance lets them share. Raises
     `InputError` for a size that cannot be had, and for a draw below 1.
@@ -234,11 +235,12 @@ def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]
     if draw < 1:
         raise InputError(f"--draw {draw}: draws are numbered from 1.")
     salt = "sample|" if draw == 1 else f"sample|draw {draw}|"
+    first = _first_turns(items)
     strata: dict[str | None, list[str]] = {}
     for item in items:
         names = strata.setdefault(item.category, [])
-        if item.item not in names:
-            names.append(item.item)
+        if first[item.item] not in names:
+            names.append(first[item.item])
     total = sum(map(len, strata.values()))
     number = _sample_size(size, total, len(strata))
     weight: dict[str, float] = {}
@@ -246,7 +248,19 @@ def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]
         n = min(len(names), max(1, round(number * len(names) / total)))
         ordered = sorted(names, key=lambda name: hashlib.sha256(f"{salt}{name}".encode()).digest())
         weight |= dict.fromkeys(ordered[:n], len(names) / n)
-    return tuple(replace(item, weight=weight[item.item]) for item in items if item.item in weight)
+    return tuple(replace(i, weight=weight[first[i.item]]) for i in items if first[i.item] in weight)
+
+
+def _first_turns(items: Sequence[Item]) -> dict[str, str]:
+    """By item the first turn of its conversation; an item that follows none is its own."""
+    follows = {item.item: item.follows for item in items if item.follows}
+    first = {}
+    for item in items:
+        name, steps = item.item, 0
+        while name in follows and steps < len(follows):
+            name, steps = follows[name] or name, steps + 1
+        first[item.item] = name
+    return first
 
 
 def _sample_size(size: str, total: int, n_strata: int) -> float:

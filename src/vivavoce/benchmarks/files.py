@@ -9,6 +9,8 @@ from typing import Any
 
 from vivavoce.benchmarks import Benchmark, check_item
 from vivavoce.benchmarks.frozen_card import read_frozen_card
+from vivavoce.benchmarks.turns import Replies, chained, turn_rows, turns_of
+from vivavoce.core.conversations import Message, read_messages, thread
 from vivavoce.core.encodings import encoding_of
 from vivavoce.core.errors import InputError, RowError
 from vivavoce.core.exclusions import Faulty, exclusion_at
@@ -19,14 +21,17 @@ from vivavoce.core.registry import benchmark
 from vivavoce.core.tables import AS_FOUND, LISTS, Dialect, Line, Table, is_file, open_table, rename
 from vivavoce.core.text import one_line
 
-_TEXT = ("variant", "alias", "group", "category", "format", "question", "false_answer", "context", "source")
-_ITEM_COLUMNS = {"item", *_TEXT, *LISTS, "step", "rubric"}
+_TEXT = (
+    *("variant", "alias", "group", "category", "format", "question", "follows", "false_answer", "context"),
+    "source",
+)
+_ITEM_COLUMNS = {"item", *_TEXT, *LISTS, "step", "rubric", "messages", "turns"}
 """Every other column goes into `meta`."""
 
 
 def _columns(words: tuple[str, ...]) -> dict[str, str]:
     """`id:qid` pairs as a mapping from our names to the file's; `id` is another word for `item`."""
-    names = ("item", "id", *_TEXT, *LISTS, "step", "rubric")
+    names = ("item", "id", *_TEXT, *LISTS, "step", "rubric", "messages", "turns")
     pairs = {}
     for word in words:
         ours, colon, theirs = word.partition(":")
@@ -41,6 +46,9 @@ def _columns(words: tuple[str, ...]) -> dict[str, str]:
 def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     """The item of a row; with `arrays`, a list may be written as the text of a JSON array."""
     row = line.row
+    messages = _messages(row, line.where)
+    if messages:
+        row = {**row, "question": thread(messages), "format": row.get("format") or "conversation"}
     for column in ("item", "question", "format"):
         if row.get(column) in (None, ""):
             raise _lacking(column, line.where)
@@ -57,10 +65,40 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
         item=_text(row["item"], f"{line.where}, item"),
         **texts,
         **lists,
+        messages=messages,
         step=_step(row.get("step"), len(lists.get("steps", ())), f"{line.where}, step"),
         rubric=_rubric(row.get("rubric"), f"{line.where}, rubric"),
         meta={key: json_value(value) for key, value in row.items() if key not in _ITEM_COLUMNS},
     )
+
+
+def read_items(line: Line, benchmark: str, *, arrays: bool) -> tuple[Item, ...]:
+    """The items of a row: one, or with `turns` one for each turn of the conversation."""
+    item = read_item(line, benchmark, arrays=arrays)
+    turns = line.row.get("turns")
+    if turns in (None, "", []):
+        return (item,)
+    with suppress(ValueError, TypeError):  # a list need not be read
+        turns = read_json(turns)
+    shared = {name: getattr(item, name) for name in ("item", *_TEXT) if name not in ("question", "context")}
+    rows = [
+        Line(f"{line.where}, turn {number}", {**shared, **turn, "question": turn.pop("content")})
+        for number, turn in enumerate(turn_rows(turns, f"{line.where}, turns"), 1)
+    ]
+    later = [replace(read_item(row, benchmark, arrays=arrays), meta=item.meta) for row in rows]
+    return chained((item, *later))
+
+
+def _messages(row: dict[str, Any], where: str) -> tuple[Message, ...]:
+    """The messages of a row, whose question is none, the last of them or all of them as one text."""
+    if row.get("messages") in (None, "", []):
+        return ()
+    messages = read_messages(row["messages"], f"{where}, messages")
+    question = row.get("question")
+    if question not in (None, "", messages[-1].content, thread(messages)):
+        what = "the question is not the last of its messages"
+        raise RowError(f"{where}: {what}: leave the question out.", what)
+    return messages
 
 
 def _lacking(column: str, where: str) -> RowError:
@@ -185,7 +223,9 @@ _EXCLUDE = "With faulty=exclude in its spec, such rows are left out and counted.
 class ItemFile(Benchmark):
     """Items from the file `path`; `name`, else the file's stem, names the benchmark.
 
-    A row that can be no item refuses the file, or with `faulty=exclude` is left out and counted.
+    A row that can be no item refuses the file, or with `faulty=exclude` is left out and counted. A row with
+    `messages` is a conversation; with `replies=own` its assistant's messages give way to the candidate's own.
+    A row with `turns` goes on with these, after the candidate's answers.
     """
 
     path: Path
@@ -193,6 +233,7 @@ class ItemFile(Benchmark):
     columns: tuple[str, ...] = ()
     format: str | None = None
     faulty: Faulty = "refuse"
+    replies: Replies = "given"
 
     @property
     def _dialect(self) -> Dialect:
@@ -239,9 +280,13 @@ class ItemFile(Benchmark):
             row = rename(line, pairs)
             if "id" in row and "item" not in row:
                 row["item"] = row.pop("id")
-            row.setdefault("format", self.format)
+            of_turns = "conversation" if row.get("turns") or row.get("follows") else None
+            row["format"] = row.get("format") or self.format or of_turns
             try:
-                yield check_item(read_item(Line(line.where, row), exam, arrays=arrays))
+                items = read_items(Line(line.where, row), exam, arrays=arrays)
+                if self.replies == "own":
+                    items = tuple(turn for item in items for turn in turns_of(item))
+                yield from [check_item(item) for item in items]
             except RowError as error:
                 if self.faulty == "refuse":
                     raise RowError(f"{error} {_EXCLUDE}", error.reason) from None

@@ -26,7 +26,8 @@ from vivavoce.core.text import one_line
 SHORT_WORDS = 10
 """A key of at most so many words is a short answer."""
 INFERRED = (
-    "options: mcq, and with several keys list; the key True or False: true_false; steps: multi_hop, and with "
+    "messages: conversation; options: mcq, and with several keys list; the key True or False: true_false; "
+    "steps: multi_hop, and with "
     f"the number of a wrong one multi_hop_inverse; a key or a reference of {SHORT_WORDS} words at most: "
     "short; every other question: longform"
 )
@@ -131,7 +132,7 @@ def _row(fields: dict[str, tuple[Any, str]], *, letters: bool) -> tuple[Line, bo
     """The row of a question, and whether its format was inferred. Raises `RowError` where it asks nothing."""
     where = fields["item"][1]
     row = _in_form({name: value for name, (value, _) in fields.items()}, where, letters=letters)
-    if row.get("question") in (None, ""):
+    if not row.get("question") and not row.get("messages"):
         raise RowError(f"{where}: no row says what the question {row['item']!r} is.", "no question")
     is_inferred = row.get("format") in (None, "")
     if is_inferred:
@@ -161,11 +162,12 @@ def _with_id(line: Line) -> Line:
                 "the id is empty",
             )
         return line
-    if row.get("question") in (None, ""):
+    if not row.get("question") and not row.get("messages"):
         what = "neither an id nor a question"
         raise RowError(f"{line.where}: {what}.", what)
     options = _list_of(row.get("options"), dicts=True)
     content = [str(row[name]).strip() if row.get(name) else "" for name in ("question", "context")]
+    content += [str(row["messages"])] if row.get("messages") else []
     digest = hashlib.sha256(json.dumps([*content, options or None], default=str).encode()).hexdigest()[:10]
     return Line(line.where, {**row, "item": f"q{digest}"})
 
@@ -242,6 +244,8 @@ def inferred_format(row: Mapping[str, Any]) -> str:
     """The format of a question that states none, by `INFERRED`."""
     if row.get("steps"):
         return "multi_hop" if row.get("step") in (None, "") else "multi_hop_inverse"
+    if row.get("messages"):
+        return "conversation"
     keys, options = _keys(row), row.get("options") or ()
     if len(keys) == 1 and all(map(_is_truth, (*keys, *options))):
         return "true_false"

@@ -295,9 +295,11 @@ def count_items(items: Iterable[Item]) -> CaseCount:
 
 
 def place_of(item: Item) -> Place:
-    """Where an item stands, with its content."""
+    """Where an item stands, with its content. A later turn of a conversation has none of its own: two that
+    are worded alike ask for different things.
+    """
     content = None
-    if item.origin is None:
+    if item.origin is None and item.follows is None:
         exhibit = exhibit_of(item.false_answer, item.steps, item.step)
         content = content_of(item.question, item.options, item.context, exhibit=exhibit, meta=item.meta)
     return Place(item.benchmark, item.item, item.variant, item.group, content)

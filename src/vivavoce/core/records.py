@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vivavoce.core import display
+from vivavoce.core.conversations import Message
 from vivavoce.core.display import short_repr
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.text import one_line, printable
@@ -56,6 +57,9 @@ class Item:
     `answer` holds the keyed answer of a closed format: one option's text, several for a list, 'True' or
     'False'. `steps` is a chain of reasoning: the right one, or with `step` one whose step of that number
     (from 1) is wrong. `weight` is how many questions of the benchmark it stands for in a sample of them.
+    `messages` are the turns of a conversation, whose last one a candidate answers; `question` is then the
+    whole thread as one text. `follows` is the id of the item whose turn goes before: what each candidate was
+    asked and answered until there stands before these messages.
     `false_answer` is a wrong answer that is shown and is to be explained. `must` are statements that an
     answer must make, `nice` those that it would be good to make. `rubric` holds points that answers to it are
     marked by, of weights that may be negative. `origin` is null for an item of the exam itself,
@@ -70,6 +74,8 @@ class Item:
     category: str | None = None
     format: str
     question: str
+    messages: tuple[Message, ...] = ()
+    follows: str | None = None
     options: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -110,6 +116,8 @@ class Item:
         content = {
             "format": self.format,
             "question": self.question,
+            "messages": self.messages,
+            "follows": self.follows,
             "options": self.options,
             "answer": self.answer,
             "references": self.references,
@@ -189,7 +197,8 @@ class Criterion:
     """One column of a metric: its range (null = no limit), direction, and what silence is worth.
 
     `if_unanswered`: `worst` for quality, `set_aside` for harm, bias and precision, `correct` where
-    refusing is right. `pool` names how rows combine. `smallest_difference` is the least difference that
+    refusing is right. `pool` names how rows combine; a `clipped_mean` is clipped to 0 to 1, single values may
+    lie below, and a silence counts as 0. `smallest_difference` is the least difference that
     matters, in the criterion's units; null leaves the margin to the user.
     """
 
@@ -214,7 +223,8 @@ class Criterion:
     @property
     def silence(self) -> float | None:
         """What a silence counts as; null if it is set aside, or counts as a limit that there is not."""
-        return {"worst": self.worst, "correct": self.best, "set_aside": None}[self.if_unanswered]
+        worst = 0.0 if self.pool == "clipped_mean" else self.worst
+        return {"worst": worst, "correct": self.best, "set_aside": None}[self.if_unanswered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

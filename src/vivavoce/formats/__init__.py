@@ -14,7 +14,7 @@ from vivavoce.formats.base import Format, item_error
 
 _ORDER = (
     *("mcq", "true_false", "list", "short", "short_inverse", "multi_hop", "multi_hop_inverse", "longform"),
-    *("relation", "argument"),
+    *("relation", "argument", "conversation"),
 )
 """Our formats as tables show them: closed, open, chains. Those of plugins follow by name."""
 
@@ -89,6 +89,10 @@ def check(item: Item) -> Item:
     for field in ("must", "nice"):
         if any(not text.strip() for text in getattr(item, field)):
             raise item_error(item, f"a statement under {field} is blank: take it out, or say what it is")
+    if (item.messages or item.follows) and "messages" not in format_of(item).fields:
+        raise item_error(
+            item, f"messages are asked as they stand, and {item.format} is not: its format is conversation"
+        )
     return format_of(item).check(item)
 
 

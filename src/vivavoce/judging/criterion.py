@@ -11,6 +11,19 @@ Kind = Literal["mark", "pairwise", "listwise", "points"]
 Call = Literal["joint", "each"]
 Reasoning = Literal["strip", "keep"]
 Result = Literal["json", "tag"]
+Clip = Literal["each", "mean"]
+"""Where the score of points is cut to 0 to 1."""
+
+
+class LengthAdjustment(NamedTuple):
+    """What a score loses for each 500 characters of a response above `center`, and gains below it."""
+
+    center: float
+    penalty_per_500: float
+
+    def adjusted(self, score: float, response: str) -> float:
+        """The score of a response, adjusted for its length in characters."""
+        return score - self.penalty_per_500 * (len(response) - self.center) / 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

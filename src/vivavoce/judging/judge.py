@@ -31,6 +31,11 @@ from vivavoce.models.requests import Message, Request, Sampling
 PURPOSE = "judge"
 POINTS = Criterion(criterion="score")
 """For an item's own rubric: the points reached over the points that could be reached."""
+UNCLIPPED = Criterion(criterion="score", low=None, pool="clipped_mean")
+"""The same where only the mean is clipped, as in HealthBench: a response may reach less than no points."""
+ADJUSTED = Criterion(criterion="score_length_adjusted", low=None, high=None, pool="clipped_mean")
+"""`UNCLIPPED` adjusted for the length of the response."""
+_DERIVED = (POINTS.criterion, ADJUSTED.criterion)
 
 
 @metric("judge")
@@ -57,8 +62,8 @@ class Judge(ComparativeMetric):
         if self.orders_shown < 1:
             raise ValueError("orders_shown takes 1 or more")
         # A rubric that cannot be used is said before anybody is asked.
-        if self.sheet.kind == "points" and self.sheet.columns[0].criterion == POINTS.criterion:
-            raise ValueError(f"the criterion of points must have another name than {POINTS.criterion!r}")
+        if self.sheet.kind == "points" and self.sheet.columns[0].criterion in _DERIVED:
+            raise ValueError(f"the criterion of points must have another name than {' and '.join(_DERIVED)}")
 
     @cached_property
     def sheet(self) -> Rubric:
@@ -78,8 +83,20 @@ class Judge(ComparativeMetric):
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """The rubric's, and of an item's points their share."""
-        points = (POINTS,) if self.sheet.kind == "points" else ()
-        return (*points, *self.sheet.columns)
+        return (*self._of_points, *self.sheet.columns)
+
+    @property
+    def _of_points(self) -> tuple[Criterion, ...]:
+        """What is made of an item's points."""
+        if self.sheet.kind != "points":
+            return ()
+        if self.sheet.clip == "each":
+            return (POINTS,)
+        return (UNCLIPPED, ADJUSTED) if self.sheet.length else (UNCLIPPED,)
+
+    def silence_parts(self, item: Item) -> Mapping[str, Mapping[str, float]]:
+        """What a silence counts where the mean is clipped: it reaches no points."""
+        return {c.criterion: _counted(0.0) for c in self._of_points if c.pool == "clipped_mean"}
 
     @property
     def comparative(self) -> bool:
@@ -88,7 +105,9 @@ class Judge(ComparativeMetric):
 
     def applies_to(self, item: Item) -> bool:
         """Whether the item has what the rubric shows the judge."""
-        return super().applies_to(item) and self.sheet.applies_to(item)
+        # Later turns of a conversation differ by what each candidate said before: no ballot can show them.
+        comparable = not (self.comparative and item.follows)
+        return super().applies_to(item) and self.sheet.applies_to(item) and comparable
 
     def values(
         self, rows: Sequence[Row], context: ScoringContext
@@ -96,7 +115,8 @@ class Judge(ComparativeMetric):
         """The judge's scores of each response, failed ones with the reason.
 
         By points: of each point whether it is met, and their `score`, the weights of the points met over the
-        sum of those above 0, kept inside 0 to 1; `parts` hold both.
+        sum of those above 0; `parts` hold both. It is kept inside 0 to 1, unless the rubric clips the mean
+        alone; then it may also be adjusted for the length of the response.
         """
         rubric = self.sheet
         if rubric.kind == "points":
@@ -106,8 +126,7 @@ class Judge(ComparativeMetric):
         results = iter(self._results(context, rubric, list(chain.from_iterable(asks))))
         by_row = [[(ask, next(results)) for ask in row_asks] for row_asks in asks]
         if rubric.kind == "points":
-            (met,) = rubric.columns
-            return [_points(row.item, met.criterion, pairs) for row, pairs in zip(rows, by_row, strict=True)]
+            return [_points(rubric, row, pairs) for row, pairs in zip(rows, by_row, strict=True)]
         return [_scores(rubric, pairs) for pairs in by_row]
 
     def orders(self, candidates: Sequence[str], place: str) -> Sequence[tuple[str, ...]]:
@@ -179,18 +198,41 @@ def _scores(rubric: Rubric, results: Sequence[tuple[Ask, CallResult[Any]]]) -> d
     return values
 
 
-def _points(item: Item, met: str, results: Sequence[tuple[Ask, CallResult[Any]]]) -> dict[str, Any]:
-    units = dict(_units(item, met, results))
-    reached = sum((u.weight or 0.0) * (v.value or 0.0) for u, v in units.items())
-    possible = _possible(item)
+def _points(rubric: Rubric, row: Row, results: Sequence[tuple[Ask, CallResult[Any]]]) -> dict[str, Any]:
+    (met,) = rubric.columns
+    units = dict(_units(row.item, met.criterion, results))
+    scores = _lost(units) or _reached(rubric, row, units)
+    return {**scores, met.criterion: units}
+
+
+def _lost(units: Mapping[Unit, Value]) -> dict[str, Value]:
+    """Failed scores where a point could not be marked; none where all were."""
     lost = {u.unit: v.note for u, v in units.items() if v.status == "failed"}
-    if lost:
-        named, (why, *_) = one_line(", ".join(lost)), lost.values()
-        note = f"{len(lost)} of {len(units)} points could not be marked ({named}): {why}"
-        score = Value(None, note=note, status="failed")
-    else:
-        score = Value(min(max(reached / possible, 0.0), 1.0), {"reached": reached, "possible": possible})
-    return {POINTS.criterion: score, met: units}
+    if not lost:
+        return {}
+    named, (why, *_) = one_line(", ".join(lost)), lost.values()
+    note = f"{len(lost)} of {len(units)} points could not be marked ({named}): {why}"
+    return dict.fromkeys(_DERIVED, Value(None, note=note, status="failed"))
+
+
+def _reached(rubric: Rubric, row: Row, units: Mapping[Unit, Value]) -> dict[str, Value]:
+    """The scores that are made of an answer's points."""
+    reached = sum((u.weight or 0.0) * (v.value or 0.0) for u, v in units.items())
+    possible = _possible(row.item)
+    parts = {"reached": reached, "possible": possible}
+    score = reached / possible
+    if rubric.clip == "each":
+        return {POINTS.criterion: Value(min(max(score, 0.0), 1.0), parts)}
+    scores = {UNCLIPPED.criterion: Value(score, parts | _counted(score))}
+    if rubric.length:
+        adjusted = rubric.length.adjusted(score, row.response.text or "")
+        scores[ADJUSTED.criterion] = Value(adjusted, _counted(adjusted))
+    return scores
+
+
+def _counted(score: float) -> dict[str, float]:
+    """The counts that a clipped mean is made of."""
+    return {"score": score, "answers": 1.0}
 
 
 def _possible(item: Item) -> float:

@@ -11,7 +11,15 @@ from vivavoce.core.numbers import finite
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.records import Criterion, Direction, IfUnanswered
 from vivavoce.core.yaml_files import MOST_BYTES, read_document
-from vivavoce.judging.criterion import Call, Kind, Reasoning, Result, RubricCriterion
+from vivavoce.judging.criterion import (
+    Call,
+    Clip,
+    Kind,
+    LengthAdjustment,
+    Reasoning,
+    Result,
+    RubricCriterion,
+)
 from vivavoce.judging.replies import plain
 from vivavoce.judging.rubric import Rubric
 
@@ -55,6 +63,7 @@ def read_sheet(file: Path) -> Sheet:
 
 _SETTINGS = (
     "name", "version", "source", "note", "kind", "reference", "call", "reasoning", "result", "criteria",
+    "clip", "length",
 )  # fmt: skip
 _CRITERION = (
     "name", "key", "ask", "scale", "step", "direction", "if_unanswered", "levels", "smallest_difference",
@@ -112,6 +121,8 @@ def _checked(sheet: Sheet) -> Rubric:
         system=system,
         user=user,
         path=sheet.file,
+        clip=_one_of(sheet, "clip", get_args(Clip), "each"),
+        length=_length(sheet),
     )
     _check_kind(sheet, rubric)
     _check_variables(sheet, rubric)
@@ -125,6 +136,11 @@ def _check_kind(sheet: Sheet, rubric: Rubric) -> None:
         raise sheet.fault(f"a rubric of kind {kind} has one criterion", "criteria", 1)
     if kind == "points" and rubric.call != "each":
         raise sheet.fault("points are marked one by one: write call: each", "call")
+    if kind != "points" and (rubric.clip != "each" or rubric.length):
+        name = "length" if rubric.clip == "each" else "clip"
+        raise sheet.fault(f"{name}: goes with kind: points", name)
+    if rubric.length and rubric.clip != "mean":
+        raise sheet.fault("a score is adjusted for length before it is clipped: write clip: mean", "length")
     if rubric.result == "tag" and (kind != "mark" or (len(primary) > 1 and rubric.call == "joint")):
         raise sheet.fault("a tag holds one mark: write call: each, or result: json", "result")
 
@@ -332,6 +348,18 @@ def _one_of(sheet: Sheet, name: str, allowed: tuple[Any, ...], default: str, *at
     if value not in allowed:
         raise sheet.fault(f"{name}: is {value!r}, not one of {', '.join(allowed)}", *at, name)
     return value
+
+
+def _length(sheet: Sheet) -> LengthAdjustment | None:
+    value = sheet.settings.get("length")
+    if value is None:
+        return None
+    _check_settings(sheet, value, LengthAdjustment._fields, "length")
+    numbers = {name: finite(value.get(name)) for name in LengthAdjustment._fields}
+    for name, number in numbers.items():
+        if number is None or number <= 0:
+            raise sheet.fault(f"{name}: is a number above 0", "length", name)
+    return LengthAdjustment(**{name: number for name, number in numbers.items() if number is not None})
 
 
 def _name(sheet: Sheet, entry: Any, *at: str | int) -> str:

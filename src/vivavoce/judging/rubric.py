@@ -9,9 +9,18 @@ from vivavoce.core.errors import MetricError
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.records import Criterion, Item
 from vivavoce.core.text import is_blank, label, spoken
-from vivavoce.judging.criterion import Ask, Call, Kind, Reasoning, Result, RubricCriterion
+from vivavoce.judging.criterion import (
+    Ask,
+    Call,
+    Clip,
+    Kind,
+    LengthAdjustment,
+    Reasoning,
+    Result,
+    RubricCriterion,
+)
 from vivavoce.judging.replies import read_marks, read_met, read_order, read_tag, read_winner
-from vivavoce.models.fencing import fenced, harmless, notice, question_text, reference_texts
+from vivavoce.models.fencing import fenced, fenced_question, harmless, notice, reference_texts
 from vivavoce.models.requests import Message
 
 _ENUM = 11
@@ -29,7 +38,8 @@ class Rubric:
     reference, `call` whether one request asks for all criteria, `reasoning` whether what stands between
     `<think>` and `</think>` is taken out of an answer (`strip`) or shown (`keep`; pass the raw text then),
     `result` whether the judge answers in JSON or ends with a tag. `system` and `user` are the prompt. `path`
-    is the file, `note` what a reader of the scores must know.
+    is the file, `note` what a reader of the scores must know. `clip` says where the score of points is cut to
+    0 to 1: in `each` response, or in their `mean` alone; `length` adjusts it for the length of a response.
     """
 
     name: str
@@ -45,6 +55,8 @@ class Rubric:
     user: str
     path: Path
     note: str = ""
+    clip: Clip = "each"
+    length: LengthAdjustment | None = None
 
     @property
     def columns(self) -> tuple[Criterion, ...]:
@@ -144,7 +156,7 @@ class Rubric:
             raise MetricError(f"{item.benchmark}, item {item.name!r} has no {lacks} for {self.name!r}.")
         if any(is_blank(self.visible_part(answer)) for answer in answers):
             raise MetricError(f"{item.benchmark}, item {item.name!r}: a blank answer is not for a judge.")
-        values = {"question": fenced("question", question_text(item))}
+        values = {"question": fenced_question(item)}
         if self.reference:
             values["reference"] = "\n".join(fenced("reference", text) for text in reference_texts(item))
         return values

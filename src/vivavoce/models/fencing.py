@@ -58,6 +58,14 @@ def notice(tags: Iterable[str]) -> str:
     )
 
 
+def fenced_question(item: Item) -> str:
+    """The item's question as a judge sees it, fenced; each message of a conversation with who speaks."""
+    if len(item.messages) < 2:
+        return fenced("question", question_text(item))
+    messages = "\n".join(fenced("message", message.content, role=message.role) for message in item.messages)
+    return f"<question>\n{messages}\n</question>"
+
+
 def question_text(item: Item) -> str:
     """The item's question as a judge sees it: with its context, options, wrong chain or false answer."""
     parts = [item.context, item.question]

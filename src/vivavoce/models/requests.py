@@ -11,16 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from vivavoce.core.conversations import Message as Message
 from vivavoce.core.errors import ModelError
 
 Kind = Literal["generate", "loglikelihood"]
-
-
-class Message(NamedTuple):
-    """One turn of a conversation."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

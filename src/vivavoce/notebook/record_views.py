@@ -29,7 +29,10 @@ def item_parts(item: Item) -> Iterator[Html]:
     yield soft(", ".join(filter(None, (item.format, item.category, case, item.origin))))
     if item.context:
         yield prose(item.context, MOST_IN_QUESTION, classes="viva-soft")
-    yield prose(item.question, MOST_IN_QUESTION)
+    for message in item.messages if len(item.messages) > 1 else ():
+        yield _labelled(message.role.capitalize(), message.content)
+    if len(item.messages) < 2:
+        yield prose(item.question, MOST_IN_QUESTION)
     yield from _key(item)
     for field, words in LISTS:
         for number, text in enumerate(getattr(item, field), 1):

@@ -55,7 +55,8 @@ def choose(
     be shown, or too much.
     """
     with run.reading() as db:
-        all_items = [item for item in read.items_by_id(db).values() if item.origin is None]
+        # A later turn of a conversation says nothing without what each candidate answered before it.
+        all_items = [i for i in read.items_by_id(db).values() if i.origin is None and i.follows is None]
         responses = read.responses(db).filter(probe="")
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}

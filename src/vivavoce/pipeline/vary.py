@@ -236,6 +236,8 @@ def _with_origin(outcome: Outcome, variation: str, bases: Mapping[tuple[str, str
     Raises `InputError` for a variation, such as a plugin's, that changes what it must not.
     """
     sealed: list[Item | Response] = []
+    if any(isinstance(part, Item) and part.messages for part in outcome.records):
+        return outcome._replace(records=(), reason="the messages of a conversation are asked as they stand")
     for part in outcome.records:
         if isinstance(part, Item):
             base = bases[part.benchmark, part.item]

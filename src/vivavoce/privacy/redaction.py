@@ -16,7 +16,7 @@ TEXTS = (
     *("source", "text", "logprobs", "reasoning", "error", "note", "quote"),
 )
 """The columns whose texts are replaced."""
-_JSON = ("meta", "parts", "rubric")
+_JSON = ("meta", "parts", "rubric", "messages")
 """The columns of JSON: the texts in it are replaced, names of fields and numbers stay."""
 
 

@@ -28,7 +28,17 @@ SEED = "explorer 0"
 
 _KEY = ("benchmark", "item", "variant", "candidate", "repeat")
 _ITEM = _KEY[:3]
-_SHOWN = ("question", "options", "answer", "references", "steps", "step", "false_answer", "context")
+_SHOWN = (
+    "question",
+    "options",
+    "answer",
+    "references",
+    "steps",
+    "step",
+    "false_answer",
+    "context",
+    "follows",
+)
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -68,7 +78,7 @@ def explorer(
     keys = list(measures)
     marks = _marks(scores.join(turns, on=_KEY, how="semi"), keys)
     texts = unedited.select(*_KEY, "text", "status", "error", "finish_reason")
-    names = items.select(*_ITEM, "alias", "format", "category", *_SHOWN)
+    names = items.select(*_ITEM, "alias", "format", "category", "messages", *_SHOWN)
 
     def with_texts_of(answers: pl.DataFrame) -> pl.DataFrame:
         """The answers with their texts and questions."""
@@ -200,6 +210,10 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     if row["category"]:
         named["category"] = printable(row["category"])
     fields["answer"] = [_cut(entry) for entry in key_with_labels(row)[:MOST_ENTRIES]]
+    messages = json.loads(row["messages"] or "[]")
+    if len(messages) > 1:  # the question is the same words as one text
+        turns = [[message["role"], _cut(message["content"])] for message in messages[-MOST_ENTRIES:]]
+        fields |= {"question": None, "messages": turns}
     return named | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 

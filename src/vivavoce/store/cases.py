@@ -51,7 +51,7 @@ def _cases(db: sqlite3.Connection, condition: str) -> Cases:
     items = f"FROM items JOIN benchmarks USING (benchmark_id) WHERE current = 1 {condition}"
     rows = db.execute(
         f"""SELECT benchmark, item, variant, "group", json_extract(card, '$.groups_of'), hash,
-        iif(origin IS NULL, meta, NULL) {items} ORDER BY benchmark, item, variant"""
+        iif(origin IS NULL AND follows IS NULL, meta, NULL) {items} ORDER BY benchmark, item, variant"""
     ).fetchall()
     if any(meta is not None and (digest, meta) not in _CONTENTS for *_, digest, meta in rows):
         _read_contents(db)
@@ -65,7 +65,7 @@ def _read_contents(db: sqlite3.Connection) -> None:
     """Work out the content of the current items that were not made in the run."""
     sql = (
         "SELECT hash, meta, question, options, context, false_answer, steps, step FROM items "
-        "WHERE current = 1 AND origin IS NULL"
+        "WHERE current = 1 AND origin IS NULL AND follows IS NULL"
     )
     for digest, meta, question, options, context, false_answer, steps, step in db.execute(sql):
         if (digest, meta) not in _CONTENTS:

@@ -254,8 +254,8 @@ def _dimension(table: str, key: str, columns: str, name: str) -> tuple[str, str]
 
 
 _ITEM = (
-    'item, variant, hash, alias, "group", category, format, question, options, answer, "references", '
-    "must, nice, steps, step, false_answer, rubric, context, source, origin, weight, meta"
+    'item, variant, hash, alias, "group", category, format, question, messages, follows, options, answer, '
+    '"references", must, nice, steps, step, false_answer, rubric, context, source, origin, weight, meta'
 )
 _DIMENSIONS = (
     "INSERT INTO main.benchmarks (benchmark, spec, signature, card) "

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, Response
 from vivavoce.store.damage import decoding
+from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
 
 
 class Pending(NamedTuple):
-    """A response to be scored, under its key."""
+    """A response to be scored, under its key. Its item holds the conversation as its candidate had it."""
 
     key: int
     item: Item
@@ -192,6 +193,7 @@ def _responses_to(
         f"{_ORDER}"
     )
     names = ("candidate", "repeat", "edit", "probe", "text", *_SAID)
+    turns = EarlierTurns(db)
     for key, item_id, *row, meta, stored, item_hash in db.execute(sql, values):
         fields = dict(zip(names, row, strict=True))
         with decoding("an answer"):
@@ -207,4 +209,5 @@ def _responses_to(
             fields["meta"] = {"confidence": confidence}
         response = Response(benchmark=item.benchmark, item=item.item, variant=item.variant, **fields)
         check_response(db, item_hash, response, stored)
-        yield Pending(key, item, response)
+        with_turns = turns.as_asked(item, response.candidate, response.repeat)
+        yield Pending(key, with_turns or item, response)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vivavoce.core.conversations import Message
 from vivavoce.core.errors import SelectionError, SpecError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
 from vivavoce.core.specs import parse, signed
@@ -272,7 +273,9 @@ def hashed_items(db: sqlite3.Connection, condition: str = "true") -> Iterator[Ha
 def _item(fields: dict[str, Any]) -> Item:
     lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
     points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
-    return Item(**fields | lists | {"rubric": points, "meta": json.loads(fields["meta"])})
+    messages = tuple(Message(**message) for message in json.loads(fields["messages"]))
+    own = {"messages": messages, "rubric": points, "meta": json.loads(fields["meta"])}
+    return Item(**fields | lists | own)
 
 
 def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:

@@ -394,9 +394,22 @@ CREATE TABLE build_parts (
 CREATE INDEX steps_of_text ON build_parts (text_id);
 """
 
+# Messages of a conversation, and the turn that one goes on from.
+_CONVERSATIONS = """
+ALTER TABLE items ADD COLUMN messages TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE items ADD COLUMN follows TEXT;
+
+DROP VIEW item_rows;
+CREATE VIEW item_rows AS
+SELECT b.benchmark, i.item, i.variant, i.alias, i."group", i.category, i.format, i.question, i.messages,
+       i.follows, i.options, i.answer, i."references", i.must, i.nice, i.steps, i.step, i.false_answer,
+       i.rubric, i.context, i.source, i.origin, i.weight, i.meta
+FROM items i JOIN benchmarks b USING (benchmark_id) WHERE i.current = 1;
+"""
+
 MIGRATIONS = (
     *(_FIRST, _STEPS, _CALLS, _JUDGED, _LIKELY, _LOGPROBS, _SET_ASIDE, _HASHES, _EXCLUSIONS),
-    *(_EVIDENCE, _LINKS, _BUILD),
+    *(_EVIDENCE, _LINKS, _BUILD, _CONVERSATIONS),
 )
 HASHES = 8
 """The format from which responses have hashes and scores have checksums: older files get them once."""

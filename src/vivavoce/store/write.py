@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
+from vivavoce.core.conversations import as_rows
 from vivavoce.core.errors import InputError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
@@ -120,6 +121,7 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
                 "category",
                 "format",
                 "question",
+                "follows",
                 "step",
                 "false_answer",
                 "context",
@@ -129,6 +131,7 @@ def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
             )
         },
         **{name: _json(getattr(item, name)) for name in LISTS},
+        "messages": _json(as_rows(item.messages)),
         "rubric": _json([asdict(point) for point in item.rubric]),
         "meta": _json(dict(item.meta)),
     }

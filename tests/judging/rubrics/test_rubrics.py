@@ -13,7 +13,10 @@ from vivavoce.core.records import Item
 from vivavoce.judging.loading import load, shipped
 from vivavoce.judging.rubric import Rubric
 
-NAMES = ("correctness", "healthbench", "listwise", "medgpt", "medgpt_free", "pairwise", "prometheus")
+NAMES = (
+    *("correctness", "healthbench", "healthbench_professional", "listwise", "medgpt", "medgpt_free"),
+    *("pairwise", "prometheus"),
+)
 CONTESTS = ("listwise", "pairwise")
 
 
@@ -23,14 +26,15 @@ def first(rubric: Rubric, item: Item):  # type: ignore[no-untyped-def]
     return rubric.requests(item, "one")[0]
 
 
-def test_seven_rubrics_are_shipped() -> None:
+def test_eight_rubrics_are_shipped() -> None:
     assert NAMES == shipped()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_rubric_says_whose_it_is_and_what_it_is_not(name: str) -> None:
     rubric = load(name)
-    assert (name, 1, f"{name}.md") == (rubric.name, rubric.version, rubric.path.name)
+    version, _ = WORDING[name]
+    assert (name, version, f"{name}.md") == (rubric.name, rubric.version, rubric.path.name)
     assert rubric.source
     assert rubric.note.startswith("Not for clinical use.")
 
@@ -320,7 +324,8 @@ def test_sections_become_messages(written: Callable[..., Rubric], item: Item) ->
 # A changed prompt is another examiner: raise the version of what changed, and note the digest.
 WORDING = {
     "correctness": (1, "9e1b4f34b602"),
-    "healthbench": (1, "e997713f8754"),
+    "healthbench": (2, "e997713f8754"),
+    "healthbench_professional": (1, "e997713f8754"),
     "listwise": (1, "97943a4e0e22"),
     "medgpt": (1, "14ac56d2eda2"),
     "medgpt_free": (1, "5d5b2dd46e21"),

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from vivavoce.benchmarks.frozen_card import CARD, card_json
+from vivavoce.core.conversations import as_rows
 from vivavoce.core.markdown import markdown
 from vivavoce.core.records import Card, Item
 from vivavoce.pipeline.build.croissant import croissant
@@ -21,8 +22,20 @@ from vivavoce.store.runfile import RunFile
 
 EXAM = "exam.jsonl"
 _COLUMNS = (
-    *("item", "variant", "alias", "group", "category", "format", "question", "options", "answer"),
-    *("references", "must", "nice", "steps", "step", "false_answer", "rubric", "context", "source"),
+    *("item", "variant", "alias", "group", "category", "format", "question", "messages", "follows"),
+    *(
+        "options",
+        "answer",
+        "references",
+        "must",
+        "nice",
+        "steps",
+        "step",
+        "false_answer",
+        "rubric",
+        "context",
+        "source",
+    ),
 )
 """Columns of the exam's file, in their order; what stands in `meta` follows."""
 _MEDIA = {EXAM: "application/jsonlines", "exam.parquet": "application/x-parquet"}
@@ -48,7 +61,7 @@ def frozen_files(
     figures = {**_figures(items), "sha256": digests, "changes_since_last_freeze": dict(changes)}
     contents[CARD] = card_json(card, EXAM, figures)
     contents["README.md"] = _readme(card, figures)
-    fields = [name for name in columns if name != "rubric"]
+    fields = [name for name in columns if name not in ("rubric", "messages")]
     contents["croissant.json"] = _json(croissant(card, media, fields))
     contents["dropped.jsonl"] = _lines(_dropped(run, steps))
     contents["steps.json"] = _json([_without_cost(step) for step in steps])
@@ -64,7 +77,7 @@ def _figures(items: Sequence[Item]) -> dict[str, Any]:
 
 def _row(item: Item) -> dict[str, Any]:
     """An item as a row: its fields, and what stands in its `meta` but the reasons for a review."""
-    values = asdict(item)
+    values = {**asdict(item), "messages": as_rows(item.messages)}
     row = {name: list(v) if isinstance(v := values[name], tuple) else v for name in _COLUMNS}
     return row | {name: value for name, value in item.meta.items() if name not in (*_COLUMNS, REVIEW)}
 

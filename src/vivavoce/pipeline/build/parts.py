@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item, Unit
 from vivavoce.core.tables import LISTS
 
@@ -56,6 +57,7 @@ def from_json(body: str) -> Part:
     for name in LISTS:
         if name in values:
             values[name] = tuple(values[name])
+    values["messages"] = tuple(Message(*message) for message in values.get("messages", ()))
     values["rubric"] = tuple(Unit(**point) for point in values.get("rubric", ()))
     return Item(**values)
 

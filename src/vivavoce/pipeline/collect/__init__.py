@@ -34,6 +34,7 @@ from vivavoce.pipeline.collect.loglikelihood import (
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
 from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
+from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import put_candidates, put_finding, put_provenance
@@ -336,6 +337,9 @@ def _check_wording(run: RunFile, plan: CollectPlan) -> None:
             continue
         last = asked_last(run, benchmark, name)
         item = items.get((last.item, last.variant)) if last else None
+        if last and item:
+            with run.reading() as db:
+                item = EarlierTurns(db).as_asked(item, name, last.repeat)
         if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
             raise _reworded(candidate, item)
 

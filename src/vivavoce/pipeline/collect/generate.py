@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from vivavoce.core.records import Response
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item, Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, call_record
 from vivavoce.models.requests import Model, Reply
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
 from vivavoce.reading.confidence import Cut, restored, without_confidence
 from vivavoce.store.calls import Ledger, answered
+from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.runfile import RunFile
 
 
@@ -39,14 +41,21 @@ def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
 def generation_rounds(
     run: RunFile, plan: CollectPlan, ledger: Ledger, connected: Sequence[Connected]
 ) -> Iterator[Round]:
-    """The one round in which these candidates are asked what they have not answered."""
+    """The rounds in which these candidates are asked what they have not answered.
+
+    There is one for each turn of a conversation, as a later turn is asked behind the answers to those before.
+    """
     benchmark = plan.items[0].benchmark
     confident = {str(candidate.spec) for candidate, _ in connected if candidate.settings.get("confidence")}
 
-    def calls(candidate: CandidateConfig) -> Iterator[Call]:
-        done = answered(run, benchmark, str(candidate.spec))
-        for item, repeat in unanswered(plan, done):
-            yield Call(plan.requests.request(item, candidate, repeat), repeat, item)
+    def calls(candidate: CandidateConfig, turn: CollectPlan) -> Iterator[Call]:
+        name = str(candidate.spec)
+        with run.reading() as db:
+            turns = EarlierTurns(db)
+            for item, repeat in unanswered(turn, answered(run, benchmark, name)):
+                with_turns = turns.as_asked(item, name, repeat)
+                if with_turns is not None:
+                    yield Call(plan.requests.request(with_turns, candidate, repeat), repeat, item)
 
     def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
         if outcome.fatal:  # nothing was answered, and what was asked is still to be asked
@@ -78,8 +87,44 @@ def generation_rounds(
         )
         return CallOutcome(reply, None, 0, 0.0, 0.0)
 
-    queues = [Queue(model, calls(c), c.limits, c.price) for c, model in connected]
-    yield Round(queues, keep, recall)
+    for turn in _turns(plan):
+        _put_withheld(run, turn, ledger, connected)
+        queues = [Queue(model, calls(c, turn), c.limits, c.price) for c, model in connected]
+        yield Round(queues, keep, recall)
+
+
+def _turns(plan: CollectPlan) -> list[CollectPlan]:
+    """The plan in parts: the items that follow none, those that follow these, and so on."""
+    number: dict[tuple[str, str], int] = {}
+    parts: list[list[Item]] = []
+    rest = list(plan.items)
+    while rest:
+        part = [i for i in rest if i.follows is None or (i.follows, i.variant) in number]
+        if not part:
+            raise InputError(
+                f"{rest[0].benchmark}, item {rest[0].name!r} follows {rest[0].follows!r}, which is no "
+                "earlier turn of this collect: ask both."
+            )
+        number |= {(i.item, i.variant): len(parts) for i in part}
+        parts.append(part)
+        rest = [i for i in rest if (i.item, i.variant) not in number]
+    return [plan._replace(items=tuple(part)) for part in parts]
+
+
+def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> None:
+    """Store as withheld what cannot be asked, since the answer to a turn before it was withheld."""
+    later = turn._replace(items=tuple(item for item in turn.items if item.follows is not None))
+    for name in (str(candidate.spec) for candidate, _ in connected if later.items):
+        with run.reading() as db:
+            turns = EarlierTurns(db)
+            pending = unanswered(later, answered(run, turn.items[0].benchmark, name))
+            withheld = [(item, repeat) for item, repeat in pending if turns.is_withheld(item, name, repeat)]
+        for item, repeat in withheld:
+            response = Response(
+                benchmark=item.benchmark, item=item.item, variant=item.variant, candidate=name,
+                repeat=repeat, status="filtered", error="not asked: an answer before it was withheld",
+            )  # fmt: skip
+            ledger.put(response, None)
 
 
 def _response(benchmark: str, model: Model, call: Call, outcome: CallOutcome) -> Response:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from vivavoce import formats
 from vivavoce.benchmarks import Loaded, load, load_examples, sampled
 from vivavoce.core import registry
+from vivavoce.core.conversations import leading
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.prompts import Prompt
 from vivavoce.core.prompts import load as load_prompt
@@ -40,7 +41,8 @@ class RequestBuilder:
     that begins with system_; `prompt`, a .md file with `{{ question }}` and, where items have them,
     `{{ options }}`, `{{ steps }}`, `{{ false_answer }}`, `{{ category }}` and `{{ context }}`, which stands
     before the question unless the file places it; `shots`, a number of `FewShot` examples; and `confidence`,
-    which asks behind the question for a last line that states one.
+    which asks behind the question for a last line that states one. The messages of a conversation are sent as
+    they stand; what its system says comes behind the candidate's own `system`.
     """
 
     def __init__(self, items: Sequence[Item], split: Callable[[], Sequence[Item]] = tuple) -> None:
@@ -61,6 +63,11 @@ class RequestBuilder:
                 )
         shots = int(settings.get("shots") or 0)
         for item in items if shots else ():
+            if item.messages:
+                raise InputError(
+                    f"{item.benchmark}, item {item.name!r} is a conversation, before which no example can "
+                    "stand: leave --shots out."
+                )
             self._few_shot.of(item, shots)
         self._question(items[0], settings)
 
@@ -90,8 +97,11 @@ class RequestBuilder:
 
         Raises `InputError` where there are too few examples to draw from.
         """
-        system, shots = self._system(settings), int(settings.get("shots") or 0)
+        shots = int(settings.get("shots") or 0)
+        rules = leading(item.messages)
+        system = "\n\n".join(filter(None, (self._system(settings), *(rule.content for rule in rules))))
         messages = [Message("system", system)] if system else []
+        messages += item.messages[len(rules) : -1]
         for example in self._few_shot.of(item, shots) if shots else ():
             question = self._question(example.item, settings)
             messages += [Message("user", question), Message("assistant", example.answer)]
@@ -121,13 +131,20 @@ class RequestBuilder:
             return formats.ask(item)
         template = self._prompt(str(settings["prompt"]))
         return template.fill(
-            question=item.question if "context" in template.variables else with_context(item),
+            question=_text(item, alone="context" in template.variables),
             context=item.context or "",
             category=(item.category or "").replace("_", " "),
             options="\n".join(f"{label(k)}. {text}" for k, text in enumerate(item.options)),
             steps="\n".join(f"{k}. {text}" for k, text in enumerate(item.steps, 1)),
             false_answer=item.false_answer or "",
         )
+
+
+def _text(item: Item, *, alone: bool) -> str:
+    """What a prompt file calls the question: with the context unless `alone`, of messages the last."""
+    if item.messages:
+        return item.messages[-1].content
+    return item.question if alone else with_context(item)
 
 
 class LogprobTask(NamedTuple):
@@ -301,7 +318,11 @@ def _logprob_tasks(
         probe = requests_of(metric)
         if probe is None:
             raise SpecError(f"--for {text}: it marks answers in words, not probabilities; leave --for out.")
-        scored = [i for i in items if metric.applies_to(i) and all(getattr(i, need) for need in metric.needs)]
+        scored = [
+            i
+            for i in items
+            if metric.applies_to(i) and all(getattr(i, need) for need in metric.needs) and not i.follows
+        ]
         if not scored:
             inapplicable.append(text)
             continue

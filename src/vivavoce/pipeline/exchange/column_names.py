@@ -225,7 +225,7 @@ def _names(row: Mapping[str, Any]) -> Iterator[str]:
             yield column
 
 
-_WHOLE = ("options", *FIELDS["options"].others, "rubric", "meta")
+_WHOLE = ("options", *FIELDS["options"].others, "rubric", "messages", "meta")
 """Columns whose fields are no columns."""
 
 

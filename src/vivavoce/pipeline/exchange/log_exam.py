@@ -67,7 +67,12 @@ class OwnExam(LogExam):
 
 def _checked(item: Item) -> Item | str:
     """The item in the normal form of its format, or why it can be none."""
-    fields = {"options": item.options, "answer": list(item.answer), "references": list(item.references)}
+    if item.options:  # a closed question is asked by its text
+        item = replace(item, messages=())
+    fields = {
+        "options": item.options, "answer": list(item.answer), "references": list(item.references),
+        "messages": item.messages,
+    }  # fmt: skip
     try:
         return formats.check(replace(item, format=inferred_format(fields)))
     except RowError as error:

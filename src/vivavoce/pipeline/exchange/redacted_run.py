@@ -105,6 +105,9 @@ def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
     return {
         "question": mark(question, "question") if item.question.strip() else item.question,
         "context": item.context and mark(question, "context"),
+        "messages": json.dumps(
+            [{"role": m.role, "content": m.content and mark(m.content, "message")} for m in item.messages]
+        ),
         "false_answer": item.false_answer and mark(exhibit, "false answer"),
         "source": item.source and mark(item.source, ("source", key)),
         **{name: json.dumps(listed(name)) for name in LISTS},

@@ -31,6 +31,7 @@ from vivavoce.pipeline.exchange.exporters import Exporter
 from vivavoce.pipeline.exchange.training_lines import json_line, question_names
 from vivavoce.pipeline.load import select_items
 from vivavoce.store import read
+from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.integrity import check_texts
 from vivavoce.store.redacted import refuse_redacted
 
@@ -141,7 +142,7 @@ def _conversations(
     for entry in read.benchmarks(db):
         stored = {place: item for place, item in items.items() if place[0] == entry.benchmark}
         rows = responses.filter(benchmark=entry.benchmark, edit="")
-        yield from _of_benchmark(entry, stored, rows, keys, left_out)
+        yield from _of_benchmark(entry, stored, rows, keys, left_out, EarlierTurns(db))
 
 
 def _of_benchmark(
@@ -150,13 +151,15 @@ def _of_benchmark(
     rows: pl.DataFrame,
     keys: Mapping[tuple[Any, ...], Set[str]],
     left_out: Counter[str],
+    earlier: EarlierTurns,
 ) -> Iterator[dict[str, Any]]:
     conversations = _Conversations(entry, tuple(items.values()))
     for row in rows.iter_rows(named=True):
         item = items[row["benchmark"], row["item"], row["variant"]]
         brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
         why = _reason(row, item, entry.card.access == "credentialed", brought)
-        turns = None if why else conversations.of(item, row["candidate"], row["repeat"], brought)
+        asked = None if why else earlier.as_asked(item, row["candidate"], row["repeat"])
+        turns = None if asked is None else conversations.of(asked, row["candidate"], row["repeat"], brought)
         if turns is None:
             left_out[f"answers: {why or REBUILT_OTHERWISE}"] += 1
             continue

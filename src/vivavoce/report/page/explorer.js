@@ -24,6 +24,8 @@
     value === null || value === undefined ? "–" : value.toFixed(3).replace("-", "−");
   const byName = new Intl.Collator("en", { numeric: true });
   const itemOf = (answer) => data.items[answer.item];
+  const speaker = (role) => role[0].toUpperCase() + role.slice(1);
+  for (const item of data.items) item.question ??= (item.messages ?? []).map(([, text]) => text).join("\n\n");
   const nameOf = (answer) => data.candidates[answer.candidate].name;
   const repeated = data.answers.some((answer) => answer.repeat > 1);
   const titleOf = (answer) => nameOf(answer) + (repeated ? `, repeat ${answer.repeat}` : "");
@@ -290,7 +292,8 @@
     inside.replaceChildren(...[
       make("p", { cls: "soft small", textContent: facts }),
       ...(item.context ? texts("Context", item.context) : []),
-      ...texts("Question", item.question),
+      ...(item.messages ? item.messages.flatMap(([role, text]) => texts(speaker(role), text)) : texts("Question", item.question)),
+      item.follows ? make("p", { cls: "soft small", textContent: `Asked behind the candidate's own answers up to ${item.follows}.` }) : null,
       ...(numbered("Options", item.options, { type: "A" }) ?? []),
       ...(item.false_answer ? texts("Wrong answer shown", item.false_answer) : []),
       ...(numbered("Steps", item.steps, { wrong: item.step }) ?? []),

@@ -34,8 +34,9 @@ class Pool(NamedTuple):
     `figure` takes, from rows of sums to figures; of a figure on the log scale, to its logarithm. `fractions`
     gives numerators and denominators by item where the figure is a ratio of sums, whose error is linearised;
     the error of others is the jackknife's. `sizes` says what each item is of the figure, if not all alike.
-    Where `is_sparse`, a count that an answer's parts lack is 0. Where `counts_silence`, a silence may have
-    counts.
+    An estimate that `clips` is that of an unclipped figure, cut to 0 to 1 with its interval; two are compared
+    unclipped. Where `is_sparse`, a count that an answer's parts lack is 0. Where `counts_silence`, a silence
+    may have counts.
     """
 
     names: Callable[[pl.Series], tuple[str, ...]]
@@ -45,6 +46,7 @@ class Pool(NamedTuple):
     is_sparse: bool = False
     counts_silence: bool = False
     is_log: bool = False
+    clips: bool = False
 
 
 def _named(*names: str) -> Callable[[pl.Series], tuple[str, ...]]:
@@ -81,6 +83,7 @@ _BLEU = (
 POOLS: Mapping[str, Pool] = {
     "bleu": Pool(_named(*_BLEU), stats.corpus_bleu),
     "chrf": Pool(_by_order, stats.corpus_chrf),
+    "clipped_mean": Pool(_named("score", "answers"), stats.sum_ratio, counts_silence=True, clips=True),
     "exp_ratio": _RATIO._replace(is_log=True),
     "macro_f1": Pool(_by_label, stats.macro_f1, sizes=stats.label_sizes, is_sparse=True, counts_silence=True),
     # F1 is 2 tp / (2 tp + fp + fn), so the linearised error of a ratio applies.
@@ -198,6 +201,8 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
     (figure,) = pool.figure(sums(table, weights)).tolist()
     if math.isnan(figure):  # 0 over 0
         return "what its counts are divided by is 0 in all answers"
+    if pool.clips:
+        return _clipped(stats.pooled(table, groups, pool.figure, weights=weights))
     on_own_scale = figures_of([figure], criterion)
     if on_own_scale is None:
         return TOO_LARGE
@@ -215,6 +220,15 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
         return _perplexity(stats.exp_ratio(*fractions, groups=groups, weights=weights), low)
     ratio = stats.ratio(*fractions, groups=groups, weights=weights, low=low, high=high)
     return stats.Pooled(**ratio._asdict(), n_undefined=0)
+
+
+def _clipped(figure: stats.Pooled) -> stats.Pooled:
+    """The figure and the ends of its t interval, cut to 0 to 1."""
+
+    def cut(value: float | None) -> float | None:
+        return None if value is None else min(max(value, 0.0), 1.0)
+
+    return figure._replace(value=cut(figure.value), low=cut(figure.low), high=cut(figure.high))
 
 
 def _outside(value: float, low: float | None, high: float | None) -> str | None:

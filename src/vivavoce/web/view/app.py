@@ -30,6 +30,7 @@ from vivavoce.web.view.records import (
     neighbours,
     same_question,
     scores_of,
+    with_earlier_turns,
 )
 
 PAGES = Path(__file__).parent / "page"
@@ -128,7 +129,7 @@ def _answer_page(request: Request) -> Response:
     """One answer as it is stored, with every score, and what it answers."""
     with _opened(request) as db:
         answer = answer_record(db, _number(request.path_params["number"]))
-        item = item_record(db, answer.item_id)
+        item = with_earlier_turns(db, item_record(db, answer.item_id), answer)
         scores = scores_of(db, answer.response_id)
         before, behind = neighbours(db, answer)
         others = answers_of(db, answer.item_id)

@@ -4,14 +4,17 @@ import json
 import sqlite3
 from typing import Any, NamedTuple
 
+from vivavoce.core.conversations import Message, as_rows
 from vivavoce.core.errors import SelectionError
+from vivavoce.core.records import Item
 from vivavoce.core.text import label
 from vivavoce.store.damage import decoding
+from vivavoce.store.earlier_turns import EarlierTurns
 
 ANSWERS_OF_ITEM = 20
 MOST_SCORES = 500
 """Scores of one answer that a page shows; the rest is counted."""
-_LISTS = ("options", "answer", "references", "must", "nice", "steps", "rubric")
+_LISTS = ("options", "answer", "references", "must", "nice", "steps", "rubric", "messages")
 
 
 class ItemRecord(NamedTuple):
@@ -28,6 +31,7 @@ class ItemRecord(NamedTuple):
     context: str | None
     source: str | None
     false_answer: str | None
+    follows: str | None
     lists: dict[str, list[Any]]
 
     @property
@@ -96,7 +100,7 @@ def item_record(db: sqlite3.Connection, item_id: int) -> ItemRecord:
     lists = ", ".join(f'i."{name}"' for name in _LISTS)
     row = db.execute(
         f"""SELECT i.item_id, benchmark, item, variant, alias, category, format, question, context, source,
-        false_answer, {lists} FROM items i JOIN benchmarks USING (benchmark_id) WHERE item_id = ?""",
+        false_answer, follows, {lists} FROM items i JOIN benchmarks USING (benchmark_id) WHERE item_id = ?""",
         (item_id,),
     ).fetchone()
     if row is None:
@@ -104,6 +108,19 @@ def item_record(db: sqlite3.Connection, item_id: int) -> ItemRecord:
     with decoding("a list of an item"):
         texts = dict(zip(_LISTS, map(json.loads, row[-len(_LISTS) :]), strict=True))
     return ItemRecord._make([*row[: -len(_LISTS)], texts])
+
+
+def with_earlier_turns(db: sqlite3.Connection, item: ItemRecord, answer: "AnswerRecord") -> ItemRecord:
+    """The question as this candidate was asked it: a later turn behind the conversation so far."""
+    if item.follows is None:
+        return item
+    own = Item(
+        benchmark=item.benchmark, item=item.item, variant=item.variant, format=item.format,
+        question=item.question, follows=item.follows,
+        messages=tuple(Message(**message) for message in item.lists["messages"]),
+    )  # fmt: skip
+    asked = EarlierTurns(db).as_asked(own, answer.candidate, answer.repeat) or own
+    return item._replace(lists={**item.lists, "messages": as_rows(asked.messages)})
 
 
 def answer_record(db: sqlite3.Connection, response_id: int) -> AnswerRecord:

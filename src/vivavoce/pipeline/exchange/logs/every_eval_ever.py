@@ -27,6 +27,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
     whole_number,
 )
 from vivavoce.pipeline.exchange.logs.files import first_line, json_rows
+from vivavoce.pipeline.exchange.logs.messages import messages_of
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 NEWEST = (0, 3)
@@ -94,6 +95,7 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
         task,
         identity,
         question_of(question, where),
+        messages=messages_of(question),
         **keyed(options, key),
     )
     answers, error = texts_or_null(replies.get("raw")), row.get("error")

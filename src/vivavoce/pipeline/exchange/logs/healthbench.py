@@ -23,6 +23,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
     whole_number,
 )
 from vivavoce.pipeline.exchange.logs.files import start_of
+from vivavoce.pipeline.exchange.logs.messages import messages_of
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample
 
 _EXAMPLES = "metadata.example_level_metadata"
@@ -77,6 +78,7 @@ def _samples(path: Path) -> Iterator[Sample]:
                 "healthbench",
                 need(row, "prompt_id", where, str),
                 question_of(row.get("prompt"), where),
+                messages=messages_of(row.get("prompt")),
                 rubric=tuple(points),
             ),
             **answer_fields(text),

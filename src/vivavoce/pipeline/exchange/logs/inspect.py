@@ -31,6 +31,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
 from vivavoce.pipeline.exchange.logs.files import members_before, start_of
 from vivavoce.pipeline.exchange.logs.inspect_archive import attached, header, member, open_archive
 from vivavoce.pipeline.exchange.logs.inspect_marks import marks_of
+from vivavoce.pipeline.exchange.logs.messages import messages_of
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 NEWEST = 2
@@ -118,6 +119,7 @@ def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sampl
             task,
             str(row["id"]),
             question_of(row["input"], where),
+            messages=messages_of(row["input"]),
             category=category_in(part(row, "metadata")),
             **keyed(options, key_texts(row.get("target"), options)),
         ),

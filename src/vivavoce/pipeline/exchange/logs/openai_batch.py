@@ -22,6 +22,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
     whole_number,
 )
 from vivavoce.pipeline.exchange.logs.files import first_line, json_rows
+from vivavoce.pipeline.exchange.logs.messages import messages_of
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _ID = re.compile(r"(?P<item>.+)#(?P<repeat>[1-9]\d{0,5})")
@@ -99,8 +100,10 @@ def _answers(row: Mapping[str, Any], where: str, name: str, request: Mapping[str
     """The answers in a result; an error, also one with a response, is a failed answer."""
     numbered = _ID.fullmatch(name)
     repeat = int(numbered["repeat"]) if numbered else None
-    question = question_of(request.get("messages") or request.get("input"), where)
-    item = item_of("openai_batch", numbered["item"] if numbered else name, question)
+    asked = request.get("messages") or request.get("input")
+    question = question_of(asked, where)
+    name = numbered["item"] if numbered else name
+    item = item_of("openai_batch", name, question, messages=messages_of(asked))
     candidate = name_or_empty(request.get("model"))
     response = part(row, "response")
     body = part(response, "body")
