@@ -58,8 +58,8 @@ class StudyTables:
         if "cards" in study.needs:
             table = with_cards(table, getattr(study, "cards", None))
         table = self._with_records(study, table)
-        if "units" in study.needs:
-            table = with_units(self._run, table, self._items)
+        if kinds := {"units", "points"} & set(study.needs):
+            table = with_units(self._run, table, self._items, facts="units" in kinds)
         if "contrasts" in study.needs and (named or study.applies_to(table)):
             table = table._replace(contrasts=contrast_scores(self._run, table.measures))
         return table if "any_tokeniser" in study.needs else comparable_scores(self._run, table)

@@ -20,8 +20,10 @@ COLUMNS = (
 )
 
 
-def with_units(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> ScoreTable:
-    """The table with the facts of the chosen items; null for all.
+def with_units(
+    run: RunFile, table: ScoreTable, items: set[ItemKey] | None, *, facts: bool = True
+) -> ScoreTable:
+    """The table with the facts of the chosen items, null for all; or the points of rubrics instead.
 
     Only the columns that a study needs stay: there may be half a million facts.
     """
@@ -29,7 +31,7 @@ def with_units(run: RunFile, table: ScoreTable, items: set[ItemKey] | None) -> S
         measures = {
             keyed.key: keyed.measure
             for keyed in read.measures(db)
-            if keyed.measure.criterion.pool == "unit" and _is_of_facts(keyed.measure.signature)
+            if keyed.measure.criterion.pool == "unit" and _is_of_facts(keyed.measure.signature) == facts
         }
         if not measures:
             return table

@@ -31,14 +31,17 @@ if TYPE_CHECKING:
 
 
 _Row = TypeVar("_Row")
-Need = Literal["cards", "labels", "ranks", "twins", "any_tokeniser", "contrasts", "units", "items", "reviews"]
+Need = Literal[
+    "cards", "labels", "ranks", "twins", "any_tokeniser", "contrasts", "units", "points", "items", "reviews"
+]
 """What a study's table must hold besides the scores of the benchmark's own items.
 
 `cards`: what is known of the models that answer, judge or word references. `labels`: people's scores that
 correct a judge's. `ranks`: the ranks of ballots.
 `twins`: the items that `viva vary` made in the run. `any_tokeniser`: also what is counted in tokens where the
 candidates' tokenisers differ. `contrasts`: what the metrics of the run give to pairs of opposite texts.
-`units`: the facts of answers with their verdicts, as metrics of atomic facts score them. `items`: what the
+`units`: the facts of answers with their verdicts, as metrics of atomic facts score them. `points`: the points
+of rubrics that answers met or not, in their place. `items`: what the
 benchmarks ask: options, references and `meta`. `reviews`: what people said of the items themselves.
 """
 

@@ -32,7 +32,7 @@ class LogExam:
 
 
 class OwnExam(LogExam):
-    """The log is the exam: items under the task's name, each its own group."""
+    """The log is the exam: items under the task's name, each its own group unless the log names another."""
 
     def __init__(self, log: RecordedLog) -> None:
         super().__init__()
@@ -46,7 +46,8 @@ class OwnExam(LogExam):
         name = raw.item or f"q-{raw.hash[:12]}"
         digest = f"{name} {raw.variant} {raw.hash}"
         if digest not in self._checked:
-            self._checked[digest] = _checked(replace(raw, item=name, group=name))
+            group = name if raw.group == raw.item else raw.group
+            self._checked[digest] = _checked(replace(raw, item=name, group=group))
         item = self._checked[digest]
         if isinstance(item, str):
             self.unmatched[f"{name} ({item})"] += 1

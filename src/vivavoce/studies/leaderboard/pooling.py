@@ -202,7 +202,7 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
     if math.isnan(figure):  # 0 over 0
         return "what its counts are divided by is 0 in all answers"
     if pool.clips:
-        return _clipped(stats.pooled(table, groups, pool.figure, weights=weights))
+        return clipped_mean(stats.pooled(table, groups, pool.figure, weights=weights))
     on_own_scale = figures_of([figure], criterion)
     if on_own_scale is None:
         return TOO_LARGE
@@ -222,7 +222,7 @@ def pooled_figure(rows: pl.DataFrame, counted: Counts, criterion: Criterion) -> 
     return stats.Pooled(**ratio._asdict(), n_undefined=0)
 
 
-def _clipped(figure: stats.Pooled) -> stats.Pooled:
+def clipped_mean(figure: stats.Pooled) -> stats.Pooled:
     """The figure and the ends of its t interval, cut to 0 to 1."""
 
     def cut(value: float | None) -> float | None:

@@ -67,7 +67,7 @@ def _samples(path: Path) -> Iterator[Sample]:
             raise InputError(f"{where}: an object is needed, not {type(row).__name__}.")
         criteria = need(row, "rubric_items", where, list)
         points = [
-            Unit(unit=str(k), text=str(entry.get("criterion")), weight=number_or_null(entry.get("points")))
+            Unit(unit=f"r{k}", text=str(entry.get("criterion")), weight=number_or_null(entry.get("points")))
             for k, entry in enumerate(criteria, 1)
         ]
         completion = rows_in(row, "completion")
@@ -80,6 +80,7 @@ def _samples(path: Path) -> Iterator[Sample]:
                 question_of(row.get("prompt"), where),
                 messages=messages_of(row.get("prompt")),
                 rubric=tuple(points),
+                meta={"axes": axes} if (axes := _axes(criteria)) else {},
             ),
             **answer_fields(text),
             tokens=whole_number(part(row, "usage").get("output_tokens")),
@@ -88,6 +89,16 @@ def _samples(path: Path) -> Iterator[Sample]:
                 *(_mark(entry, point) for entry, point in zip(criteria, points, strict=True)),
             ),
         )
+
+
+def _axes(criteria: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The axis of each criterion that has one, by the name of its unit."""
+    return {
+        f"r{k}": tag.removeprefix("axis:")
+        for k, entry in enumerate(criteria, 1)
+        for tag in entry.get("tags") or ()
+        if isinstance(tag, str) and tag.startswith("axis:")
+    }
 
 
 def _mark(entry: Mapping[str, Any], point: Unit) -> Mark:

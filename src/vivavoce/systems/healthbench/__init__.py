@@ -1,0 +1,1 @@
+"""HealthBench (Arora et al. 2025) and its Professional set (2026): conversations with points to meet."""
