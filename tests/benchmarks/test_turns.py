@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+import vivavoce as viva
 from vivavoce.benchmarks import load, sampled
 from vivavoce.core.cases import count_items
 from vivavoce.core.conversations import Message
@@ -122,3 +124,9 @@ def test_a_sample_draws_whole_conversations(tmp_path: Path):
     assert 9 == len(drawn)
     assert 3 == len({item.group for item in drawn})
     assert {10 / 3} == {item.weight for item in drawn}
+
+
+def test_a_data_frame_with_messages_holds_its_questions():
+    talk = pl.DataFrame({"messages": [TALK], "model": ["A"], "text": ["Rest."], "references": ["Rest."]})
+    run = viva.evaluate(talk, metrics=["rouge(n=1)"])
+    assert ("conversation", 4) == (run.items["format"][0], len(json.loads(run.items["messages"][0])))

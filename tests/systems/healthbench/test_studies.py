@@ -151,7 +151,9 @@ def test_a_physician_who_always_says_the_same_has_no_balanced_f1(tmp_path: Path)
     run = viva.open(tmp_path / "meta.viva")
     run.import_logs(file)
     (d1,) = [
-        row for row in run.study("meta_evaluation")["meta_evaluation"].rows if (row["rater"], row["category"]) == ("d1", "all")
+        row
+        for row in run.study("meta_evaluation")["meta_evaluation"].rows
+        if (row["rater"], row["category"]) == ("d1", "all")
     ]
     assert (None, "one side says the same of every point") == (d1["balanced_f1"], d1["reason"])
 

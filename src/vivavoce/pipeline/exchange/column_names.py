@@ -25,6 +25,7 @@ FIELDS: dict[str, Field] = {
     "question": Field(
         "the question", ("prompt", "input", "query", "question_text", "instruction", "problem", "stem")
     ),
+    "messages": Field("the messages of a conversation", ("dialogue", "chat_messages")),
     "options": Field("the options", ("choices", "answer_options", "answer_choices", "possible_answers")),
     "answer": Field(
         "the key",
@@ -60,7 +61,17 @@ FIELDS: dict[str, Field] = {
 }
 """The fields that are found under other names too. Every other field is found under its own name alone."""
 
-OF_ITEMS = ("question", "options", "answer", "references", "context", "format", "category", "group")
+OF_ITEMS = (
+    "question",
+    "messages",
+    "options",
+    "answer",
+    "references",
+    "context",
+    "format",
+    "category",
+    "group",
+)
 """What a table that holds the questions says of them; `item` and `variant` name them."""
 OF_RESPONSES = ("item", "candidate", "text", "repeat")
 OF_SCORES = ("item", "candidate", "repeat", "criterion", "value")
@@ -169,7 +180,7 @@ def match_answers(
 
 def holds_questions(columns: Sequence[str], map: Mapping[str, str]) -> bool:
     """Whether one of the columns holds questions, as far as their names or `map` tell."""
-    return "question" in match_columns(columns, ["question"], map=map)
+    return bool({"question", "messages"} & set(match_columns(columns, ["question", "messages"], map=map)))
 
 
 def spread_options(
