@@ -302,6 +302,12 @@ def test_chat_is_on_where_there_is_a_template_and_can_be_left_out(folders):
     assert "What" == local(folders("llama")).tokens.question(asked).before
 
 
+def test_a_conversation_goes_through_the_template_turn_by_turn(folders):
+    talk = (Message("user", "It hurts"), Message("assistant", "Where"), Message("user", "Here"))
+    before = local(folders("llama", chat=True)).tokens.question(talk).before
+    assert "[user] It hurts\n[assistant] Where\n[user] Here\n[assistant]" == before
+
+
 def test_weights_are_loaded_once_and_only_when_the_model_is_asked(folders, monkeypatch):
     from vivavoce.models import local as room
 
