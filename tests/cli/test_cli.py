@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import typer.main
 from tests.studies.making import SILENT, TOLD, exam, made, marked, twins
 
 from vivavoce import cli
+from vivavoce.core import registry
 from vivavoce.core.cases import CaseCount
 from vivavoce.pipeline.fetch import fetch
 from vivavoce.pipeline.run import Run
@@ -94,12 +96,15 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         ours.pop(name, None)
     for name in ("self", "progress", "options"):  # options: settings of one exporter, as of `viva challenge`
         theirs.pop(name, None)
-    # `viva import` is four methods, by two flags and the files; a gate's files are the command line's alone.
+    # `viva import` is five methods, by two flags and the files; a gate's files are the command line's alone.
     for name in ("scores", "ballots", "summary", "junit"):
         ours.pop(name, None)
     if verb == "status":
         ours.pop("verify")  # `run.verify()` there
         ours.pop("full")  # a finding's text is whole
+    if verb == "export":  # options of single exporters are their fields
+        settings = {field.name for cls in registry.members("exporter").values() for field in fields(cls)}
+        ours = {n: default for n, default in ours.items() if n in theirs or n not in settings}
     if verb == "compare":
         ours.pop("primary")  # of `run.compare`: a gate names its metric
         ours.pop("assisted")  # and its candidates
@@ -108,6 +113,9 @@ def test_a_verb_has_the_names_and_defaults_of_its_method(verb: str) -> None:
         theirs["reader"] = default_of(inspect.signature(Run.import_logs).parameters["reader"])
         theirs = {n: default_of(p) for n, p in marks if n != "self"} | theirs
         theirs["task"] = default_of(inspect.signature(Run.import_ballots).parameters["task"])
+        annotations = inspect.signature(Run.import_annotations).parameters
+        theirs |= {n: default_of(annotations[n]) for n in ("partial", "replace")}
+        theirs["rater"] = default_of(annotations["raters"])  # one at a time here, a mapping there
         ours["criteria"] = None  # a text with commas here, a list there
         theirs["file"] = theirs.pop("data")  # a frame there too
     if verb == "collect":

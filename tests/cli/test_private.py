@@ -53,6 +53,10 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
         *("--metric", "accuracy", "--margin", "0.5"),
     ),
     ("export", "sft"): ("export", "exam.viva", "out", "--format", "sft"),
+    ("export", "label_studio"): (
+        *("export", "exam.viva", "out", "--format", "label-studio", "--task", "rank", "--n", 3),
+    ),
+    ("export", "argilla"): ("export", "exam.viva", "out", "--format", "argilla", "--task", "review"),
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""

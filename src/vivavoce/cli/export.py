@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vivavoce.cli import completion
 from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
 from vivavoce.cli.output import print_json, print_table
+from vivavoce.core.text import printable
 
 if TYPE_CHECKING:
     from vivavoce.pipeline.exchange.exporters import ExportedFile
@@ -61,6 +62,48 @@ def export(
             metavar="NUMBER",
         ),
     ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="Annotation tools: what people do: rank, pairwise, rate or review.", metavar="TASK"
+        ),
+    ] = None,
+    raters: Annotated[
+        str | None,
+        typer.Option(
+            help="Annotation tools: names, separated by commas, each with tasks of their own (else shared).",
+            metavar="NAMES",
+        ),
+    ] = None,
+    candidates: Annotated[
+        list[str],
+        typer.Option(
+            help="Annotation tools: a candidate to show; repeatable; by default all.",
+            metavar="CANDIDATE",
+            autocompletion=completion.candidates,
+        ),
+    ] = [],
+    rubric: Annotated[
+        str | None, typer.Option(help="rate: the rubric, shipped or a .md file.", metavar="RUBRIC")
+    ] = None,
+    criterion: Annotated[
+        str | None, typer.Option(help="rank, pairwise: a sentence that says how.", metavar="SENTENCE")
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", help="Annotation tools: number of sampled questions.", metavar="N"),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Annotation tools: seed of questions and orders (1).", metavar="N")
+    ] = None,
+    overlap: Annotated[
+        int | None,
+        typer.Option(help="argilla: responses that complete a record (1).", metavar="N"),
+    ] = None,
+    allow: Annotated[
+        bool,
+        typer.Option("--allow", help="Show items of a credentialed benchmark: the raters signed for it."),
+    ] = False,
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
@@ -83,7 +126,19 @@ def export(
     Example: `viva export exam.viva pairs --format preferences --metric judge:quality --margin 1`
 
     Example: `viva export arguments.viva chats --format sft`
+
+    With label-studio and argilla, the folder gets blinded tasks for people, as `viva panel` makes them; the
+    key stays in the run, and `viva import RUN FILE --ballots` brings back what they said.
+
+    Example: `viva export exam.viva tasks --format label-studio --task rank --n 30`
+
+    Example: `viva export exam.viva tasks --format argilla --task rate --rubric medgpt --overlap 2`
     """
+    names = tuple(filter(str.strip, (raters or "").split(",")))
+    options = _given(
+        task=task, raters=names, candidates=tuple(candidates), rubric=rubric, criterion=criterion, n=n,
+        seed=seed, overlap=overlap, allow=allow,
+    )  # fmt: skip
     files = open_run(run, plugin).export(
         to,
         format=format,
@@ -93,13 +148,26 @@ def export(
         rater=rater,
         margin=margin,
         redact=redact,
+        **options,
     )
     if json:
         print_json("export", run, [file._asdict() | {"path": str(file.path)} for file in files])
     elif not quiet:
         _print_files(files)
-        if left_out := [entry for file in files for entry in getattr(file, "left_out", {}).items()]:
-            print_table(["left out", "number"], left_out)
+        _print_words(files)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given: an exporter is asked for no other."""
+    return {name: value for name, value in options.items() if value not in (None, (), False)}
+
+
+def _print_words(files: "Sequence[ExportedFile]") -> None:
+    """What was left out, by reason, and what else is to be known; of several files once."""
+    if left_out := dict(entry for file in files for entry in getattr(file, "left_out", {}).items()):
+        print_table(["left out", "number"], list(left_out.items()))
+    for note in dict.fromkeys(note for file in files for note in getattr(file, "notes", ())):
+        print(printable(note))
 
 
 def _print_files(files: "Sequence[ExportedFile]") -> None:
@@ -107,6 +175,7 @@ def _print_files(files: "Sequence[ExportedFile]") -> None:
     rows = [file._asdict() for file in files]
     for row in rows:
         row.pop("left_out", None)
+        row.pop("notes", None)
         row |= {"table": row["table"] or "run"} if "table" in row else {}
         row["file"] = row.pop("path")
     print_table(list(rows[0]), [list(row.values()) for row in rows])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from vivavoce.cli import completion
+from vivavoce.cli.annotations import AnnotationOptions, are_annotations, store_annotations
 from vivavoce.cli.options import (
     Delimiter,
     Direction,
@@ -116,11 +117,29 @@ def import_(
         ),
     ] = "refuse",
     ballots: Annotated[
-        bool, typer.Option("--ballots", help="The file holds what people said of items, one review a row.")
+        bool,
+        typer.Option(
+            "--ballots",
+            help="The file holds what people said: reviews of items, one a row, or annotations.",
+        ),
     ] = False,
     task: Annotated[
         Literal["review"], typer.Option(help="Ballots: what people were asked to do.", metavar="review")
     ] = "review",
+    rater: Annotated[
+        list[str],
+        typer.Option(
+            help="Annotations: a rater's name by the id that the tool has for them; repeatable.",
+            metavar="ID=NAME",
+        ),
+    ] = [],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Annotations: accept those in which something is not filled in.")
+    ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Annotations: let those that say otherwise replace earlier ones."),
+    ] = False,
     range: Range = [],
     direction: Direction = [],
     if_unanswered: IfUnanswered = [],
@@ -143,13 +162,17 @@ def import_(
     delimiter and the encoding of a CSV. A dotted name leads into a column: `--map text=output.text`.
 
     With --ballots, the columns of reviews are item, category, rater, correct (yes or no) and relevance (1 to
-    5), and where there are any comment, dispute and proposed_edit.
+    5), and where there are any comment, dispute and proposed_edit. What people annotated in Label Studio or
+    Argilla of tasks that `viva export` wrote becomes ballots too; a rater is `user ID` unless --rater names
+    them.
 
     Example: `viva import exam.viva answers.csv`
 
     Example: `viva import logs.viva logs/ --json`
 
     Example: `viva import exam.viva reviews.csv --ballots --task review`
+
+    Example: `viva import exam.viva project-1.json --ballots --rater 1=anna --rater 2=ben`
 
     Example: `viva import exam.viva answers.jsonl --benchmark jsonl:path=exam.jsonl --map candidate=model`
 
@@ -166,6 +189,18 @@ def import_(
         "--if-unanswered": if_unanswered,
     }
     opened = open_run(run, plugin)
+    options_of_answers: dict[str, object] = {
+        **{"--benchmark": benchmark, "--name": name, "--map": map, "--set": set, "--role": role},
+        **{"--models-in-columns": models_in_columns, "--new-version": new_version, "--scores": scores},
+        **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
+        "--faulty": faulty == "exclude",
+    }
+    options_of_annotations = AnnotationOptions(
+        rater, partial, replace, options_of_scores | options_of_answers
+    )
+    if are_annotations(file, reader, options_of_annotations):
+        store_annotations(run, opened, file, reader, options_of_annotations, quiet=quiet, json=json)
+        return
     if not (scores or ballots) and _are_logs(file, reader):
         options_of_tables: dict[str, object] = {
             **{"--name": name, "--map": map, "--role": role, "--models-in-columns": models_in_columns},
@@ -182,12 +217,6 @@ def import_(
     columns, constants = parse_pairs(map, "--map"), parse_pairs(set, "--set")
     file_options = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
     if ballots:
-        options_of_answers: dict[str, object] = {
-            **{"--benchmark": benchmark, "--name": name, "--map": map, "--set": set, "--role": role},
-            **{"--models-in-columns": models_in_columns, "--new-version": new_version, "--scores": scores},
-            **{"--delimiter": delimiter, "--encoding": encoding, "--sheet": sheet},
-            "--faulty": faulty == "exclude",
-        }
         _refuse_options(options_of_scores | options_of_answers, "answers or marks: not with --ballots")
         reviews = opened.import_ballots(path, task=task)
         _show(run, reviews, _print_reviews, json=json, quiet=quiet)

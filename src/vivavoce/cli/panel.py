@@ -174,7 +174,7 @@ def _show_ballots(run: Path, ballots: "tuple[BallotsStored, ...]", *, quiet: boo
     if json:
         print_json("panel", run, [ballot._asdict() for ballot in ballots])
     elif not quiet:
-        _print_ballots(run, ballots)
+        print_ballots(run, ballots)
 
 
 def _show_panel(run: Path, result: "PacketsWritten | Finding", *, quiet: bool, json: bool) -> None:
@@ -238,7 +238,8 @@ def _print_packets(packets: "PacketsWritten") -> None:
     print("The key is in the run: send the packets alone.")
 
 
-def _print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
+def print_ballots(run: Path, ballots: "tuple[BallotsStored, ...]") -> None:
+    """Say of each ballot what was stored, and which studies read it."""
     for ballot in ballots:
         skipped = f", {counted(ballot.skipped, 'question')} not filled in" if ballot.skipped else ""
         entries = f"{counted(ballot.clearly_wrong, 'answer')} clearly wrong"

@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -308,6 +308,11 @@ def entries(kind: Kind) -> list[Entry]:
 def members(kind: Kind) -> dict[str, type]:
     """The classes registered of a kind, by name."""
     return {entry.name: entry.cls for entry in entries(kind)}
+
+
+def spelling(name: str, names: Collection[str]) -> str | None:
+    """The one of these names that is meant, whether a hyphen or an underscore was typed; null for none."""
+    return next((each for each in names if each.replace("_", "-") == name.replace("_", "-")), None)
 
 
 def find(kind: Kind, name: str) -> Entry:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 REFERENCE = "reference"
 """The candidate, a ceiling, that the reference answer is in the run."""
+EVERYONE = ""
+"""Whose packet it is where several raters share one; no rater can have this name."""
 _FORMULA = re.compile(FORMULA)
 
 
@@ -79,7 +81,8 @@ class Key(NamedTuple):
     `draw` says how its cases were drawn, null where questions were. Where questions were shared out,
     `unshown` gives for each rater those without an answer to show, so that each is somebody's; null where
     all are everybody's. `settings` are those of a panel that is judged in the browser: by
-    them it is known again.
+    them it is known again. `shared` are the questions that went to an annotation tool, where any rater may
+    judge them and all see the answers in one order; empty where none did.
     """
 
     panel: str
@@ -91,6 +94,7 @@ class Key(NamedTuple):
     draw: "CaseDraw | None" = None
     unshown: Mapping[str, tuple[Question, ...]] | None = None
     settings: Mapping[str, Any] | None = None
+    shared: tuple[Seen, ...] = ()
 
     @property
     def metric(self) -> str:

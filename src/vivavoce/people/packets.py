@@ -5,6 +5,7 @@ packet is an HTML page that works offline, or a CSV sheet for those who prefer a
 """
 
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,7 +19,7 @@ from vivavoce.people.choosing import Choice, choose, naming
 from vivavoce.people.csv_sheet import csv_packet
 from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.html_page import html_packet
-from vivavoce.people.key import Key
+from vivavoce.people.key import EVERYONE, Key
 from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
 from vivavoce.people.tasks import RankTask, RateTask, Task
 from vivavoce.store.runfile import RunFile
@@ -134,24 +135,36 @@ def _write(
 ) -> tuple[Key, tuple[Path, ...]]:
     """Store the key, and the chance of what was drawn; then write the packets."""
     with run.writing() as db:
-        panel, secret = panel_identity(db, seed, task, choice.questions)
-        key = Key(panel, seed, task, secret, choice.questions, {}, choice.sample.draw)
-        key = key._replace(packets={who: key.packet(who) for who in raters})
+        key = new_key(db, task, choice, raters, seed)
         files = {
             to / f"{who}.{kind}": write(key, who)
             for who in raters
             for kind, write in (("html", html_packet), ("csv", csv_packet))
         }
         _refuse(to, files)
-        earlier = read_keys(db).values()
-        task.check_earlier(old.task for old in earlier)
-        record_draw(db, key, choice.sample.probabilities, earlier)
-        put_key(db, key)
-        n = sum(bool(question.answers) for question in choice.questions)
-        settings = {"panel": panel, "raters": list(raters), "n": n, "seed": seed, **task.settings}
-        put_provenance(db, "panel make", settings, changed=0)  # no answer and no mark: findings stay fresh
+        store_key(db, key, choice, "panel make")
     _store(to, files)
     return key, tuple(files)
+
+
+def new_key(db: sqlite3.Connection, task: Task, choice: Choice, raters: Sequence[str], seed: int) -> Key:
+    """The key of a panel with a packet for each rater, not stored yet; without raters they share one."""
+    panel, secret = panel_identity(db, seed, task, choice.questions)
+    key = Key(panel, seed, task, secret, choice.questions, {}, choice.sample.draw)
+    packets = {who: key.packet(who) for who in raters}
+    return key._replace(packets=packets, shared=() if raters else key.packet(EVERYONE))
+
+
+def store_key(db: sqlite3.Connection, key: Key, choice: Choice, verb: str) -> None:
+    """Store a new key, and the chance of what was drawn, in a transaction that the caller holds."""
+    earlier = read_keys(db).values()
+    key.task.check_earlier(old.task for old in earlier)
+    record_draw(db, key, choice.sample.probabilities, earlier)
+    put_key(db, key)
+    n = sum(bool(question.answers) for question in choice.questions)
+    settings = {"panel": key.panel, "raters": list(key.packets), "n": n, "seed": key.seed}
+    # no answer and no mark: findings stay fresh
+    put_provenance(db, verb, settings | key.task.settings, changed=0)
 
 
 def rater_names(raters: Sequence[str]) -> list[str]:

@@ -71,20 +71,39 @@ def prepare_panel(
             )
         panel = load_panel(run, newest.panel)
     else:
-        # An exam under construction has no answers, and is reviewed, or answered by people, all the same.
-        of_items = task in (ReviewTask.name, AnswerTask.name) and not candidates and assist is None
-        candidate_names = [] if of_items else candidate_labels(run)
-        names = tuple(match_candidate(name, candidate_names) for name in candidates)
-        helper = None if assist is None else match_candidate(assist, candidate_names)
-        chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
-        if helper is not None:
-            names = (helper,)
+        chosen, names = panel_task(run, task, candidates, rubric=rubric, criterion=criterion, assist=assist)
         settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats, labels)
         panel = open_panel(
-            run, settings, raters, select_items(run, items), partial(_refuse_credentialed, run, allow)
+            run, settings, raters, select_items(run, items), partial(refuse_credentialed, run, allow)
         )
-    _refuse_credentialed(run, allow, panel.key.questions)
+    refuse_credentialed(run, allow, panel.key.questions)
     return panel
+
+
+class PanelTask(NamedTuple):
+    """What a panel asks, and whose answers it shows, none for all candidates."""
+
+    task: Task
+    candidates: tuple[str, ...]
+
+
+def panel_task(
+    run: RunFile,
+    task: str,
+    candidates: Sequence[str],
+    *,
+    rubric: str | None,
+    criterion: str | None,
+    assist: str | None = None,
+) -> PanelTask:
+    """The task of these settings, with the candidates by their full names. Raises as `task_of`."""
+    # An exam under construction has no answers, and is reviewed, or answered by people, all the same.
+    of_items = task in (ReviewTask.name, AnswerTask.name) and not candidates and assist is None
+    candidate_names = [] if of_items else candidate_labels(run)
+    names = tuple(match_candidate(name, candidate_names) for name in candidates)
+    helper = None if assist is None else match_candidate(assist, candidate_names)
+    chosen = task_of(task, rubric=rubric, criterion=criterion, assist=helper)
+    return PanelTask(chosen, names if helper is None else (helper,))
 
 
 _TASKS_WITH = {
@@ -110,7 +129,8 @@ def task_of(task: str, *, rubric: str | None, criterion: str | None, assist: str
     return TASKS[task].from_body({"assist": assist})
 
 
-def _refuse_credentialed(run: RunFile, allow: bool, questions: Sequence[Question]) -> None:
+def refuse_credentialed(run: RunFile, allow: bool, questions: Sequence[Question]) -> None:
+    """Raise `InputError` for questions of a credentialed benchmark, unless `allow`."""
     names = set(credentialed_benchmarks(run)) & {question.benchmark for question in questions}
     if names and not allow:
         raise InputError(

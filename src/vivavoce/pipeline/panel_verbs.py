@@ -1,14 +1,16 @@
 """The verbs of a run that have to do with people: packets out, ballots and reviews in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, SelectionError
 from vivavoce.core.records import Finding
 from vivavoce.people.packets import PacketsWritten
+from vivavoce.people.storing.store_annotations import AnnotationsStored, store_annotations
 from vivavoce.people.storing.store_ballots import BallotsStored, store_ballots
 from vivavoce.people.storing.store_reviews import ReviewsStored, import_reviews
+from vivavoce.pipeline.exchange.recognise import annotated_files
 from vivavoce.pipeline.label_panel import Labelling, make_panel
 from vivavoce.pipeline.score.verb import require_separate
 from vivavoce.store.runfile import RunFile
@@ -28,6 +30,27 @@ class PanelVerbs:
         if task != "review":
             raise InputError(f"ballots of the task {task!r} are no table; tables hold review.")
         return import_reviews(self.file, Path(file))
+
+    def import_annotations(
+        self,
+        *files: str | Path,
+        reader: str | None = None,
+        raters: Mapping[str, str] | None = None,
+        partial: bool = False,
+        replace: bool = False,
+    ) -> AnnotationsStored:
+        """Store what people said in an annotation tool of tasks that `export` wrote; all of it or none.
+
+        The files are exports of Label Studio or Argilla (`reader`, by default told by their content).
+        `raters` gives names by the ids of the tool, such as `{"1": "anna"}`; without one a rater is `user
+        ID`. What was cancelled is named and left out. The same files again change nothing. `partial` takes
+        annotations that are half filled, and `replace` those that say otherwise than before; both are
+        refused without it.
+        """
+        annotated = annotated_files([Path(file) for file in files], reader)
+        if not annotated:
+            raise SelectionError("name the files that an annotation tool exported, with tasks of this run.")
+        return store_annotations(self.file, annotated, names=raters, partial=partial, replace=replace)
 
     def make_panel(
         self, raters: Sequence[str] = (), to: str | Path | None = None, *, items: str | None = None,

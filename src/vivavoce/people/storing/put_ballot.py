@@ -172,13 +172,16 @@ def _drop_stored(
 
 
 def _places_elsewhere(db: sqlite3.Connection, ballot: Ballot) -> set[ItemKey]:
-    """The items that another panel of the measure put to this rater: there a gap takes nothing back."""
+    """The items that another panel of the measure put to this rater: there a gap takes nothing back.
+
+    What went to an annotation tool was put to whoever judges there.
+    """
     key = ballot.key
     return {
         seen_question.question.place
         for panel, panel_key in read_keys(db).items()
         if panel != key.panel and panel_key.metric == key.metric
-        for seen_question in panel_key.packets.get(ballot.rater, ())
+        for seen_question in (*panel_key.packets.get(ballot.rater, ()), *panel_key.shared)
     }
 
 

@@ -50,15 +50,17 @@ def _identity(run_secret: str, text: bytes) -> tuple[str, str]:
 
 
 def put_key(db: sqlite3.Connection, key: Key) -> bool:
-    """Store the packets of raters that are new to the run; false if there are none."""
+    """Store the packets of raters that are new to the run, and a shared one; false if there are none."""
     stored = read_keys(db).get(key.panel)
     new = {who: packet for who, packet in key.packets.items() if stored is None or who not in stored.packets}
-    if not new:
+    shared = () if stored is not None and stored.shared else key.shared
+    if not new and not shared:
         return False
-    packets = _packet_orders(key.questions, new)
     body = {"panel": key.panel, "seed": key.seed, **key.task.body, "secret": key.secret,
             **_settings_body(key, new), "questions": [_body(q) for q in key.questions],
-            "packets": packets}  # fmt: skip
+            "packets": _packet_orders(key.questions, new)}  # fmt: skip
+    if shared:
+        body |= _packet_orders(key.questions, {"shared": shared})
     put_event(db, KEY_EVENT, body)
     return True
 
@@ -103,18 +105,7 @@ def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
         with decoding("the key of a panel"):
             body = json.loads(text)
             questions = tuple(_question(entry) for entry in body["questions"])
-            packets = {
-                who: tuple(
-                    Seen(
-                        questions[entry["question"]],
-                        tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
-                        entry["seal"],
-                        entry.get("pass", 1),
-                    )
-                    for entry in packet
-                )
-                for who, packet in body["packets"].items()
-            }
+            packets = {who: _packet(entries, questions) for who, entries in body["packets"].items()}
             before = keys.get(body["panel"])
             keys[body["panel"]] = Key(
                 body["panel"],
@@ -126,8 +117,22 @@ def read_keys(db: sqlite3.Connection) -> dict[str, Key]:
                 CaseDraw.from_body(body.get("draw")),
                 _unshown(body, questions, before),
                 body.get("settings"),
+                _packet(body.get("shared", ()), questions) or (before.shared if before else ()),
             )
     return keys
+
+
+def _packet(entries: Sequence[Mapping[str, Any]], questions: Sequence[Question]) -> tuple[Seen, ...]:
+    """The questions of a packet in their order, each with its answers in theirs."""
+    return tuple(
+        Seen(
+            questions[entry["question"]],
+            tuple(questions[entry["question"]].answers[n] for n in entry["order"]),
+            entry["seal"],
+            entry.get("pass", 1),
+        )
+        for entry in entries
+    )
 
 
 def _unshown(

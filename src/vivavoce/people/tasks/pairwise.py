@@ -13,6 +13,7 @@ from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, printable
 from vivavoce.people.case_draw import DrawnItems, few_answers
 from vivavoce.people.key import Seen, plain
+from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.rank import CRITERIA, Ranking, RankTask
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, entered, quoted
 from vivavoce.store.write import ScoreRow
@@ -67,6 +68,13 @@ class PairwiseTask(RankTask):
     def page_lines(self) -> Sequence[str]:
         """What the page asks for."""
         return ("Choose the better answer, or say that the two are equal.",)
+
+    def controls(self, most: int) -> Sequence[Control]:
+        """The better answer, and a remark."""
+        return (
+            Control("better", self.criterion, ("A", "B", TIE), required=True),
+            Control("remark", "Remark"),
+        )
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The choice as two ranks; without one the question is open."""

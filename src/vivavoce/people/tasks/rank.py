@@ -15,6 +15,7 @@ from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import label, spoken
 from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow
 
@@ -32,6 +33,8 @@ CRITERIA = (
 and whether it is clearly wrong, good, bad. Okay is neither good nor bad. A non-response has no score of its
 own; where scores are counted it is 0 in `ahead`, also beside another non-response: no half of a tie.
 """
+CLEARLY_WRONG = "yes"
+"""The word of a form for an answer that is clearly wrong."""
 TAGS = ("good", "okay", "bad")
 NO_TAG = "the rater gave no tag"
 NO_RANK = "the rater took the ranks back"
@@ -58,6 +61,7 @@ class RankTask(Task):
     schema = "viva.panel.ballot/1"
     least_answers = 2
     default_n = 30
+    has_form = True
     rates_reference = True
     shown_columns = ("question",)
 
@@ -122,6 +126,16 @@ class RankTask(Task):
             "Give every answer a rank, 1 for the best; equal ranks are a tie.",
             "An answer that is clearly wrong ranks last and needs no number.",
             "Say of each answer whether it is good, okay or bad.",
+        )
+
+    def controls(self, most: int) -> Sequence[Control]:
+        """A rank, a flag and a tag for each answer, and a remark on the question."""
+        ranks = tuple(str(rank) for rank in range(1, most + 1))
+        return (
+            Control("rank", "Rank: 1 for the best; equal ranks are a tie.", ranks, each=True, orders=True),
+            Control("clearly_wrong", "Clearly wrong? Then it ranks last.", (CLEARLY_WRONG,), each=True),
+            Control("tag", "Is it good, okay or bad?", TAGS, each=True),
+            Control("remark", "Remark"),
         )
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:

@@ -16,6 +16,7 @@ from vivavoce.judging.criterion import RubricCriterion
 from vivavoce.models.fencing import reference_texts
 from vivavoce.people.case_draw import DrawnItems, draw_cases
 from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.scales import Scales, in_words, load_scales, range_text, scale_values
 from vivavoce.people.tasks.task import FilledItem, Row, Tally, Task, entered, quoted
 from vivavoce.store.write import ScoreRow
@@ -60,6 +61,7 @@ class RateTask(Task):
     schema = "viva.panel.ratings/1"
     least_answers = 1
     default_n = 60
+    has_form = True
     rates_reference = False
     shown_columns = ("question", "reference")
 
@@ -174,6 +176,21 @@ class RateTask(Task):
             "Give every answer a value on each scale, each answer by itself.",
             f"Where you cannot say, choose: {CANNOT_TELL}.",
         )
+
+    def controls(self, most: int) -> Sequence[Control]:
+        """A value on every scale for each answer, or that there is none, and a remark."""
+        scales = [
+            Control(
+                scale.column,
+                f"{scale.name} ({scale.ends}): {scale.ask}",
+                (*(value for value, _ in scale.values), CANNOT_TELL),
+                {value: anchor for value, anchor in scale.values if anchor},
+                each=True,
+                required=True,
+            )
+            for scale in self.choices
+        ]
+        return (*scales, Control("remark", "Remark", each=True))
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The values of each answer; a question in which nothing was entered is open."""

@@ -14,6 +14,7 @@ from vivavoce.core.records import Criterion, Item, Value
 from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import is_blank, printable
 from vivavoce.people.key import REFERENCE, Seen
+from vivavoce.people.tasks.control import Control
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, entered, quoted
 from vivavoce.store.review_words import KINDS, newest_words, put_words
 from vivavoce.store.write import ScoreRow
@@ -66,6 +67,7 @@ class ReviewTask(PlainTask):
     schema = "viva.panel.reviews/1"
     least_answers = 1
     default_n = 1_000_000
+    has_form = True
     rates_reference = True
     shows_candidates = False
     asks_closed = True
@@ -107,6 +109,16 @@ class ReviewTask(PlainTask):
         return (
             "Say whether the question is correct with its key, and how relevant it is to practice.",
             "If something is wrong, say so under Dispute: the question is held out until that is settled.",
+        )
+
+    def controls(self, most: int) -> Sequence[Control]:
+        """Whether the question is correct, its relevance, its category, and what may be written."""
+        words = (Control(column, column.replace("_", " ").capitalize()) for column in WORDS)
+        return (
+            Control("correct", "Is the question correct with its key?", ("yes", "no"), required=True),
+            Control("relevance", "Relevance to practice: 1 none, 5 high", ("1", "2", "3", "4", "5")),
+            Control("category", "Category"),
+            *words,
         )
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:

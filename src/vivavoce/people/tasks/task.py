@@ -14,6 +14,7 @@ from vivavoce.core.specs import RECORDED
 from vivavoce.core.text import one_line, printable, spoken
 from vivavoce.people.case_draw import DrawnItems, draw_questions
 from vivavoce.people.key import Question, Seen, plain
+from vivavoce.people.tasks.control import Control
 from vivavoce.store.write import ScoreRow
 
 UNSHOWN = "not shown to raters: there was nothing to read"
@@ -75,6 +76,8 @@ class Task(ABC):
     """Whether closed questions are asked by default too: they have a key, and no answer to judge."""
     one_answer_each: ClassVar[bool] = False
     """Whether a rater sees one of a question's two answers: by turns the first and the second."""
+    has_form: ClassVar[bool] = False
+    """Whether a tool that draws forms itself can ask it, by `controls`."""
     leaves_gaps: ClassVar[bool] = False
     """Whether an entry that is missing has no score at all; else it has one that failed."""
     criterion: str
@@ -163,6 +166,10 @@ class Task(ABC):
     def page_lines(self) -> Sequence[str]:
         """What a rater reads before the first page, in lines."""
         return self.instructions()
+
+    def controls(self, most: int) -> Sequence[Control]:
+        """The form of a question with up to `most` answers; none where the task has no form."""
+        return ()
 
     def prefilled(self, answer: str) -> Mapping[str, str]:
         """What a page proposes for an answer where nothing is entered yet, by column."""

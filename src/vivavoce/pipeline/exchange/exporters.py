@@ -56,7 +56,7 @@ def exporter_of(format: str, options: Mapping[str, Setting]) -> Exporter:
     Raises `InputError` for an unknown name, `SpecError` for an option that it does not have.
     """
     names = list(registry.members("exporter"))
-    if format not in names:
+    if (name := registry.spelling(format, names)) is None:
         raise InputError(f"an export is {', '.join(names)}, not {format!r}.{suggest(format, names)}")
-    exporter: Exporter = registry.build("exporter", Spec(format, dict(options)))
+    exporter: Exporter = registry.build("exporter", Spec(name, dict(options)))
     return exporter

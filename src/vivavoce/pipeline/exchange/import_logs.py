@@ -18,7 +18,7 @@ from vivavoce.core.specs import RECORDED, parse
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.options import Choices
 from vivavoce.pipeline.exchange.log_exam import LogExam, exam_of, in_order
-from vivavoce.pipeline.exchange.recognise import recognise
+from vivavoce.pipeline.exchange.recognise import holds_tasks, recognise
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, Sample
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.runfile import RunFile
@@ -107,6 +107,7 @@ def import_logs(
     logs that name none, or one. Importing the same again changes nothing. Raises `InputError` for what cannot
     be read, a log of several models that one is named for, and what contradicts the run.
     """
+    _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
     if not recognised.logs:
         names = ", ".join(map(str, paths))
@@ -119,6 +120,15 @@ def import_logs(
             names = ", ".join([name for log in logs for name in log.skipped_items][:5]) or "they are empty"
             raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
     return ImportedLogs(logs, recognised.skipped)
+
+
+def _refuse_tasks(paths: Sequence[Path], reader: str | None) -> None:
+    """Raise `InputError` for tasks of ours: what people said of them is no log."""
+    if holds_tasks(paths, reader):
+        raise InputError(
+            f"{paths[0]} holds tasks that `viva export` wrote: what people said of them are ballots. `viva "
+            "import RUN FILE --ballots` (import_annotations) reads them. Nothing was imported."
+        )
 
 
 def _import_log(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, suggest
+from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader
 
 
@@ -24,9 +25,9 @@ def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
     }
     if name is None:
         return by_name
-    if name not in by_name:
+    if (spelling := registry.spelling(name, by_name)) is None:
         raise InputError(f"no reader of logs named {name!r}.{suggest(name, list(by_name))}")
-    return {name: by_name[name]}
+    return {spelling: by_name[spelling]}
 
 
 def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
@@ -79,6 +80,36 @@ def is_log(path: Path) -> bool:
     """Whether a path is a folder with a log in it, or a file that a reader knows."""
     available = readers().values()
     return any(reader.knows(file) for file, _ in _files([path]) for reader in available)
+
+
+def holds_tasks(paths: Sequence[Path], name: str | None = None) -> bool:
+    """Whether any of these files holds tasks that `viva export` wrote."""
+    return any(_tasks_in(paths, readers(name)))
+
+
+def annotated_files(paths: Sequence[Path], name: str | None = None) -> tuple[AnnotatedFile, ...]:
+    """What people said of tasks that `viva export` wrote, in files and folders of annotation tools.
+
+    Raises `InputError` for a file that was named by itself and holds no such task.
+    """
+    available = readers(name)
+    ours = dict(_tasks_in(paths, available))
+    for file, is_named in _files(paths):
+        if is_named and file not in ours:
+            raise InputError(
+                f"{file} holds no task that `viva export` wrote, as annotation tools export them. Nothing "
+                "was stored."
+            )
+    return tuple(reader.annotated(file) for file, reader in ours.items())
+
+
+def _tasks_in(
+    paths: Sequence[Path], available: Mapping[str, RecordedLogReader]
+) -> Iterator[tuple[Path, RecordedLogReader]]:
+    for file, _ in _files(paths):
+        reader = next((reader for reader in available.values() if reader.knows(file)), None)
+        if reader is not None and reader.has_tasks(file):
+            yield file, reader
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from vivavoce.benchmarks import Loaded
+from vivavoce.core.errors import InputError
 from vivavoce.core.records import Direction, Item, ResponseStatus, Unit
 from vivavoce.core.tables import Line
+from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.pipeline.exchange.log_readers import LogReader
 
 
@@ -99,6 +101,14 @@ class RecordedLogReader(LogReader):
 
         Raise `InputError` where it cannot be read, with the file, the place and what to do.
         """
+
+    def has_tasks(self, path: Path) -> bool:
+        """Whether this file of the tool holds tasks that `viva export` wrote. Never raises."""
+        return False
+
+    def annotated(self, path: Path) -> AnnotatedFile:
+        """What people said of such tasks. Raise `InputError` where it cannot be read."""
+        raise InputError(f"{path} holds no task that `viva export` wrote.")
 
     def accepts(self, path: Path, benchmark: Loaded) -> bool:
         """Never: its files are recognised without a benchmark."""

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 from vivavoce.core.registry import log_reader
 from vivavoce.core.tables import Line
+from vivavoce.people.storing.store_annotations import AnnotatedFile
+from vivavoce.pipeline.exchange.annotation_tools import argilla
+from vivavoce.pipeline.exchange.annotation_tools.returned import refuse_task
 from vivavoce.pipeline.exchange.logs.annotations import (
     Judgement,
     answer_in,
@@ -39,6 +42,14 @@ class ArgillaRecords(RecordedLogReader):
         """Told by the fields of the first record."""
         return (first_entry(path) or first_line(path)).keys() >= _FIELDS
 
+    def has_tasks(self, path: Path) -> bool:
+        """Told by the id of the first task."""
+        return argilla.is_ours(path)
+
+    def annotated(self, path: Path) -> AnnotatedFile:
+        """The annotations, each as the entries of a form."""
+        return argilla.annotated(path)
+
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The records of one file."""
         choices: dict[str, dict[str, None]] = defaultdict(dict)
@@ -59,6 +70,7 @@ class ArgillaRecords(RecordedLogReader):
 def _samples(path: Path, choices: Mapping[str, Iterable[str]]) -> Iterator[Sample]:
     for line in json_rows(path):
         fields = {**need(line.row, "metadata", line.where), **need(line.row, "fields", line.where)}
+        refuse_task(line.row.get("id"), line.where)
         text = text_or_null(answer_in(fields), line.where)
         yield Sample(
             where=line.where,

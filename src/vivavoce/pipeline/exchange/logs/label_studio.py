@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from vivavoce.core.registry import log_reader
+from vivavoce.people.storing.store_annotations import AnnotatedFile
+from vivavoce.pipeline.exchange.annotation_tools import label_studio
+from vivavoce.pipeline.exchange.annotation_tools.returned import refuse_task
 from vivavoce.pipeline.exchange.logs.annotations import (
     Judgement,
     answer_in,
@@ -37,6 +40,14 @@ class LabelStudioExport(RecordedLogReader):
         first = first_entry(path)
         return isinstance(first.get("data"), dict) and isinstance(first.get("annotations"), list)
 
+    def has_tasks(self, path: Path) -> bool:
+        """Told by the id of the first task."""
+        return label_studio.is_ours(path)
+
+    def annotated(self, path: Path) -> AnnotatedFile:
+        """The annotations, each as the entries of a form."""
+        return label_studio.annotated(path)
+
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The tasks of one file."""
         choices: dict[str, dict[str, None]] = defaultdict(dict)
@@ -64,6 +75,7 @@ class LabelStudioExport(RecordedLogReader):
 def _samples(path: Path, choices: Mapping[str, Iterable[str]]) -> Iterator[Sample]:
     for line in json_rows(path):
         fields = need(line.row, "data", line.where)
+        refuse_task(fields.get(label_studio.ID), line.where)
         text = text_or_null(answer_in(fields), line.where)
         annotations = [a for a in line.row["annotations"] if not a.get("was_cancelled")]
         judgements = [judgement for annotation in annotations for judgement in _judgements(annotation)]

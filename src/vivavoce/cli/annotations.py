@@ -1,0 +1,73 @@
+"""What `viva import` does with annotations of tasks that `viva export` wrote: store them, and say so."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from vivavoce.cli.options import parse_pairs
+from vivavoce.cli.output import counted, print_json
+from vivavoce.cli.panel import print_ballots
+from vivavoce.core.errors import InputError
+from vivavoce.core.text import printable
+
+if TYPE_CHECKING:
+    from vivavoce.people.storing.store_annotations import AnnotationsStored
+    from vivavoce.pipeline.run import Run
+
+
+class AnnotationOptions(NamedTuple):
+    """What was said of annotations, and in `others` what says nothing of them."""
+
+    raters: Sequence[str]
+    partial: bool
+    replace: bool
+    others: Mapping[str, object]
+
+
+def are_annotations(files: Sequence[Path], reader: str | None, options: AnnotationOptions) -> bool:
+    """Whether files hold tasks of ours. Raises `InputError` for an option that does not go with them."""
+    from vivavoce.pipeline.exchange.recognise import holds_tasks
+
+    ours = holds_tasks([file for file in files if file.exists()], reader)
+    own = {"--rater": options.raters, "--partial": options.partial, "--replace": options.replace}
+    misplaced = [option for option, value in (options.others if ours else own).items() if value]
+    if misplaced and ours:
+        raise InputError(f"{misplaced[0]} says something of answers or marks: not with annotations.")
+    if misplaced:
+        raise InputError(
+            f"{misplaced[0]} goes with annotations of tasks that `viva export` wrote: these hold none."
+        )
+    return ours
+
+
+def store_annotations(
+    run: Path,
+    opened: "Run",
+    files: Sequence[Path],
+    reader: str | None,
+    options: AnnotationOptions,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Store files that hold such tasks, and say what was stored."""
+    names = parse_pairs(options.raters, "--rater")
+    stored = opened.import_annotations(
+        *files, reader=reader, raters=names, partial=options.partial, replace=options.replace
+    )
+    if json:
+        rows = [ballot._asdict() for ballot in stored.ballots]
+        print_json("import", run, rows, left_out=dict(stored.left_out), notes=list(stored.notes))
+    elif not quiet:
+        _print_stored(run, stored)
+
+
+def _print_stored(run: Path, stored: "AnnotationsStored") -> None:
+    print_ballots(run, stored.ballots)
+    for reason, places in stored.left_out.items():
+        named = ", ".join(places[:5]) + (" …" if len(places) > 5 else "")
+        print(printable(f"{counted(len(places), 'annotation')} left out, {reason}: {named}."))
+    for note in stored.notes:
+        print(printable(note))
+    if not stored.ballots:
+        print("No annotation was stored.")

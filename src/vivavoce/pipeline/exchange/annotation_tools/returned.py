@@ -1,0 +1,42 @@
+"""What comes back from an annotation tool and is no judgement: cancelled, drafts, tasks of somebody else."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.people.storing.store_annotations import AnnotatedFile, Annotation
+from vivavoce.people.tool_tasks import is_task_id
+
+
+class Returned(NamedTuple):
+    """The places that were left out so far, by reason."""
+
+    left_out: dict[str, list[str]]
+
+    def leave(self, reason: str, where: str) -> None:
+        """Note a place that is left out."""
+        self.left_out.setdefault(reason, []).append(where)
+
+    def check_task(self, identity: object, where: str) -> None:
+        """Raise `InputError` for a task without an id of ours, in a file that has such."""
+        if not is_task_id(identity):
+            raise _mixed(where, "no task that `viva export` wrote, and others in this file are")
+
+
+def refuse_task(identity: object, where: str) -> None:
+    """Raise `InputError` for a task with an id of ours, in a file whose first task has none."""
+    if is_task_id(identity):
+        raise _mixed(where, "a task that `viva export` wrote, and others in this file are none")
+
+
+def _mixed(where: str, what: str) -> InputError:
+    return InputError(f"{where} is {what}: export them from projects of their own. Nothing was stored.")
+
+
+def annotated_file(
+    path: Path, annotations: Sequence[Annotation], returned: Returned, notes: Sequence[str] = ()
+) -> AnnotatedFile:
+    """The file as it was read to its end."""
+    left_out = {reason: tuple(places) for reason, places in returned.left_out.items()}
+    return AnnotatedFile(path, tuple(annotations), left_out, tuple(notes))
