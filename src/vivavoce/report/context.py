@@ -8,7 +8,7 @@ from typing import Any
 
 from vivavoce._version import __version__
 from vivavoce.core.text import is_blank
-from vivavoce.privacy.redaction import redactor
+from vivavoce.privacy.redaction import redactor, without_words_of_users
 from vivavoce.report.charts.correlation import metric_scatter
 from vivavoce.report.charts.distributions import distributions
 from vivavoce.report.checklist import GUIDELINES, filled
@@ -85,7 +85,9 @@ def page_context(data: ReportData) -> dict[str, Any]:
         "case_counts": data.case_counts(data.items),
         "contamination": contamination(data),
         "dates": _dates(data),
-        "provenance": [_step(step) for step in data.provenance],
+        "provenance": [
+            _step(without_words_of_users(step) if data.redact else step) for step in data.provenance
+        ],
         "endpoints": _endpoints(data),
         "limitations": limitations(data, leaderboards, identical, len(comparisons)),
     }

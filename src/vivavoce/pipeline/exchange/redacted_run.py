@@ -19,6 +19,7 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import LISTS
 from vivavoce.pipeline.load import scored_items
 from vivavoce.pipeline.stored_benchmarks import is_ours, without_reasons
+from vivavoce.privacy.redaction import PLAIN_UNIT, without_words_of_users
 from vivavoce.store.build_steps import forget_build
 from vivavoce.store.comparisons import AGAIN
 from vivavoce.store.integrity import rehash
@@ -33,12 +34,8 @@ from vivavoce.store.write import put_provenance
 
 _EVENTS = (AGAIN, INTERIM_EVENT, DRAW_EVENT)
 """Events that figures rest on. The others are of panels: their secrets and remarks do not leave."""
-_PLAIN_UNIT = re.compile(r"[A-Za-z]{0,8}[ _-]?\d{0,6}")
-"""Names of units that are numbers of points, steps and sentences, not words of an answer."""
 _TOKENS = re.compile(r"logprob|drawn|token_?s\b|token_ids|^ids$|^bytes$")
 """Names of fields that spell a text token by token, in numbers too."""
-_TEXTS_OF_SETTINGS = frozenset({"system", "prompt", "criterion", "note", "text", "error"})
-"""Settings of verbs in which a user's own words stand."""
 
 _SHORT = 16
 
@@ -122,7 +119,7 @@ def _redacted_item(item: Item, key: int, mark: Mark) -> dict[str, Any]:
 
 
 def _unit(name: str, mark: Mark) -> str:
-    return name if _PLAIN_UNIT.fullmatch(name) else mark(name, "unit name")
+    return name if PLAIN_UNIT.fullmatch(name) else mark(name, "unit name")
 
 
 def _long(text: str, mark: Mark, scope: object) -> str:
@@ -227,16 +224,8 @@ def _redact_journals(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM leases")
     forget_build(db)
     for key, body in db.execute("SELECT provenance_id, body FROM provenance").fetchall():
-        hidden = json.dumps(_without_words(json.loads(body)), ensure_ascii=False)
+        hidden = json.dumps(without_words_of_users(json.loads(body)), ensure_ascii=False)
         db.execute("UPDATE provenance SET body = ? WHERE provenance_id = ?", (hidden, key))
-
-
-def _without_words(value: Any, name: str = "") -> Any:
-    if isinstance(value, dict):
-        return {key: _without_words(entry, key) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_without_words(entry, name) for entry in value]
-    return "[redacted]" if isinstance(value, str) and value and name in _TEXTS_OF_SETTINGS else value
 
 
 def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
@@ -247,7 +236,9 @@ def without_words(name: str, table: pl.DataFrame) -> pl.DataFrame:
     if name == "findings":
         return table.filter(study="compare")
     if name == "provenance":
-        bodies = [json.dumps(_without_words(json.loads(body)), ensure_ascii=False) for body in table["body"]]
+        bodies = [
+            json.dumps(without_words_of_users(json.loads(body)), ensure_ascii=False) for body in table["body"]
+        ]
         return table.with_columns(body=pl.Series(bodies, dtype=pl.String))
     if name == "evidence":
         return table.with_columns(version=pl.lit("[redacted]"), file=pl.lit("[redacted]"))
