@@ -19,7 +19,7 @@ from tests.people.raters import drawn, examined, lines, write
 from tests.people.test_judgements import score_rows
 from tests.studies.making import made
 
-from vivavoce.core.errors import InputError, SelectionError
+from vivavoce.core.errors import InputError, SelectionError, VivaError
 from vivavoce.core.text import label
 from vivavoce.people.choosing import cleaned
 from vivavoce.people.key import plain
@@ -28,6 +28,7 @@ from vivavoce.people.panels import load_panel
 from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.stored_keys import read_keys
+from vivavoce.pipeline.exchange.recognise import holds_tasks
 from vivavoce.pipeline.run import Run
 
 USERS = {"anna": "11111111-1111-4111-8111-111111111111", "ben": "22222222-2222-4222-8222-222222222222"}
@@ -494,3 +495,97 @@ def test_a_file_without_tasks_of_ours_holds_no_annotations(tmp_path: Path) -> No
     file = write_rows(tmp_path / "foreign.json", [{"id": 1, "data": {"question": "?"}, "annotations": []}])
     with pytest.raises(InputError, match="holds no task that `viva export` wrote"):
         run.import_annotations(file)
+
+
+def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where anything stands in JSON."""
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    return [path, *(place for name, child in children for place in nodes(child, (*path, name)))]
+
+
+def altered(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = altered(value[path[0]], path[1:], new)
+    return copy
+
+
+STRANGE = (None, 5, -0.5, True, "x", "é" * 3000, [], {}, [5], [[]], {"a": 1}, [{"value": "A"}])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("task", ["rank", "review"])
+def test_an_export_with_anything_altered_gives_ballots_or_one_sentence(
+    tmp_path: Path, tool: str, task: str
+) -> None:
+    run, out = exported(tmp_path / "run", tool, task, n=1)
+    file = annotated(out, tool, {"anna": TASKS[task][1]}, tmp_path / "export.json")
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    outcomes = {"stored": 0, "refused": 0, "no tasks": 0}
+    for path in nodes(rows):
+        for new in STRANGE:
+            write_rows(file, altered(rows, path, new))
+            if not holds_tasks([file]):
+                outcomes["no tasks"] += 1
+                continue
+            before = score_rows(run)
+            try:
+                run.import_annotations(file, partial=True, replace=True)
+                outcomes["stored"] += 1
+            except VivaError:
+                outcomes["refused"] += 1
+                assert before == score_rows(run)
+    assert all(count > 30 for count in outcomes.values()), outcomes
+
+
+def test_an_export_that_was_cut_is_one_sentence(tmp_path: Path) -> None:
+    run, out = exported(tmp_path / "run", "label-studio", "rank")
+    text = annotated(out, "label-studio", {"anna": ranked}, tmp_path / "all.json").read_text(encoding="utf-8")
+    for share in (0.3, 0.6, 0.9, 0.999):
+        file = tmp_path / "export.json"
+        file.write_text(text[: int(share * len(text))], encoding="utf-8")
+        with pytest.raises(VivaError):
+            run.import_annotations(file)
+    assert [] == score_rows(run)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_question_with_twenty_six_answers_and_one_with_two_share_a_form(tmp_path: Path, tool: str) -> None:
+    answers: dict[str, dict[str, Any]] = {f"C{n:02}": {"q1": f"{n} milligrams"} for n in range(25)}
+    answers["C00"]["q2"] = "five milligrams"
+    run = made(tmp_path / "run", answers)
+    run.export(tmp_path / "out", format=tool, task="rank")
+
+    def by_number(question: str, answers: Sequence[str]) -> dict[str, Any]:
+        order = sorted(answers)
+        return {f"rank_{n}": 1 + order.index(answer) for n, answer in enumerate(answers)}
+
+    file = annotated(tmp_path / "out", tool, {"anna": by_number}, tmp_path / "export.json")
+    (ballot,) = run.import_annotations(file, partial=True).ballots
+    assert 2 == ballot.new
+    ranks = [row[10] for row in score_rows(run) if row[1] == "rank"]
+    assert sorted([*range(1, 27), 1, 2]) == sorted(ranks)
+
+
+def test_the_longest_text_comes_back_as_it_went(tmp_path: Path) -> None:
+    answers = {who: {"q1": f"{who} " + "milligrams of ü\n" * 60_000} for who in ("Able", "Fair")}
+    run = made(tmp_path / "run", answers)
+    run.export(tmp_path / "out", format="label-studio", task="pairwise")
+    file = annotated(tmp_path / "out", "label-studio", {"anna": chosen}, tmp_path / "export.json")
+    assert 1 == run.import_annotations(file).ballots[0].new
+
+
+def test_packets_of_the_same_panel_can_be_sent_too(tmp_path: Path) -> None:
+    """A rater may fill in one or the other; what they said is theirs, whichever way it came."""
+    run, out = exported(tmp_path / "run", "label-studio", "rate")
+    file = annotated(out, "label-studio", {"anna": rated}, tmp_path / "export.json")
+    stored = run.import_annotations(file, raters={"1": "anna"})
+    packets = write_packets(run.file, ["anna"], tmp_path / "packets", task="rate", **TASKS["rate"][0])
+    assert packets.panel == stored.ballots[0].panel
+    before = [row[:9] + row[10:] for row in score_rows(run)]
+    (ballot,) = store_ballots(run.file, [_sheet_filled(tmp_path / "packets" / "anna.csv", rated)])
+    assert (0, 5, 0) == (ballot.new, ballot.unchanged, ballot.replaced)
+    assert before == [row[:9] + row[10:] for row in score_rows(run)]

@@ -7,7 +7,18 @@ from urllib.parse import urlsplit
 import typer
 
 from vivavoce.cli import completion
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.options import (
+    AllowCredentialed,
+    Items,
+    Json,
+    Plugin,
+    Quiet,
+    RankingCriterion,
+    RatingRubric,
+    RunPath,
+    ShownCandidates,
+    open_run,
+)
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.core.text import printable
 
@@ -34,21 +45,9 @@ def annotate(
         ),
     ] = None,
     items: Items = None,
-    candidates: Annotated[
-        list[str],
-        typer.Option(
-            help="A candidate to show; repeatable; by default all.",
-            metavar="CANDIDATE",
-            autocompletion=completion.candidates,
-        ),
-    ] = [],
-    rubric: Annotated[
-        str | None, typer.Option(help="rate: the rubric, shipped or a .md file.", metavar="RUBRIC")
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option(help="rank, pairwise: a sentence that says how.", metavar="SENTENCE"),
-    ] = None,
+    candidates: ShownCandidates = [],
+    rubric: RatingRubric = None,
+    criterion: RankingCriterion = None,
     n: Annotated[
         int | None,
         typer.Option(
@@ -94,10 +93,7 @@ def annotate(
         list[str],
         typer.Option(help="End the link of this rater, and do no more; repeatable.", metavar="NAME"),
     ] = [],
-    allow: Annotated[
-        bool,
-        typer.Option("--allow", help="Show items of a credentialed benchmark: the raters signed for it."),
-    ] = False,
+    allow: AllowCredentialed = False,
     port: Annotated[
         int, typer.Option(metavar="NUMBER", help="Port to answer on; 0 takes a free one.")
     ] = 8018,

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vivavoce.cli import completion
-from vivavoce.cli.options import Items, Json, Plugin, Quiet, Redact, RunPath, open_run, output_path
+from vivavoce.cli.options import (
+    AllowCredentialed,
+    Items,
+    Json,
+    Plugin,
+    Quiet,
+    RankingCriterion,
+    RatingRubric,
+    Redact,
+    RunPath,
+    ShownCandidates,
+    open_run,
+    output_path,
+)
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.core.text import printable
 
@@ -75,20 +88,9 @@ def export(
             metavar="NAMES",
         ),
     ] = None,
-    candidates: Annotated[
-        list[str],
-        typer.Option(
-            help="Annotation tools: a candidate to show; repeatable; by default all.",
-            metavar="CANDIDATE",
-            autocompletion=completion.candidates,
-        ),
-    ] = [],
-    rubric: Annotated[
-        str | None, typer.Option(help="rate: the rubric, shipped or a .md file.", metavar="RUBRIC")
-    ] = None,
-    criterion: Annotated[
-        str | None, typer.Option(help="rank, pairwise: a sentence that says how.", metavar="SENTENCE")
-    ] = None,
+    candidates: ShownCandidates = [],
+    rubric: RatingRubric = None,
+    criterion: RankingCriterion = None,
     n: Annotated[
         int | None,
         typer.Option("--n", help="Annotation tools: number of sampled questions.", metavar="N"),
@@ -100,10 +102,7 @@ def export(
         int | None,
         typer.Option(help="argilla: responses that complete a record (1).", metavar="N"),
     ] = None,
-    allow: Annotated[
-        bool,
-        typer.Option("--allow", help="Show items of a credentialed benchmark: the raters signed for it."),
-    ] = False,
+    allow: AllowCredentialed = False,
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vivavoce.cli import completion
 from vivavoce.cli.run_files import check_run_path
 from vivavoce.core.errors import InputError
 
@@ -59,6 +60,25 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress an
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Redact = Annotated[
     bool, typer.Option("--redact", help="Replace the texts of questions, answers and notes by placeholders.")
+]
+
+# What is shown to people
+ShownCandidates = Annotated[
+    list[str],
+    typer.Option(
+        help="A candidate to show; repeatable; by default all.",
+        metavar="CANDIDATE",
+        autocompletion=completion.candidates,
+    ),
+]
+RatingRubric = Annotated[
+    str | None, typer.Option(help="rate: the rubric, shipped or a .md file.", metavar="RUBRIC")
+]
+RankingCriterion = Annotated[
+    str | None, typer.Option(help="rank, pairwise: a sentence that says how.", metavar="SENTENCE")
+]
+AllowCredentialed = Annotated[
+    bool, typer.Option("--allow", help="Show items of a credentialed benchmark: the raters signed for it.")
 ]
 
 # Calls to models

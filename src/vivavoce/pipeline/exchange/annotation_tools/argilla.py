@@ -4,7 +4,7 @@ Fields and questions are those of the largest question; what a smaller one lacks
 records have the layout of Argilla 2 (`rg.Settings.from_json`, `dataset.records.from_json`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ from vivavoce.people.key import EVERYONE
 from vivavoce.people.storing.store_annotations import AnnotatedFile, Annotation
 from vivavoce.people.tasks.control import Control, field_stems, form_fields
 from vivavoce.people.tool_tasks import ToolPanel, ToolTask, is_task_id
-from vivavoce.pipeline.exchange.annotation_tools.returned import Returned, annotated_file
+from vivavoce.pipeline.exchange.annotation_tools.returned import (
+    Returned,
+    annotated_file,
+    entered_text,
+    objects,
+)
 from vivavoce.pipeline.exchange.logs.fields import name_or_empty, need
 from vivavoce.pipeline.exchange.logs.files import first_entry, first_line, json_rows
 
@@ -161,7 +166,10 @@ def _annotations(path: Path, line: Line, returned: Returned) -> Iterator[Annotat
     returned.check_task(line.row.get("id"), where)
     texts = {name: text for name, text in need(line.row, "fields", where).items() if isinstance(text, str)}
     answers = [texts[name] for name in takewhile(texts.__contains__, map("answer_{}".format, count()))]
-    responses = need(line.row, "responses", where)
+    responses = {
+        question: objects(entries, where, f"responses to {question}")
+        for question, entries in need(line.row, "responses", where).items()
+    }
     unsubmitted = _unsubmitted(responses)
     for user, reason in unsubmitted.items():
         returned.leave(reason, f"{where} by {user}")
@@ -171,38 +179,41 @@ def _annotations(path: Path, line: Line, returned: Returned) -> Iterator[Annotat
             yield Annotation(f"{where} by {user}", line.row["id"], texts, tuple(answers), people, fields)
 
 
-def _unsubmitted(responses: Mapping[str, Any]) -> dict[str, str]:
+_Responses = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The responses of a record, by question."""
+
+
+def _unsubmitted(responses: _Responses) -> dict[str, str]:
     """By user the status of what was not submitted, where the file tells it."""
     return {
-        name_or_empty(response.get("user_id")): response["status"]
+        name_or_empty(response.get("user_id")): str(response["status"])
         for entries in responses.values()
-        for response in entries or ()
+        for response in entries
         if response.get("status") in _UNSUBMITTED
     }
 
 
-def _by_user(responses: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
+def _by_user(responses: _Responses, where: str) -> dict[str, dict[str, Any]]:
     """What each user entered, by field. Raises `InputError` for a question that one answered twice."""
     users: dict[str, dict[str, Any]] = {}
     for question, entries in responses.items():
-        for response in entries or ():
+        for response in entries:
             user = name_or_empty(response.get("user_id"))
             fields = users.setdefault(user, {})
-            for name, value in _entries(question, response.get("value")):
+            for name, value in _entries(question, response.get("value"), where):
                 if name in fields:
                     raise InputError(f"{where}: {user} answered {question} twice; nothing was stored.")
                 fields[name] = value
     return users
 
 
-def _entries(question: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _entries(question: str, value: Any, where: str) -> Iterator[tuple[str, Any]]:
     """The entries in a response: of a ranking and of a set of letters one for each letter."""
-    if not isinstance(value, list):
-        if value is not None:
-            yield question, value
-        return
-    for entry in value:
-        ranked = isinstance(entry, dict)
-        letter = str(entry.get("value") if ranked else entry)
-        n = ord(letter) - 65 if len(letter) == 1 else -1
-        yield f"{question}_{n}", entry.get("rank") if ranked else True
+    if isinstance(value, list):
+        for entry in value:
+            ranked = isinstance(entry, dict)
+            letter = str(entry.get("value") if ranked else entry)
+            name = f"{question}_{ord(letter) - ord('A') if len(letter) == 1 else letter}"
+            yield name, entered_text(entry.get("rank"), where, name) if ranked else True
+    elif value is not None:
+        yield question, entered_text(value, where, question)

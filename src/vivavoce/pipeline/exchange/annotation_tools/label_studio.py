@@ -13,9 +13,13 @@ from vivavoce.people.key import EVERYONE
 from vivavoce.people.storing.store_annotations import AnnotatedFile, Annotation
 from vivavoce.people.tasks.control import Control, field_stems
 from vivavoce.people.tool_tasks import ToolPanel, ToolTask, is_task_id
-from vivavoce.pipeline.exchange.annotation_tools.returned import Returned, annotated_file
+from vivavoce.pipeline.exchange.annotation_tools.returned import (
+    Returned,
+    annotated_file,
+    entered_text,
+    objects,
+)
 from vivavoce.pipeline.exchange.logs.fields import name_or_empty, need
-from vivavoce.pipeline.exchange.logs.fields import texts as texts_in
 from vivavoce.pipeline.exchange.logs.files import first_entry, json_rows
 
 ID = "viva"
@@ -99,17 +103,17 @@ def _annotations(path: Path, returned: Returned) -> Iterator[Annotation]:
         data = need(line.row, "data", line.where)
         where = f"{path}, task {name_or_empty(line.row.get('id')) or line.where.rpartition(' ')[2]}"
         returned.check_task(data.get(ID), where)
-        for _ in line.row.get("drafts") or ():
+        for _ in objects(line.row.get("drafts"), where, "drafts"):
             returned.leave("draft", where)
         texts = {name: text for name, text in data.items() if isinstance(text, str)}
-        answers = tuple(need(answer, "text", where, str) for answer in need(data, "answers", where, list))
-        for annotation in need(line.row, "annotations", line.where, list):
+        answers = tuple(need(a, "text", where, str) for a in objects(data.get("answers"), where, "answers"))
+        for annotation in objects(line.row.get("annotations"), where, "annotations"):
             people = _people(annotation.get("completed_by"))
             place = " by ".join((where, *people[:1]))
             if annotation.get("was_cancelled"):
                 returned.leave("cancelled", place)
             else:
-                yield Annotation(place, data[ID], texts, answers, people, dict(_fields(annotation)))
+                yield Annotation(place, data[ID], texts, answers, people, _fields(annotation, place))
 
 
 def _people(person: Any) -> tuple[str, ...]:
@@ -120,15 +124,17 @@ def _people(person: Any) -> tuple[str, ...]:
     return tuple(filter(None, names))
 
 
-def _fields(annotation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _fields(annotation: Mapping[str, Any], where: str) -> dict[str, str]:
     """What was entered, by field; a region of a text or the like is nothing that was asked for."""
-    for result in annotation.get("result") or ():
-        value = result.get("value") if isinstance(result, dict) else None
+    fields: dict[str, str] = {}
+    for result in objects(annotation.get("result"), where, "results"):
+        name, value = str(result.get("from_name")), result.get("value")
         if not isinstance(value, dict):
             continue
-        if words := texts_in(value.get("choices")):
-            yield str(result.get("from_name")), ", ".join(words)
-        elif words := texts_in(value.get("text")):
-            yield str(result.get("from_name")), "\n".join(words)
-        elif (number := value.get("rating", value.get("number"))) is not None:
-            yield str(result.get("from_name")), str(number)
+        lists = {kind: value[kind] for kind in ("choices", "text", "rating", "number") if kind in value}
+        for kind, entered in lists.items():
+            words = entered if isinstance(entered, list) else [entered]
+            texts = [entered_text(word, where, name) for word in words]
+            if any(texts):
+                fields[name] = (", " if kind == "choices" else "\n").join(texts)
+    return fields

@@ -1,8 +1,8 @@
 """What comes back from an annotation tool and is no judgement: cancelled, drafts, tasks of somebody else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.people.storing.store_annotations import AnnotatedFile, Annotation
@@ -32,6 +32,21 @@ def refuse_task(identity: object, where: str) -> None:
 
 def _mixed(where: str, what: str) -> InputError:
     return InputError(f"{where} is {what}: export them from projects of their own. Nothing was stored.")
+
+
+def objects(value: Any, where: str, what: str) -> list[Mapping[str, Any]]:
+    """The objects of a list, none where it is null. Raises `InputError` for what is no such list."""
+    entries = [] if value is None else value
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{where}: {what} are no list of objects: export the file again.")
+    return entries
+
+
+def entered_text(value: Any, where: str, field: str) -> str:
+    """What was entered as text. Raises `InputError` for what no form gives."""
+    if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return str(value)
+    raise InputError(f"{where}: {field} is {type(value).__name__}, and no form gives that: export it again.")
 
 
 def annotated_file(
