@@ -8,6 +8,7 @@ import pytest
 
 import vivavoce as viva
 from vivavoce.core.errors import InputError
+from vivavoce.pipeline.exchange.recognise import readers
 
 # By hand, of the files: items, responses, failed, blank, repeats, marks, failed marks, marks of units, option
 # log-likelihoods.
@@ -161,3 +162,8 @@ def test_the_command_names_what_it_skipped(peers: Path, tmp_path: Path, viva: An
     told = viva("import", tmp_path / "y.viva", peers / "helm").stdout
     assert "HELM marks the 2 completions of a request together" in told
     assert "scenario.json: no reader knows it." in told
+
+
+@pytest.mark.parametrize("name", ["lm-eval", "lm_eval", "label-studio", "every-eval-ever"])
+def test_a_reader_is_named_with_hyphens_or_underscores(name: str) -> None:
+    assert [name.replace("-", "_")] == list(readers(name))

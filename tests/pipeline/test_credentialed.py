@@ -77,6 +77,21 @@ def test_an_export_is_refused_without_redaction_and_has_no_text_with_it(run: viv
         assert [] == holds_secret(to)
 
 
+@pytest.mark.parametrize("tool", ["label-studio", "argilla"])
+def test_annotation_tools_get_credentialed_items_when_their_raters_signed_alone(
+    run: viva.Run, tool: str
+) -> None:
+    to = run.file.path.with_name("out")
+    before = run.file.path.read_bytes()
+    for options in ({}, {"redact": True}):
+        with pytest.raises(InputError, match=r"--allow|--redact hides them"):
+            run.export(to, format=tool, task="review", **options)
+    assert not to.exists()
+    assert before == run.file.path.read_bytes()
+    run.export(to, format=tool, task="review", allow=True)
+    assert ["records.json" if tool == "argilla" else "tasks.json"] == holds_secret(to)
+
+
 def test_an_exporter_that_cannot_redact_writes_nothing(run: viva.Run) -> None:
     for options in ({}, {"redact": True}):
         with pytest.raises(VivaError):
