@@ -274,12 +274,13 @@ def test_cancelled_annotations_and_drafts_are_named_and_never_stored(tmp_path: P
     rows = json.loads(file.read_text(encoding="utf-8"))
     rows[0]["annotations"][0]["was_cancelled"] = True
     rows[1]["drafts"] = [{"id": 3, "result": rows[1]["annotations"][0]["result"]}]
+    rows[3]["drafts"] = [17]
     rows[1]["annotations"] = []
     rows[2]["annotations"][0]["result"] = []
     stored = run.import_annotations(write_rows(file, rows))
     assert {
         "cancelled": (f"{file}, task 1 by 1",),
-        "draft": (f"{file}, task 2",),
+        "draft": (f"{file}, task 2", f"{file}, task 4"),
         "nothing was filled in": (f"{file}, task 3 by 1",),
     } == stored.left_out
     (ballot,) = stored.ballots

@@ -29,8 +29,8 @@ def are_annotations(files: Sequence[Path], reader: str | None, options: Annotati
     from vivavoce.pipeline.exchange.recognise import holds_tasks
 
     ours = holds_tasks([file for file in files if file.exists()], reader)
-    own = {"--rater": options.raters, "--partial": options.partial, "--replace": options.replace}
-    misplaced = [option for option, value in (options.others if ours else own).items() if value]
+    ours_alone = {"--rater": options.raters, "--partial": options.partial, "--replace": options.replace}
+    misplaced = [option for option, value in (options.others if ours else ours_alone).items() if value]
     if misplaced and ours:
         raise InputError(f"{misplaced[0]} says something of answers or marks: not with annotations.")
     if misplaced:

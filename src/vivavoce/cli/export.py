@@ -134,7 +134,7 @@ def export(
     Example: `viva export exam.viva tasks --format argilla --task rate --rubric medgpt --overlap 2`
     """
     names = tuple(filter(str.strip, (raters or "").split(",")))
-    options = _given(
+    options = _without_defaults(
         task=task, raters=names, candidates=tuple(candidates), rubric=rubric, criterion=criterion, n=n,
         seed=seed, overlap=overlap, allow=allow,
     )  # fmt: skip
@@ -156,7 +156,7 @@ def export(
         _print_words(files)
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def _without_defaults(**options: Any) -> dict[str, Any]:
     """The options that were given: an exporter is asked for no other."""
     return {name: value for name, value in options.items() if value not in (None, (), False)}
 

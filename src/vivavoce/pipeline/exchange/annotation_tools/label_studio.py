@@ -3,7 +3,7 @@
 What stands for every answer is within a `Repeater`, so that one configuration fits any number of answers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -103,17 +103,28 @@ def _annotations(path: Path, returned: Returned) -> Iterator[Annotation]:
         data = need(line.row, "data", line.where)
         where = f"{path}, task {name_or_empty(line.row.get('id')) or line.where.rpartition(' ')[2]}"
         returned.check_task(data.get(ID), where)
-        for _ in objects(line.row.get("drafts"), where, "drafts"):
+        for _ in _drafts(line.row):
             returned.leave("draft", where)
         texts = {name: text for name, text in data.items() if isinstance(text, str)}
         answers = tuple(need(a, "text", where, str) for a in objects(data.get("answers"), where, "answers"))
         for annotation in objects(line.row.get("annotations"), where, "annotations"):
             people = _people(annotation.get("completed_by"))
             place = " by ".join((where, *people[:1]))
-            if annotation.get("was_cancelled"):
+            if _is_cancelled(annotation):
                 returned.leave("cancelled", place)
             else:
                 yield Annotation(place, data[ID], texts, answers, people, _fields(annotation, place))
+
+
+def _drafts(task: Mapping[str, Any]) -> Sequence[Any]:
+    """The drafts of a task: whole, or their ids."""
+    drafts = task.get("drafts")
+    return drafts if isinstance(drafts, list) else ()
+
+
+def _is_cancelled(annotation: Mapping[str, Any]) -> bool:
+    """Whether the person skipped the task; `skipped` is the name of older versions."""
+    return bool(annotation.get("was_cancelled") or annotation.get("skipped"))
 
 
 def _people(person: Any) -> tuple[str, ...]:
