@@ -83,7 +83,20 @@ def run(marks: Marks, tmp_path_factory: pytest.TempPathFactory) -> Run:
         who: {"q1": marks(f"answer 1 of {who}"), "q2": marks(f"answer 2 of {who}"), "m1": "A"}
         for who in ("Able", "Fair")
     }
-    run = made(folder, answers, items=[*items, closed])
+    talk = {
+        "item": "c1",
+        "format": "conversation",
+        "question": "",
+        "references": [marks("reference 3")],
+        "messages": [
+            {"role": "system", "content": marks("system message")},
+            {"role": "user", "content": marks("first message")},
+            {"role": "assistant", "content": marks("reply in the exam")},
+            {"role": "user", "content": marks("last message")},
+        ],
+    }
+    answers["Able"]["c1"] = marks("answer 3 of Able")
+    run = made(folder, answers, items=[*items, closed, talk])
     score(run, "exact", "accuracy", "token_f1")
     run.compare("Able", "Fair", metric="token_f1")
     _reviewed(run, marks, folder)
