@@ -1,11 +1,13 @@
 """A server on this machine: it says where it listens, ends by Ctrl-C, and refuses what it cannot do."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -33,6 +35,35 @@ def test_a_server_says_its_address_and_ends_cleanly_by_ctrl_c():
         server.send_signal(signal.SIGINT)
         output, errors = server.communicate(timeout=30)
     assert (0, "ended\n", "") == (server.returncode, output, errors)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [b"GET /\0 HTTP/1.1", b"GET /?a=\0 HTTP/1.1", b"GET /?a=" + b"x" * 2_000_000 + b" HTTP/1.1", b"nonsense"],
+    ids=["null path", "null query", "two megabytes", "no HTTP"],
+)
+def test_a_request_that_is_no_http_gets_a_sentence_and_the_headers(request_line):
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ.copy(),
+    ) as server:  # fmt: skip
+        port = urlsplit(server.stdout.readline().strip()).port
+        line = socket.create_connection(("127.0.0.1", port))
+        answer = b""
+        with contextlib.suppress(ConnectionError):  # it hangs up before it has read two megabytes
+            line.sendall(request_line + b"\r\nHost: 127.0.0.1\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            while part := line.recv(4_096):
+                answer += part
+        line.close()
+        server.send_signal(signal.SIGINT)
+        errors = server.communicate(timeout=30)[1]
+    assert ("HTTP/1.1 400 Bad Request", True, "") == (
+        answer.decode().splitlines()[0],
+        answer.endswith(b"Open the first page anew."),
+        errors,
+    )
+    assert b"default-src 'none'" in answer
 
 
 def test_a_port_in_use_is_one_sentence():

@@ -37,10 +37,12 @@ def serve(
             f"--host {host} can be reached from other machines: only 127.0.0.1 and ::1 are open."
         )
     uvicorn = import_extra("uvicorn", extra="web", user="a page in the browser")
+    from vivavoce.web.unreadable_requests import SentenceProtocol
+
     listener = _listener(host, port)
     try:
         settings = uvicorn.Config(
-            app, http="h11", ws="none", lifespan="off", access_log=False, log_level="error",
+            app, http=SentenceProtocol, ws="none", lifespan="off", access_log=False, log_level="error",
             server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_S,
             ssl_certfile=certificate, ssl_keyfile=key,
         )  # fmt: skip
