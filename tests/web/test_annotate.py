@@ -13,12 +13,10 @@ from vivavoce.core.errors import StoreError
 from vivavoce.people.packets import write_packets
 from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.rounds import open_round
-from vivavoce.people.storing import judgements as storing
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
 from vivavoce.pipeline.annotate import draw_links
 from vivavoce.pipeline.run import Run
-from vivavoce.web.annotate import rating
 from vivavoce.web.annotate.app import annotate_app
 
 ADDRESS = "http://127.0.0.1:8018"
@@ -325,8 +323,3 @@ def test_a_restart_goes_on_where_it_was(run):
     panel = open_panel(run.file, PanelSettings(ReviewTask(), repeats=0.0), ["anna", "ben"])
     client = TestClient(annotate_app(run.file, panel), base_url=ADDRESS)
     assert "1 of 6 questions done" in client.post(links["anna"]).text
-
-
-def test_statuses_are_told_apart_by_kind():
-    assert [409, 503, 400] == [status for _, status in rating.STATUSES]
-    assert storing.StaleJudgementError is rating.STATUSES[0][0]

@@ -10,7 +10,7 @@ from tests.people.raters import examined
 from tests.studies.making import made
 from tests.web.test_annotate import ADDRESS, FIELDS, FIELDS_OF_REVIEW, Rater, full, scores
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import InputError, StoreError
 from vivavoce.people.rounds import read_round
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.storing.store_reviews import import_reviews, read_adjudicated
@@ -161,3 +161,25 @@ def test_ballots_of_one_site_are_read_in_a_copy_of_the_run(run, tmp_path, task):
     other = Run(tmp_path / "copy.viva")
     store_ballots(other.file, files)
     assert scores(run) == scores(other) != []
+
+
+def test_what_was_decided_stays_in_the_page_of_a_run_that_cannot_be_written(run, monkeypatch):
+    rater = Rater(run, "review", pilot=4)
+    rater.judge(1, FIELDS_OF_REVIEW | {"A:dispute": "Wrong unit."})
+    client = organiser(rater)
+    csrf, question = (
+        token(client),
+        re.search(r'name="question" value="(.*?)"', client.get("/organise").text)[1],
+    )
+
+    def full_disk(*args: object, **settings: object):
+        raise StoreError("the disk is full: nothing of this step was written.")
+
+    for name in ("put_adjudication", "open_round"):
+        monkeypatch.setattr(f"vivavoce.web.annotate.organiser.{name}", full_disk)
+    settled = client.post(
+        "/organise/settle", data={"csrf": csrf, "question": question, "correct": "no", "reason": "mg, not g"}
+    )
+    opened = client.post("/organise/round", data={"csrf": csrf, "out:0": "x", "reason:0": "too easy"})
+    for answer, typed in ((settled, "mg, not g"), (opened, "too easy")):
+        assert (503, True, True) == (answer.status_code, "disk is full" in answer.text, typed in answer.text)

@@ -133,11 +133,21 @@ def test_what_was_typed_is_shown_when_the_time_is_over(app, run, clock):
     assert csrf not in answer.text
 
 
+def test_a_short_entry_is_shown_too_when_the_time_is_over_and_no_token_is(app, run, clock):
+    client, csrf = signed_in(app, link(run))
+    clock.seconds = HOURS * 3600
+    fields = {"A:response": "5 mg", "A:opened": "1700000000", "csrf": csrf, "version": "v1", "go": "next"}
+    answer = client.post("/save", data=fields).text
+    assert (True, True) == ('<label for="typed1">A response</label>' in answer, "5 mg</textarea>" in answer)
+    assert not [word for word in (csrf, "v1", "1700000000", "next") if word in answer]
+
+
 @pytest.mark.parametrize("csrf", [None, "", "x", "é"])
 def test_a_form_without_the_token_of_its_person_is_refused(app, run, csrf):
     client, _ = signed_in(app, link(run))
-    fields = {"text": "a"} | ({} if csrf is None else {"csrf": csrf})
-    assert 403 == client.post("/save", data=fields).status_code
+    fields = {"text": "a thought"} | ({} if csrf is None else {"csrf": csrf})
+    answer = client.post("/save", data=fields)
+    assert (403, True) == (answer.status_code, "a thought" in answer.text)
 
 
 def test_a_token_of_another_person_opens_no_form(app, run):
@@ -148,7 +158,8 @@ def test_a_token_of_another_person_opens_no_form(app, run):
 
 def test_a_null_byte_in_a_field_is_refused(app, run):
     client, csrf = signed_in(app, link(run))
-    assert 400 == client.post("/save", data={"text": "a\0b", "csrf": csrf}).status_code
+    answer = client.post("/save", data={"text": "a\0b", "csrf": csrf})
+    assert (400, True) == (answer.status_code, "a\ufffdb" in answer.text)
 
 
 def test_an_id_that_a_browser_brings_is_no_session(app, run):

@@ -134,6 +134,29 @@ def test_a_dispute_is_written_and_settled(browser, tmp_path, width, scheme):
         page.get_by_text("Nothing is in dispute").wait_for()
 
 
+@pytest.mark.parametrize("again", ["anna", "ben"])
+def test_an_open_page_saves_after_its_rater_signed_in_again_and_after_nobody_else(browser, tmp_path, again):
+    rater = Rater(examined(tmp_path, 1), "review")
+    with serving(rater.app) as address:
+        page = browser.new_context(viewport={"width": 390, "height": 900}).new_page()
+        sign_in(page, address, rater.links["anna"])
+        page.goto(f"{address}/question/1")
+        page.context.clear_cookies()
+        page.keyboard.press("y")
+        until(page, "document.getElementById('state').textContent.includes('your time is over')")
+        sign_in(page.context.new_page(), address, rater.links[again])
+        page.keyboard.press("4")
+        if again == "anna":
+            stored(page)
+        else:
+            until(page, "document.getElementById('state').textContent.includes('before you signed in')")
+        page.context.close()
+    rater.sign_in("anna")
+    assert (again == "anna") == ("Stored." in rater.page(1))
+    rater.sign_in("ben")
+    assert "Stored." not in rater.page(1)
+
+
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_the_viewer_shows_what_a_collection_stores_meanwhile(browser, tmp_path, width, scheme):
     run = made(tmp_path, {"Able": {"q1": LONG}})

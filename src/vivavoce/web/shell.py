@@ -131,8 +131,13 @@ def _http_error_page(request: Request, error: Exception) -> Response:
 
 def _own_error_page(request: Request, error: Exception) -> Response:
     """The page of a `VivaError`, with its sentence."""
-    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
-    return error_page(request, status, str(error))
+    assert isinstance(error, VivaError)
+    return error_page(request, status_of(error), str(error))
+
+
+def status_of(error: VivaError) -> int:
+    """The HTTP status of an error of ours."""
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
 
 
 def _fault_page(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
@@ -25,12 +26,14 @@ from vivavoce.web.shell import page
 
 SIGN_IN = "You are not signed in here, or your time is over: open the link that you were given."
 OTHER_ROLE = "This page is not for you: your link is that of a {role}."
-OTHER_PAGE = "This form is not from a page that you opened here: load its page again, then send it once more."
+OTHER_PAGE = (
+    "This form is from before you signed in, or from another site: load its page again and enter it there."
+)
 NULL = "A field holds a null byte, which no text has: take it out and send the form again."
 MOST_FIELDS = 1_000
 """Fields of one form: ranks, tags and remarks of 26 answers are a tenth of it."""
-SHORT = 40
-"""Fields up to this length are choices; longer ones were typed, and are shown again."""
+UNTYPED = ("csrf", "version", "go")
+"""Fields that no person fills."""
 
 Form = Mapping[str, str]
 
@@ -104,20 +107,22 @@ def for_role(role: SignInRole, handler: Callable[[Request, Person], Response]) -
 def form_of(role: SignInRole, handler: Callable[[Request, Person, Form], Response]) -> Handler:
     """A handler of a form: like `for_role`, with the fields; the form must bear the person's token.
 
-    What somebody typed whose time is over is on the page that says so.
+    What somebody typed in a form that is refused is on the page that says so.
     """
 
     async def answer(request: Request) -> Response:
-        fields = await _fields(request)
+        form = await request.form(max_files=0, max_fields=MOST_FIELDS)  # files are no part of our forms
+        fields = {name: text for name, text in form.multi_items() if isinstance(text, str)}
+        if any("\0" in part for field in fields.items() for part in field):
+            return _not_stored(request, 400, NULL, fields)
         person = await run_in_threadpool(access_of(request).person, request)
         if person is None:
-            typed = [text for name, text in fields.items() if len(text) > SHORT and name != "csrf"]
-            return page(request, "signed-out.html", status=401, sentence=SIGN_IN, typed=typed)
+            return _not_stored(request, 401, SIGN_IN, fields)
         _check_role(person, role)
         if not hmac.compare_digest(
             fields.get("csrf", "").encode("utf-8", "surrogatepass"), person.csrf.encode()
         ):
-            raise HTTPException(403, OTHER_PAGE)
+            return _not_stored(request, 403, OTHER_PAGE, fields)
         return await run_in_threadpool(handler, request, person, fields)
 
     return answer
@@ -128,10 +133,12 @@ def _check_role(person: Person, role: SignInRole) -> None:
         raise HTTPException(403, OTHER_ROLE.format(role=person.role))
 
 
-async def _fields(request: Request) -> dict[str, str]:
-    """The fields of a form by name; files are no part of any form of ours."""
-    form = await request.form(max_files=0, max_fields=MOST_FIELDS)
-    fields = {name: text for name, text in form.multi_items() if isinstance(text, str)}
-    if any("\0" in part for field in fields.items() for part in field):
-        raise HTTPException(400, NULL)
-    return fields
+def _not_stored(request: Request, status: int, sentence: str, fields: Form) -> Response:
+    """The page of a form that was refused, with what a person entered by the name of its field in words."""
+    typed = {
+        name.replace(":", " ").replace("_", " "): text
+        for name, text in fields.items()
+        if text.strip() and name not in UNTYPED and not name.endswith(":opened")
+    }
+    title = HTTPStatus(status).phrase
+    return page(request, "not-stored.html", status=status, title=title, sentence=sentence, typed=typed)

@@ -57,9 +57,8 @@ async def _sign_in(request: Request) -> Response:
 def _sign_out(request: Request, *_: object) -> Response:
     access = access_of(request)
     access.sessions.end(request.cookies.get(access.cookie, ""))
-    answer = page(
-        request, "signed-out.html", sentence="You are signed out. Your link signs you in again.", typed=[]
-    )
+    sentence = "You are signed out. Your link signs you in again."
+    answer = page(request, "not-stored.html", title="Signed out", sentence=sentence, typed={})
     answer.delete_cookie(access.cookie, path="/")
     return answer
 

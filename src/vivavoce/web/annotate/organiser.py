@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from vivavoce.core.errors import InputError
+from vivavoce.core.errors import VivaError
 from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.ballot_export import ballot_file, fact_lines, review_lines
 from vivavoce.people.rounds import open_round, read_round
@@ -21,7 +21,7 @@ from vivavoce.pipeline.annotate import agreement_rows
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk
 from vivavoce.web.annotate.rating import desk_of
-from vivavoce.web.shell import get, page, post
+from vivavoce.web.shell import get, page, post, status_of
 
 MOST_REASON = 1_000
 
@@ -83,8 +83,8 @@ def _open_round(request: Request, person: Person, form: Form) -> Response:
     try:
         with desk.run.writing() as db:
             open_round(db, desk.key.panel, left_out)
-    except InputError as error:
-        return _show(request, person, status=400, sentence=str(error), form=form)
+    except VivaError as error:
+        return _show(request, person, status=status_of(error), sentence=str(error), form=form)
     return RedirectResponse("/organise", 303)
 
 
@@ -100,8 +100,11 @@ def _settle(request: Request, person: Person, form: Form) -> Response:
             f"Say yes or no, and why, in 1 to {MOST_REASON:,} characters: the reason is kept in the run."
         )
         return _show(request, person, status=400, sentence=sentence, form=form)
-    with desk.run.writing() as db:
-        put_adjudication(db, places[name], rater=person.name, correct=verdict == "yes", reason=reason)
+    try:
+        with desk.run.writing() as db:
+            put_adjudication(db, places[name], rater=person.name, correct=verdict == "yes", reason=reason)
+    except VivaError as error:
+        return _show(request, person, status=status_of(error), sentence=str(error), form=form)
     return RedirectResponse("/organise", 303)
 
 

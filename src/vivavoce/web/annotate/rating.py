@@ -6,19 +6,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from vivavoce.core.errors import InputError, SelectionError, StoreError, VivaError
+from vivavoce.core.errors import SelectionError, VivaError
 from vivavoce.core.text import printable
 from vivavoce.people.backgrounds import Background, put_background, read_background, read_backgrounds
 from vivavoce.people.storing.judgements import StaleJudgementError
 from vivavoce.people.tasks.review import MOST_CHARACTERS
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk, entry_texts, form_entries
-from vivavoce.web.shell import get, page, post
-
-STATUSES: tuple[tuple[type[VivaError], int], ...] = (
-    (StaleJudgementError, 409), (StoreError, 503), (InputError, 400),
-)  # fmt: skip
-"""The status of a form that was not stored, by the first type that fits."""
+from vivavoce.web.shell import get, page, post, status_of
 
 
 def rating_routes() -> list[Route]:
@@ -84,7 +79,7 @@ def _save(request: Request, person: Person, form: Form) -> Response:
     except SelectionError:
         raise
     except VivaError as error:
-        status = next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
+        status = 409 if isinstance(error, StaleJudgementError) else status_of(error)
         sentence = printable(str(error))
         if in_background:
             return JSONResponse({"sentence": sentence}, status)
@@ -113,9 +108,11 @@ def _save_background(request: Request, person: Person, form: Form) -> Response:
         with desk_of(request).run.writing() as db:
             put_background(db, person.name, background)
     except VivaError as error:
-        status = next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
-        return page(request, "about-you.html", status=status, person=person, sentence=str(error), saved=False,
-                    background={name: form.get(name, "") for name in Background._fields})  # fmt: skip
+        typed = {name: form.get(name, "") for name in Background._fields}
+        return page(
+            request, "about-you.html", status=status_of(error), person=person, sentence=str(error),
+            saved=False, background=typed,
+        )  # fmt: skip
     return page(request, "about-you.html", person=person, background=background, sentence="", saved=True)
 
 

@@ -9,6 +9,16 @@ function say(text, bad) { state.textContent = text; state.classList.toggle("bad"
 
 function changed() { unsaved = true; clearTimeout(timer); timer = setTimeout(save, WAIT_MS); }
 
+// Who signed in again in another tab has another token, that of a page loaded now. Another rater's is not taken.
+async function renewToken() {
+  const answer = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = page.getElementById("judgement");
+  if (fresh?.dataset.rater !== form.dataset.rater || fresh.elements.csrf.value === form.elements.csrf.value) return false;
+  form.elements.csrf.value = fresh.elements.csrf.value;
+  return true;
+}
+
 async function save() {
   if (saving) { again = true; return false; }
   saving = true; again = false;
@@ -28,6 +38,9 @@ async function save() {
       if (answer.status === 503) timer = setTimeout(save, RETRY_MS);
     } else if (answer.status === 401) {
       say("Not stored: your time is over. Open your link in another tab and sign in, then save here.", true);
+      timer = setTimeout(save, RETRY_MS);
+    } else if (answer.status === 403 && await renewToken()) {
+      again = true;
     } else {
       const text = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[role=alert]");
       say(`Not stored: ${text ? text.textContent : answer.status}`, true);
