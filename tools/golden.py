@@ -866,8 +866,8 @@ def document(made: Sequence[Section]) -> str:
     lines = [
         "# The methods' golden numbers",
         "",
-        f"{len(rows)} numbers, nearly all that the methods print for HIVMedQA's published marks, recomputed from",
-        f"these marks; {verdict}, to half a unit of the last digit printed. Made by `python tools/golden.py`, kept",
+        f"{len(rows)} numbers, nearly all that the methods print for HIVMedQA's published marks, recomputed",
+        f"from these; {verdict}, to half a unit of the last digit printed. By `python tools/golden.py`, kept",
         "true by a test. Marks: the supervised judge's, on the paper's 63 questions in 42 cases, ten models;",
         "unparsed rows are dropped unless said otherwise. A contrast is what the methods warn of.",
         "What rests on simulations (coverage, error rates) is not here but in `bench/coverage.py`.",
@@ -876,8 +876,8 @@ def document(made: Sequence[Section]) -> str:
         "error CR1 with G - 1 degrees of freedom: those stand under *CR1, published before*. Now the error",
         "is CR2, with Satterthwaite's degrees of freedom ([how](statistics.md#cases-of-unequal-size)).",
         "",
-        "*Reviews of items* is table 2 of BSC 2025, appendix A.3. The paper prints no counts of items: these were",
-        "searched for, and no counts of the 260 items that it names give its first two columns.",
+        "*Reviews of items* is table 2 of BSC 2025, appendix A.3. The paper prints no counts of items: these",
+        "were searched for, and no counts of the 260 items that it names give its first two columns.",
     ]
     for title, body in made:
         moved = any(row.before for row in body)
