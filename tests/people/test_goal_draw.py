@@ -1,7 +1,7 @@
 """Panels that label for a goal: which cases they draw, with which chance, and how many labels it takes."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from vivavoce.core.records import Criterion, Finding
 from vivavoce.people.choosing import choose
 from vivavoce.people.label_goal import Goal
 from vivavoce.people.packets import PacketsWritten
+from vivavoce.people.panels import Panel
 from vivavoce.people.tasks import RateTask
+from vivavoce.pipeline.annotate import prepare_panel
 from vivavoce.pipeline.label_panel import Labelling, goal_draw
 from vivavoce.pipeline.run import Run
 from vivavoce.store.label_draws import LabelDraw, read_label_draws
@@ -54,6 +56,13 @@ def made(run: Run, folder: Path, **settings: Any) -> PacketsWritten:
     )
     assert isinstance(result, PacketsWritten)
     return result
+
+
+def annotated(run: Run, raters: Sequence[str] = ("anna",), **settings: Any) -> Panel:
+    labelling = Labelling(settings.pop("for_", GOAL), settings.pop("metric", None))
+    task = settings.pop("task", "rate")
+    rubric = "correctness" if task == "rate" else None
+    return prepare_panel(run.file, task, raters, rubric=rubric, labelling=labelling, **settings)
 
 
 def planned(run: Run, **settings: Any) -> Finding:
@@ -289,7 +298,7 @@ def test_from_the_shell(viva: Viva, run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"task": "rank", "rubric": None}, "--task rate and a --rubric"),
+        ({"task": "rank", "rubric": None}, "the task rate and a --rubric"),
         ({"for_": None, "metric": JUDGE}, "--metric goes with --for"),
         ({"for_": None, "margin": 0.1}, "--margin goes with --for"),
         ({"for_": None, "dry_run": True}, "--dry-run goes with --for"),
@@ -344,3 +353,58 @@ def test_failed_and_silent_scores_are_what_compare_makes_of_them() -> None:
     criterion = Criterion(criterion="correct", low=0, high=1)
     goal = Goal("compare A B", {"A": 1.0, "B": -1.0})
     assert {("exam", "q1", ""): 1.0} == goal.values(rows.with_columns(group="item"), criterion)
+
+
+def test_the_portal_draws_what_packets_draw_with_the_same_chances(run, tmp_path):
+    other = judged(
+        examined(tmp_path / "other", N),
+        {f"q{k:02}": (1.0, float(f"q{k:02}" not in DIFFERENT)) for k in range(N)},
+    )
+    made(other, tmp_path / "packets", n=12, seed=3)
+    panel = annotated(run, n=12, seed=3)
+    draws = []
+    for each in (other, run):
+        with each.file.reading() as db:
+            draws += read_label_draws(db).values()
+    packets, portal = draws
+    assert packets == portal
+    assert {question.place for question in panel.key.questions} == packets.items
+    assert {"Able", "Fair"} == {who for q in panel.key.questions for a in q.answers for who in a.candidates}
+
+
+def test_the_portal_opens_a_draw_again_though_the_judge_said_more(run):
+    before = annotated(run, n=12)
+    judged(run, {"q00": (0.0, 1.0)}, measure="judge(rubric=correctness, model=another)")
+    after = annotated(run, n=12)
+    assert (before.key.panel, before.key.packets) == (after.key.panel, after.key.packets)
+
+
+def test_the_portal_asks_further_raters_the_questions_of_a_draw(run):
+    first = annotated(run, n=12)
+    both = annotated(run, ["anna", "ben"], n=12)
+    assert first.key.panel == both.key.panel
+    assert 1 == len(
+        {frozenset(seen.question.place for seen in packet) for packet in both.key.packets.values()}
+    )
+
+
+def test_further_draws_of_the_portal_take_further_cases(run):
+    first, second = (annotated(run, n=12, seed=seed) for seed in (1, 2))
+    places = [{question.place for question in panel.key.questions} for panel in (first, second)]
+    assert not places[0] & places[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"pilot": 5}, "--pilot does not go with --for"),
+        ({"task": "rank"}, "--for is about labels"),
+        ({"for_": None, "metric": "judge"}, "--metric goes with --for"),
+        ({"for_": "win Able"}, "compare A B"),
+    ],
+)
+def test_what_does_not_go_with_a_draw_of_the_portal_is_refused(run, settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        annotated(run, **settings)
+    with run.file.reading() as db:
+        assert {} == read_label_draws(db)

@@ -86,6 +86,22 @@ def annotate(
             autocompletion=completion.candidates,
         ),
     ] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help='rate: what labels are for, "compare A B" or "score A": draw where they tell most.',
+            metavar="GOAL",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="rate --for: the judge whose scores people are to correct.",
+            metavar="METRIC",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
     new_links: Annotated[
         bool, typer.Option("--new-links", help="Draw all links anew; the earlier ones sign nobody in.")
     ] = False,
@@ -131,6 +147,8 @@ def annotate(
 
     Example: `viva annotate exam.viva rate --rubric medgpt --raters anna,ben --n 60`
 
+    Example: `viva annotate exam.viva rate --rubric medgpt --raters anna,ben --for "compare A B" --n 40`
+
     Example: `viva annotate exam.viva answer --raters anna,ben --assist gpt-4o`, then `viva score` and
     `viva compare exam.viva --assisted`
 
@@ -141,6 +159,7 @@ def annotate(
 
     require_web("viva annotate")
     from vivavoce.pipeline.annotate import prepare_panel, revoke_links
+    from vivavoce.pipeline.label_panel import Labelling
     from vivavoce.web.access.exposure import Exposure
 
     exposure = Exposure(host, behind_proxy, certificate, certificate_key, public_name)
@@ -154,6 +173,7 @@ def annotate(
         file, task, [name for name in (raters or "").split(",") if name.strip()], items=items,
         candidates=candidates, rubric=rubric, criterion=criterion, n=n, double=double, repeats=repeats,
         pilot=pilot, seed=seed, assist=assist, labels=labels, allow=allow,
+        labelling=Labelling(for_, metric),
     )  # fmt: skip
     _serve(run, panel, exposure, port=port, new_links=new_links, quiet=quiet, json=json)
 

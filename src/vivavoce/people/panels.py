@@ -16,6 +16,7 @@ from vivavoce.core.records import Item, ItemKey
 from vivavoce.people.assignment import assign
 from vivavoce.people.case_draw import record_draw
 from vivavoce.people.choosing import Choice, choose, cleaned
+from vivavoce.people.goal_draw import GoalDraw
 from vivavoce.people.key import REFERENCE, BlindedAnswer, Key, Question, Seen
 from vivavoce.people.packets import rater_names
 from vivavoce.people.storing.stored_keys import panel_identity, put_key, read_keys
@@ -31,7 +32,8 @@ class PanelSettings(NamedTuple):
     `items` is the user's selection, null for all; `n` null for the task's own number. Without `double` every
     rater judges every question; with it one rater does, and two of that share. `pilot` questions come first,
     and all raters judge them. The share `repeats` of a rater's questions is put again. `labels` is the number
-    of judgements after which agreement may be looked at, null for all.
+    of judgements after which agreement may be looked at, null for all. `goal` is what labels are drawn for,
+    and `judge` the metric whose scores they correct.
     """
 
     task: Task
@@ -43,6 +45,8 @@ class PanelSettings(NamedTuple):
     pilot: int = 0
     repeats: float = 0.05
     labels: int | None = None
+    goal: str | None = None
+    judge: str | None = None
 
     @property
     def body(self) -> dict[str, Any]:
@@ -78,10 +82,11 @@ def open_panel(
     raters: Sequence[str],
     chosen: "set[ItemKey] | None" = None,
     check: "Callable[[Sequence[Question]], None] | None" = None,
+    draw: "Callable[[], GoalDraw | None]" = lambda: None,
 ) -> Panel:
     """The panel with these settings, made and stored where the run has none; `chosen` are those of `items`.
 
-    `check` may refuse the questions of a panel before it is stored.
+    `check` may refuse the questions of a panel before it is stored. `draw` gives the draw for its goal.
 
     Further raters join where everybody judges everything. Raises `InputError` for names that no rater can
     have, for a further rater where questions were shared out, and for settings that do not go together;
@@ -98,7 +103,9 @@ def open_panel(
                 put_key(db, _with_packets(_with_texts(db, key)[0], names, settings, None))
     else:
         n = settings.task.default_n if settings.n is None else settings.n
-        choice = choose(run, settings.task, chosen, settings.candidates, n, settings.seed)
+        goal = draw()
+        candidates = settings.candidates or (goal.candidates if goal else ())
+        choice = choose(run, settings.task, chosen, candidates, n, settings.seed, goal)
         if check is not None:
             check(choice.questions)
         key = _make(run, settings, names, choice)
@@ -109,6 +116,11 @@ def _check_numbers(settings: PanelSettings) -> None:
     numbers = [n for n in (settings.n, settings.labels) if n is not None]
     if settings.pilot < 0 or min(numbers, default=1) < 1:
         raise InputError("--n and --labels take 1 or more, --pilot 0 or more.")
+    if settings.goal is not None and settings.pilot:
+        raise InputError(
+            "--pilot does not go with --for: what a round leaves out was drawn and has no label, so that its "
+            "chance to be labelled would not be known."
+        )
 
 
 def load_panel(run: RunFile, panel: str) -> Panel:

@@ -13,6 +13,7 @@ from vivavoce.people.key import Key, Question, Seen
 from vivavoce.people.panels import Panel, PanelSettings, load_panel, newest_panel, open_panel
 from vivavoce.people.tasks import TASKS, AnswerTask, PairwiseTask, RankTask, RateTask, ReviewTask, Task
 from vivavoce.pipeline.credentialed import credentialed_benchmarks
+from vivavoce.pipeline.label_panel import Labelling, goal_draw
 from vivavoce.pipeline.load import load_scores, select_items
 from vivavoce.pipeline.reviews import read_reviews
 from vivavoce.store.by_place import items_at
@@ -26,6 +27,9 @@ from vivavoce.studies.score_table import ScoreTable
 
 ORGANISER = "organiser"
 """The name under which the organiser of every panel signs in."""
+
+
+NO_GOAL = Labelling()
 
 
 class LinkRow(NamedTuple):
@@ -58,10 +62,12 @@ def prepare_panel(
     assist: str | None = None,
     labels: int | None = None,
     allow: bool = False,
+    labelling: Labelling = NO_GOAL,
 ) -> Panel:
     """The panel that these settings name, made where there is none; without raters the newest of the task.
 
-    Raises `InputError` for credentialed items without `allow`, and as `open_panel`.
+    `labelling` says what labels are wanted for: cases are then drawn where they tell most. Raises
+    `InputError` for credentialed items without `allow`, and as `open_panel` and `goal_draw`.
     """
     if not raters:
         newest = newest_panel(run, task)
@@ -72,10 +78,12 @@ def prepare_panel(
         panel = load_panel(run, newest.panel)
     else:
         chosen, names = panel_task(run, task, candidates, rubric=rubric, criterion=criterion, assist=assist)
-        settings = PanelSettings(chosen, items, names, n, seed, double, pilot, repeats, labels)
-        panel = open_panel(
-            run, settings, raters, select_items(run, items), partial(refuse_credentialed, run, allow)
+        settings = PanelSettings(
+            chosen, items, names, n, seed, double, pilot, repeats, labels, labelling.goal, labelling.metric
         )
+        selected = select_items(run, items)
+        draw = partial(goal_draw, run, labelling, selected, task, rubric)
+        panel = open_panel(run, settings, raters, selected, partial(refuse_credentialed, run, allow), draw)
     refuse_credentialed(run, allow, panel.key.questions)
     return panel
 

@@ -93,7 +93,7 @@ def goal_draw(
     if labelling.goal is None:
         return None
     if task != RateTask.name or rubric is None:
-        raise InputError("--for is about labels: it goes with --task rate and a --rubric.")
+        raise InputError("--for is about labels: it goes with the task rate and a --rubric.")
     rating = RateTask.by(rubric)
     goal = Goal.parse(labelling.goal, candidate_labels(run))
     with run.reading() as db:
