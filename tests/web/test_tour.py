@@ -1,7 +1,11 @@
 """A tour of the portal and the viewer in a browser, on a phone and on a desk, in light and in dark."""
 
+import re
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +17,7 @@ from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 from tests.people.raters import examined
 from tests.report.looking import contrasts, until
-from tests.studies.making import made
+from tests.studies.making import made, write_lines
 from tests.web import test_tasks
 from tests.web.test_annotate import Rater
 from tests.web.test_view import KEY
@@ -167,6 +171,57 @@ def test_the_viewer_shows_what_a_collection_stores_meanwhile(browser, tmp_path, 
         made(tmp_path, {"Fair": {"q1": "a later answer"}}, run=run)
         until(page, "document.body.innerText.includes('Fair')")
         check(page)
+
+
+def test_the_viewer_shows_the_answers_of_a_collection_while_it_runs(browser, tmp_path, root):
+    items = [
+        {"id": f"q{k:02}", "question": f"Question {k}?", "format": "short", "answer": "x"} for k in range(40)
+    ]
+    write_lines(tmp_path / "ward.jsonl", items)
+    run = made(tmp_path, {"Able": {"q1": "an earlier answer"}})
+    with fake_endpoint(tmp_path, root, latency=0.2) as address_of_model:
+        (tmp_path / "providers.yaml").write_text(
+            f"ward: {{base_url: '{address_of_model}', concurrency: 1}}\n"
+        )
+        with (
+            serving(view_app(run.file.path, KEY)) as address,
+            visit(browser, 1280, "light") as page,
+            subprocess.Popen(
+                [sys.executable, "-m", "vivavoce", "collect", str(run.file.path),
+                 f"jsonl:path={tmp_path / 'ward.jsonl'}", "--model", "ward/fake",
+                 "--providers", str(tmp_path / "providers.yaml"), "--quiet"],
+            ) as collection,
+        ):  # fmt: skip
+            page.goto(f"{address}/?key={KEY}")
+            counts = [n_answers(page)]
+            while collection.poll() is None:
+                if (n := n_answers(page)) != counts[-1]:
+                    counts.append(n)
+                page.wait_for_timeout(50)
+            assert 0 == collection.returncode
+            until(page, f"document.body.innerText.includes('{len(items) + 1} answers')")
+            check(page)
+    assert counts == sorted(counts)
+    assert 1 == counts[0] < counts[1] < len(items) + 1
+
+
+def n_answers(page: Page) -> int:
+    """How many answers the page says the run has."""
+    return int(re.search(r"([\d,]+) answer", page.inner_text("body"))[1].replace(",", ""))
+
+
+@contextmanager
+def fake_endpoint(folder: Path, root: Path, *, latency: float) -> Iterator[str]:
+    """The address of the fake endpoint that answers each question after so many seconds."""
+    script, port_file = root / "tests" / "models" / "fake_server.py", folder / "port"
+    with subprocess.Popen([sys.executable, str(script), str(port_file), "--latency", str(latency)]) as server:
+        try:
+            while not port_file.exists():
+                assert server.poll() is None, "the fake endpoint did not start"
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port_file.read_text()}/v1"
+        finally:
+            server.kill()
 
 
 def test_a_person_reaches_no_page_of_the_viewer(tmp_path):
