@@ -1,6 +1,10 @@
 """The portal of raters: one question a page, stored at once, nothing lost, nobody else to see."""
 
 import re
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 
@@ -13,10 +17,12 @@ from vivavoce.core.errors import StoreError
 from vivavoce.people.packets import write_packets
 from vivavoce.people.panels import PanelSettings, open_panel
 from vivavoce.people.rounds import open_round
+from vivavoce.people.storing.judgements import store_judgement
 from vivavoce.people.storing.store_ballots import store_ballots
 from vivavoce.people.tasks import RankTask, RateTask, ReviewTask
 from vivavoce.pipeline.annotate import draw_links
 from vivavoce.pipeline.run import Run
+from vivavoce.store.runfile import RunFile
 from vivavoce.web.annotate.app import annotate_app
 
 ADDRESS = "http://127.0.0.1:8018"
@@ -191,6 +197,38 @@ def test_a_run_that_cannot_be_written_keeps_what_was_typed(run, monkeypatch):
         json.status_code,
         json.json()["sentence"],
     )
+
+
+def test_a_run_that_another_process_writes_to_is_a_sentence_without_its_path(run):
+    rater = Rater(run, "review")
+    background = {"profession": "nurse"}
+    quick = RunFile(run.file.path, wait_s=0.1)
+    rater.app = annotate_app(quick, rater.panel)
+    rater.sign_in("anna")
+    form = rater.form(1)
+    with closing(sqlite3.connect(run.file.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        saved = rater.judge(1, {"A:correct": "yes", "A:comment": "A long thought."}, form)
+        said = rater.client.post("/about-you", data=background | {"csrf": form["csrf"]})
+    for answer, typed in ((saved, "A long thought."), (said, "nurse")):
+        assert (503, True) == (answer.status_code, typed in answer.text)
+        assert alert(answer).startswith("run.viva was kept locked by another process")
+    assert 303 == rater.judge(1, {"A:correct": "yes"}, form).status_code
+
+
+def test_a_judgement_does_not_wait_for_ever_behind_others(run, monkeypatch):
+    rater = Rater(run, "review")
+    form = rater.form(1)
+    monkeypatch.setattr("vivavoce.web.annotate.desk.QUEUE_S", 0.1)
+
+    def slow(*args: object, **settings: object):
+        time.sleep(1)
+        return store_judgement(*args, **settings)
+
+    monkeypatch.setattr("vivavoce.web.annotate.desk.store_judgement", slow)
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda n: rater.judge(n, {"A:correct": "yes"}, form), (1, 2)))
+    assert [303, 503] == sorted(answer.status_code for answer in answers)
 
 
 @pytest.mark.parametrize("text", ["x" * 10_001, "\0", "😀" * 10_001])

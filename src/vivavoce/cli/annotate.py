@@ -185,9 +185,10 @@ def _serve(
     from vivavoce.store.runfile import RunFile
     from vivavoce.web.access.access import Access
     from vivavoce.web.annotate.app import annotate_app
+    from vivavoce.web.annotate.desk import WAIT_S
     from vivavoce.web.server import serve
 
-    file = RunFile(run)
+    file = RunFile(run, wait_s=WAIT_S)
 
     def announce(address: str) -> None:
         base = exposure.address(urlsplit(address).port or port)

@@ -31,11 +31,13 @@ class RunFile:
     """A run on disk. Naming a path creates nothing; the file appears when something is first written.
 
     A file is not trusted. One that declares anything but what our migrations make is refused before it is
-    read, and nothing is written to it or beside it.
+    read, and nothing is written to it or beside it. While another process writes, it waits `wait_s` seconds,
+    by default a minute.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, wait_s: float | None = None) -> None:
         self.path = path
+        self._wait_s = wait_s
         self._checked: tuple[int, int] | None = None  # the device and number of the file that was checked
 
     @property
@@ -159,6 +161,8 @@ class RunFile:
         try:
             self._check_once()
             db = self._open()
+            if self._wait_s is not None:
+                db.execute(f"PRAGMA busy_timeout = {round(1_000 * self._wait_s)}")
         except UnicodeDecodeError as error:  # a message of SQLite's on a schema that is no text
             raise damaged(self.path, "its schema is no text") from error
         try:
@@ -225,7 +229,7 @@ class RunFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if sentence := explain(error, self.path, path, WAIT_SECONDS):
+            if sentence := explain(error, self.path, path, self._wait_s or WAIT_SECONDS):
                 raise sentence from error
             raise
         except DamagedValue as error:

@@ -27,7 +27,7 @@ from vivavoce.core.errors import (
     StoreError,
     VivaError,
 )
-from vivavoce.core.text import xml_text
+from vivavoce.core.text import printable, xml_text
 from vivavoce.web.guard import App, Guard, Receive, Scope, Send
 from vivavoce.web.hosts import LOOPBACK
 
@@ -132,12 +132,19 @@ def _http_error_page(request: Request, error: Exception) -> Response:
 def _own_error_page(request: Request, error: Exception) -> Response:
     """The page of a `VivaError`, with its sentence."""
     assert isinstance(error, VivaError)
-    return error_page(request, status_of(error), str(error))
+    return error_page(request, status_of(error), sentence_of(request, error))
 
 
 def status_of(error: VivaError) -> int:
     """The HTTP status of an error of ours."""
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
+
+
+def sentence_of(request: Request, error: VivaError) -> str:
+    """What an error says, with the name of the run in place of its path where the app hides that."""
+    path: Path | None = getattr(request.app.state, "hidden_path", None)
+    text = printable(str(error))
+    return text if path is None else text.replace(str(path), path.name)
 
 
 def _fault_page(request: Request, error: Exception) -> Response:

@@ -25,5 +25,5 @@ def annotate_app(run: RunFile, panel: Panel, access: Access | None = None) -> Gu
         folders=[PAGES, SIGN_IN_PAGES],
         names=access.exposure.names,
         values={"panel_name": panel.key.panel},
-        state={"access": access, "desk": Desk(run, panel)},
+        state={"access": access, "desk": Desk(run, panel), "hidden_path": run.path},
     )

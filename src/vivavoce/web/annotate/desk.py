@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
-from vivavoce.core.errors import SelectionError
+from vivavoce.core.errors import SelectionError, StoreError
 from vivavoce.core.records import Item
 from vivavoce.core.text import label
 from vivavoce.people.key import BlindedAnswer, Key, Seen
@@ -21,6 +21,10 @@ from vivavoce.people.storing.judgements import (
 from vivavoce.people.tasks import Task
 from vivavoce.store.runfile import RunFile
 
+WAIT_S = 5.0
+"""Seconds that a page waits for another process that writes to the run."""
+QUEUE_S = 15.0
+"""Seconds that a judgement waits for those before it."""
 Texts = Mapping[str, Mapping[str, str]]
 """Entries as a form holds them: by label and column, '' for none."""
 
@@ -129,13 +133,18 @@ class Desk:
     ) -> JudgementStored:
         """Store what a rater entered for a question. Raises as `store_judgement`, and `SelectionError`."""
         entry = self._entry(self.packet(rater), number)
-        with (
-            self._saving
-        ):  # SQLite has one writer, and who waits for it by turns waits shorter than by polling
+        # SQLite has one writer, and who waits for it by turns waits shorter than by polling.
+        if not self._saving.acquire(timeout=QUEUE_S):
+            raise StoreError(
+                f"{self.run.path} takes no more judgements at the moment: save this one again in a minute."
+            )
+        try:
             stored = store_judgement(
                 self.run, self.key, rater, entry.question.name, entries, version=version,
                 pass_no=entry.pass_no, take_back=take_back,
             )  # fmt: skip
+        finally:
+            self._saving.release()
         self.n_done(rater)
         with self._lock:
             (self._done[rater].add if stored.judgement.version else self._done[rater].discard)(number)

@@ -21,7 +21,7 @@ from vivavoce.pipeline.annotate import agreement_rows
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk
 from vivavoce.web.annotate.rating import desk_of
-from vivavoce.web.shell import get, page, post, status_of
+from vivavoce.web.shell import get, page, post, sentence_of, status_of
 
 MOST_REASON = 1_000
 
@@ -84,7 +84,9 @@ def _open_round(request: Request, person: Person, form: Form) -> Response:
         with desk.run.writing() as db:
             open_round(db, desk.key.panel, left_out)
     except VivaError as error:
-        return _show(request, person, status=status_of(error), sentence=str(error), form=form)
+        return _show(
+            request, person, status=status_of(error), sentence=sentence_of(request, error), form=form
+        )
     return RedirectResponse("/organise", 303)
 
 
@@ -104,7 +106,9 @@ def _settle(request: Request, person: Person, form: Form) -> Response:
         with desk.run.writing() as db:
             put_adjudication(db, places[name], rater=person.name, correct=verdict == "yes", reason=reason)
     except VivaError as error:
-        return _show(request, person, status=status_of(error), sentence=str(error), form=form)
+        return _show(
+            request, person, status=status_of(error), sentence=sentence_of(request, error), form=form
+        )
     return RedirectResponse("/organise", 303)
 
 

@@ -7,13 +7,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from vivavoce.core.errors import SelectionError, VivaError
-from vivavoce.core.text import printable
 from vivavoce.people.backgrounds import Background, put_background, read_background, read_backgrounds
 from vivavoce.people.storing.judgements import StaleJudgementError
 from vivavoce.people.tasks.review import MOST_CHARACTERS
 from vivavoce.web.access.access import Form, Person, for_role, form_of
 from vivavoce.web.annotate.desk import Desk, entry_texts, form_entries
-from vivavoce.web.shell import get, page, post, status_of
+from vivavoce.web.shell import get, page, post, sentence_of, status_of
 
 
 def rating_routes() -> list[Route]:
@@ -80,7 +79,7 @@ def _save(request: Request, person: Person, form: Form) -> Response:
         raise
     except VivaError as error:
         status = 409 if isinstance(error, StaleJudgementError) else status_of(error)
-        sentence = printable(str(error))
+        sentence = sentence_of(request, error)
         if in_background:
             return JSONResponse({"sentence": sentence}, status)
         return _show(request, person, number, status=status, sentence=sentence, form=form)
@@ -110,8 +109,8 @@ def _save_background(request: Request, person: Person, form: Form) -> Response:
     except VivaError as error:
         typed = {name: form.get(name, "") for name in Background._fields}
         return page(
-            request, "about-you.html", status=status_of(error), person=person, sentence=str(error),
-            saved=False, background=typed,
+            request, "about-you.html", status=status_of(error), person=person,
+            sentence=sentence_of(request, error), saved=False, background=typed,
         )  # fmt: skip
     return page(request, "about-you.html", person=person, background=background, sentence="", saved=True)
 
