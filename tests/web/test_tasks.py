@@ -10,7 +10,7 @@ import krippendorff
 import numpy as np
 import pytest
 from tests.people.raters import examined
-from tests.studies.making import made
+from tests.studies.making import made, write_lines
 from tests.web.test_annotate import TASKS, Rater, alert, scores
 
 from vivavoce.core.errors import InputError
@@ -130,6 +130,26 @@ def test_every_sentence_is_proposed_as_a_fact(tmp_path):
         ("4", ""),
         ("5", ""),
     ] == facts
+
+
+def test_the_facts_that_a_metric_found_are_proposed_in_place_of_sentences(tmp_path):
+    run = made(tmp_path, {"Able": {"q": "Give 5 mg, which helps fast."}, "Poor": {"q": "Nothing. At all."}})
+    lines = [
+        {
+            "item": "q",
+            "candidate": "Able",
+            "unit": str(k),
+            "text": text,
+            "verdict": "supported",
+            "source": "x",
+        }
+        for k, text in enumerate(["Give 5 mg.", "5 mg <b>help</b> fast."], 1)
+    ]
+    file = write_lines(tmp_path / "facts.jsonl", lines)
+    run.score(f"atomic_facts(splitter=recorded(file={file}), checker=recorded(file={file}))")
+    pages = [Rater(run, "verify", candidates=(who,)).page(1) for who in ("Able", "Poor")]
+    facts = [re.findall(r'name="A:fact_\d+"[^>]*>\n(.+?)</textarea>', page) for page in pages]
+    assert [["Give 5 mg.", "5 mg &lt;b&gt;help&lt;/b&gt; fast."], ["Nothing.", "At all."]] == facts
 
 
 FACTS = {

@@ -171,8 +171,8 @@ class Task(ABC):
         """The form of a question with up to `most` answers; none where the task has no form."""
         return ()
 
-    def prefilled(self, answer: str) -> Mapping[str, str]:
-        """What a page proposes for an answer where nothing is entered yet, by column."""
+    def proposed(self, db: sqlite3.Connection, seen_question: Seen) -> Mapping[str, str]:
+        """What a page proposes where nothing is entered yet, by column of its first answer."""
         return {}
 
     # What comes back.

@@ -1,6 +1,7 @@
 """Verifying: an answer fact by fact, each against a source that the rater names.
 
-The page proposes a fact for every sentence; raters split, reword or remove them. A verdict needs a source.
+The page proposes the facts that a metric split the answer into, else its sentences; raters split, reword or
+remove them. A verdict needs a source.
 The facts are events of the run, and rows of a file that `atomic_facts(checker=recorded(…))` reads (DAHL,
 section 5.3).
 """
@@ -17,6 +18,7 @@ from vivavoce.facts.sentences import sentences
 from vivavoce.people.case_draw import DrawnItems, few_answers
 from vivavoce.people.key import Seen
 from vivavoce.people.tasks.task import FilledItem, PlainTask, Row, Tally, quoted
+from vivavoce.store.split_facts import split_facts
 from vivavoce.store.verified_facts import AnswerByRater, newest_facts, put_facts
 from vivavoce.store.write import ScoreRow
 
@@ -74,15 +76,18 @@ class VerifyTask(PlainTask):
     def page_lines(self) -> Sequence[str]:
         """What the page asks for."""
         return (
-            "Every sentence of the answer is proposed as a fact: split, reword or empty it, so that each "
-            "says one thing that could be true or false.",
+            "Facts of the answer are proposed: split, reword or empty them, and add what is missing, so that "
+            "each says one thing that could be true or false.",
             "Judge each fact as it is meant in the answer, and name the source that you consulted: without "
             "one nothing counts as supported or contradicted.",
         )
 
-    def prefilled(self, answer: str) -> Mapping[str, str]:
-        """A fact for every sentence."""
-        return {f"fact_{k}": text for k, text in enumerate(sentences(answer)[:MOST_FACTS], 1)}
+    def proposed(self, db: sqlite3.Connection, seen_question: Seen) -> Mapping[str, str]:
+        """The facts into which `atomic_facts` split the answer; without them one for every sentence."""
+        answer = verified_answer(seen_question, "")
+        facts = split_facts(db, answer.place, answer.candidate, answer.repeat)
+        facts = facts or tuple(sentences(seen_question.answers[0].text))
+        return {f"fact_{k}": text for k, text in enumerate(facts[:MOST_FACTS], 1)}
 
     def read_rows(self, seen_question: Seen, rows: Sequence[Row]) -> FilledItem:
         """The facts; an answer without any verdict is open."""

@@ -120,11 +120,12 @@ class Desk:
         entry = self._entry(packet, number)
         with self.run.reading() as db:
             stored = judgement(db, self.key, rater, entry)
-        texts = entry_texts(stored) if typed is None else typed
-        fresh = typed is None and not stored.version
+            texts = entry_texts(stored) if typed is None else typed
+            if typed is None and not stored.version:
+                texts = {label(0): self.task.proposed(db, entry)}
         return QuestionPage(
             number, len(packet), entry.question.prompt, entry.question.reference_text,
-            tuple(self._answer(n, answer, texts, fresh) for n, answer in enumerate(entry.answers)),
+            tuple(self._answer(n, answer, texts) for n, answer in enumerate(entry.answers)),
             stored.version, self.panel.items[entry.question.name],
         )  # fmt: skip
 
@@ -150,8 +151,8 @@ class Desk:
             (self._done[rater].add if stored.judgement.version else self._done[rater].discard)(number)
         return stored
 
-    def _answer(self, place: int, answer: BlindedAnswer, texts: Texts, fresh: bool) -> AnswerOnPage:
-        entries = self.task.prefilled(answer.text) if fresh else texts.get(label(place), {})
+    def _answer(self, place: int, answer: BlindedAnswer, texts: Texts) -> AnswerOnPage:
+        entries = texts.get(label(place), {})
         columns = {column: entries.get(column, "") for column in self.task.filled}
         return AnswerOnPage(label(place), answer.text, columns)
 
