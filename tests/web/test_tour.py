@@ -28,6 +28,22 @@ SCREENS = [(390, "dark"), (1280, "light")]
 UNNAMED = """() => [...document.querySelectorAll("input:not([type=hidden]), textarea, select, button")]
   .filter((field) => !field.hidden && !field.labels?.length && !field.getAttribute("aria-label")
     && !field.textContent.trim()).map((field) => field.outerHTML)"""
+UNSOUND = """() => {
+  const all = (query) => [...document.querySelectorAll(query)];
+  const ids = all("[id]").map((element) => element.id);
+  const levels = all("h1, h2, h3, h4").map((heading) => +heading.tagName[1]);
+  const group = (field) => field.closest("fieldset")?.querySelector("legend") || field.ariaLabel;
+  return [
+    ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `two elements of id ${id}`),
+    ...levels.filter((level, place) => place && level > levels[place - 1] + 1).map((l) => `skips to ${l}`),
+    ...all("input[type=radio]").filter((field) => !group(field)).map((field) => `no legend: ${field.name}`),
+    ...all("a[href]").filter((a) => !a.textContent.trim() && !a.ariaLabel).map((a) => `no words: ${a.href}`),
+    ...all("[aria-labelledby]").filter((e) => !document.getElementById(e.getAttribute("aria-labelledby")))
+      .map((e) => `names nothing: ${e.getAttribute("aria-labelledby")}`),
+    ...(all("h1").length === 1 ? [] : [`${all("h1").length} first headings`]),
+    ...(document.documentElement.lang && document.title.trim() ? [] : ["no language or title"]),
+  ];
+}"""
 LONG = "Give 5 mg of ramipril once daily. Check potassium after two weeks. " * 8 + "x" * 300
 
 
@@ -59,8 +75,9 @@ def visit(browser: Browser, width: int, scheme: Any) -> Iterator[Page]:
 
 
 def check(page: Page) -> None:
-    """Every control has a name, nothing is wider than the screen, every text can be read."""
+    """Every control has a name, the page is in order, nothing is wider than the screen, texts can be read."""
     assert [] == page.evaluate(UNNAMED)
+    assert [] == page.evaluate(UNSOUND)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert [] == [text for text in contrasts(page) if text["ratio"] < 4.5]
 
@@ -74,6 +91,13 @@ def sign_in(page: Page, address: str, link: str) -> None:
 
 def stored(page: Page) -> None:
     until(page, "document.getElementById('state').textContent.startsWith('Stored')")
+
+
+def test_the_check_of_a_page_sees_what_is_wrong(browser):
+    with visit(browser, 390, "light") as page:
+        page.set_content('<h1 id="a">x</h1><h3 id="a">y</h3><input type="radio" name="r"><a href="/"></a>')
+        assert 5 == len(page.evaluate(UNSOUND)), page.evaluate(UNSOUND)
+        assert 1 == len(page.evaluate(UNNAMED))
 
 
 KEYS = {
