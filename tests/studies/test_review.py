@@ -195,3 +195,19 @@ def test_the_report_draws_the_ladder(tmp_path):
 def test_without_three_raters_there_is_a_sentence_and_no_ladder(tmp_path):
     run = reviewed(tmp_path, {"q1": ["yes", "no"], "q2": ["yes", "yes"]})
     assert "No item was reviewed by three raters." == review_ladder(rows(run))
+
+
+def test_reviews_are_no_candidate_s_scores_in_the_report(tmp_path):
+    run = reviewed(tmp_path, simulated(12))
+    run.score("token_f1")
+    run.study("review")
+    page = run.report().read_text(encoding="utf-8")
+    assert "token_f1" in page
+    assert "Reviews of the items" in page
+    assert not [word for word in ("correct by anna", "relevance by anna", "review · correct") if word in page]
+
+
+def test_a_run_with_reviews_alone_has_a_report_of_them(tmp_path):
+    run = reviewed(tmp_path, simulated(12))
+    run.study("review")
+    assert "Items that raters call correct on exam" in run.report().read_text(encoding="utf-8")

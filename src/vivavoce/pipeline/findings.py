@@ -39,6 +39,7 @@ from vivavoce.pipeline.load import (
 )
 from vivavoce.pipeline.named_scores import scores_by
 from vivavoce.pipeline.primary import of_primary, primary_pairs, primary_rows, primary_scores
+from vivavoce.pipeline.reviews import without_reviews
 from vivavoce.pipeline.stored_benchmarks import shown_exclusions
 from vivavoce.pipeline.stored_findings import checked_findings, settings_of, stored_findings
 from vivavoce.pipeline.study_tables import StudyTables
@@ -311,7 +312,7 @@ def write_report(
         if file is not None and file.exists() and run.exists and file.samefile(run.path):
             raise StoreError(f"{file} is the run itself: give another path with {option}.")
     selected = select_items(run, items)
-    table, texts = load_scores(run, None, selected), load_texts(run, selected)
+    table, texts = without_reviews(load_scores(run, None, selected)), load_texts(run, selected)
     facts = with_units(run, table, selected)
     evidence = evidence_by_measure(run, facts.unit_measures)
     with run.reading() as db:

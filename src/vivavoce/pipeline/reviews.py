@@ -1,5 +1,7 @@
 """People's reviews of a run's items, as the study of reviews takes them."""
 
+import polars as pl
+
 from vivavoce.core.records import ItemKey
 from vivavoce.people.backgrounds import read_backgrounds
 from vivavoce.people.key import REFERENCE
@@ -7,6 +9,7 @@ from vivavoce.people.storing.store_reviews import read_adjudicated
 from vivavoce.people.tasks.review import SIGNATURE
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.review.items import RaterBackground, ReviewedItem, Reviews, SecondReview, category_of
+from vivavoce.studies.score_table import ScoreTable
 
 _ROWS = """
 SELECT b.benchmark, i.item, i.variant, i."group", coalesce(i.category, ''), m.criterion, m.rater, s.pass_no,
@@ -48,3 +51,11 @@ def read_reviews(run: RunFile, items: "set[ItemKey] | None") -> Reviews:
         if rater in reviewed[place].correct
     ]
     return Reviews(tuple(categorised), tuple(seconds), adjudicated.disputed, adjudicated.gold, backgrounds)
+
+
+def without_reviews(table: ScoreTable) -> ScoreTable:
+    """The scores of answers: those of items by people are the study's of reviews, and no candidate's."""
+    measures = {key: measure for key, measure in table.measures.items() if measure.signature != SIGNATURE}
+    return table._replace(
+        measures=measures, scores=table.scores.filter(pl.col("measure_id").is_in(list(measures)))
+    )
