@@ -53,10 +53,14 @@ def test_the_core_brings_few_packages_and_little(
     assert total <= MOST_MB * 1_000_000, f"{total / 1e6:.0f} MB"
 
 
-def test_all_brings_every_extra_of_users(table: dict[str, Any]) -> None:
+ASKED_FOR_BY_NAME = {"inspect"}
+"""Extras that `all` leaves out: Inspect brings 34 packages and 170 MB, and its bounds hold others back."""
+
+
+def test_all_brings_every_extra_of_users_but_those_asked_for_by_name(table: dict[str, Any]) -> None:
     extras = table["optional-dependencies"]
     (text,) = extras["all"]
-    assert Requirement(text).extras == extras.keys() - {"all", "dev", "docs"}
+    assert Requirement(text).extras == extras.keys() - {"all", "dev", "docs"} - ASKED_FOR_BY_NAME
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "examples/cliniqlink/Dockerfile"])

@@ -33,6 +33,7 @@ NAMES = {
     "Apache": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD": "BSD-3-Clause",
     "BSD License": "BSD-3-Clause",
@@ -46,7 +47,12 @@ NAMES = {
 }
 """What packages call their licences where they do not use its SPDX name."""
 
-READ = {"python-dateutil": "Apache-2.0 AND BSD-3-Clause"}
+READ = {
+    "agent-client-protocol": "Apache-2.0",
+    "python-dateutil": "Apache-2.0 AND BSD-3-Clause",
+    "tiktoken": "MIT",  # its metadata hold the whole text
+    "zipfile-zstd": "MIT",
+}
 """Licences that a package's metadata do not name and its licence file does."""
 
 OWN_TERMS = ("nvidia-", "cuda-")

@@ -60,7 +60,7 @@ def good(model: str, text: Any, *, reason: Any = "stop", **message: Any) -> dict
         "id": "1",
         "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 3},
+        "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
     }
 
 

@@ -165,7 +165,7 @@ class HTTPClient:
         reply = _parsed(raw)
         failed = status != 200 or reply is None or bool(reply.get("error"))
         why = self._error_text(reply, raw) if failed else ""
-        if failure := self._status_failure(url, status, why, after):
+        if failure := status_failure(self.endpoint, url, status, why, after):
             raise failure
         if reply is None:
             raise RetryableError("the answer is no JSON object" if raw.strip() else "the answer is empty")
@@ -173,33 +173,36 @@ class HTTPClient:
             raise _error_in_reply(reply, status, why, after)
         return reply
 
-    def _status_failure(self, url: str, status: int, why: str, after: float | None) -> Exception | None:
-        """The error that an HTTP status means; null for a success."""
-        if status == 402 or (status != 200 and _NO_CREDIT.search(why)):
-            return FatalError(f"{self.endpoint}: the account has no credit left (HTTP {status}: {why}).")
-        if status in _BUSY:
-            return RetryableError(f"HTTP {status}: {why}", after=after, throttled=status in _THROTTLED)
-        if 300 <= status < 400:
-            return FatalError(
-                f"{url} sends us elsewhere (HTTP {status}); redirects are not followed: mend base_url."
-            )
-        if status in (401, 403) and not _FILTERED.search(why):
-            return FatalError(f"{url} refuses the key (HTTP {status}): {why}.")
-        if status in (404, 405):
-            return FatalError(
-                f"{url} has no such model or path (HTTP {status}): {why}. Check the name and base_url."
-            )
-        return _refusal(why, status) if status >= 400 else None
-
     def _error_text(self, reply: dict[str, Any] | None, raw: bytes) -> str:
         """What an error body says, on one short line, without anything that looks like a key."""
-        text = _error_message(reply or {}) or raw[:400].decode("utf-8", "replace") or "no explanation"
+        text = error_message(reply or {}) or raw[:400].decode("utf-8", "replace") or "no explanation"
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         return one_line(scrubbed(printable(text)), 200)
 
 
-def _error_message(reply: Mapping[str, Any]) -> str | None:
+def status_failure(
+    endpoint: str, url: str, status: int, why: str, after: float | None = None
+) -> Exception | None:
+    """The error that an HTTP status means; null for a success. `why` is what the reply says, on one line."""
+    if status == 402 or (status != 200 and _NO_CREDIT.search(why)):
+        return FatalError(f"{endpoint}: the account has no credit left (HTTP {status}: {why}).")
+    if status in _BUSY:
+        return RetryableError(f"HTTP {status}: {why}", after=after, throttled=status in _THROTTLED)
+    if 300 <= status < 400:
+        return FatalError(
+            f"{url} sends us elsewhere (HTTP {status}); redirects are not followed: mend base_url."
+        )
+    if status in (401, 403) and not _FILTERED.search(why):
+        return FatalError(f"{url} refuses the key (HTTP {status}): {why}.")
+    if status in (404, 405):
+        return FatalError(
+            f"{url} has no such model or path (HTTP {status}): {why}. Check the name and base_url."
+        )
+    return refusal(why, status) if status >= 400 else None
+
+
+def error_message(reply: Mapping[str, Any]) -> str | None:
     """The message of an error reply, with its codes in brackets; null where it has none."""
     body = reply.get("error") or reply.get("message") or reply.get("detail")
     if not isinstance(body, dict) or not body:
@@ -300,15 +303,14 @@ def _error_in_reply(reply: Mapping[str, Any], status: int, why: str, after: floa
     throttled = code in _THROTTLED or bool(_THROTTLING.search(why))
     if throttled or code in _BUSY or _PASSING.search(why):
         return RetryableError(f"an error inside HTTP 200: {why}", after=after, throttled=throttled)
-    return _refusal(why, status)
+    return refusal(why, status)
 
 
-def _refusal(why: str, status: int) -> RejectedError:
+def refusal(why: str, status: int | None = None) -> RejectedError:
     """The error for a request that will never be answered, with its cause in words."""
+    detail = why if status is None else f"HTTP {status}: {why}"
     if status == 413 or _TOO_LONG.search(why):
-        return RejectedError(
-            f"the question is longer than the model's context (HTTP {status}: {why})", of_question=True
-        )
+        return RejectedError(f"the question is longer than the model's context ({detail})", of_question=True)
     if _FILTERED.search(why):
-        return ContentFilterError(f"withheld by the provider's content filter (HTTP {status}: {why})")
-    return RejectedError(f"HTTP {status}: {why}")
+        return ContentFilterError(f"withheld by the provider's content filter ({detail})")
+    return RejectedError(detail)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vivavoce.core.numbers import finite
-from vivavoce.core.text import one_line
+from vivavoce.core.text import one_line, printable
 from vivavoce.models.requests import FatalError, Generation, Likelihood, RejectedError, RetryableError, Usage
 
 NO_NUMBER = -9999.0
@@ -40,6 +40,22 @@ def same_model(requested: str, replied: str) -> bool:
         and replied[len(base)] in "-@:_"
         and bool(_VERSION.fullmatch(replied[len(base) :]))
     )
+
+
+def check_same_model(
+    requested: str, replied: str, accept: Mapping[str, Sequence[str]], entry: str | None = None
+) -> None:
+    """Raise `RetryableError` where another model than the requested one replied.
+
+    `accept` lists the names that a model may answer under, by `entry`, its name there; "*" is any name.
+    """
+    aliases = (*accept.get(entry or requested, ()), *accept.get("*", ()))
+    if "*" not in aliases and not any(same_model(name, replied) for name in (requested, *aliases)):
+        raise RetryableError(
+            f"{one_line(printable(replied), 80)!r} answered in place of {requested!r}; if that is the same, "
+            "list it under accept in a --providers file",
+            lasting=True,
+        )
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:

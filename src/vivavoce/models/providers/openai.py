@@ -15,19 +15,18 @@ from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
 from vivavoce.core.net import permit
-from vivavoce.core.text import one_line, printable
 from vivavoce.models.content import citations_of, content_text, finish_reason, refuse_cut
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.http_client import ContentFilterError, HTTPClient, host_of
 from vivavoce.models.providers import Provider
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.replies import (
+    check_same_model,
     first_choice,
     generation_from_chat,
     generation_from_completions,
     likelihood_from_echo,
     likelihood_from_prompt_logprobs,
-    same_model,
     usage_of,
     with_space,
     word,
@@ -110,15 +109,8 @@ class HTTPModel(ABC):
         replied = reply.get("model")
         if not isinstance(replied, str) or not replied:
             return None
-        accept = self.config.accept
-        aliases = (*accept.get(self.model, ()), *accept.get("*", ()))
-        if "*" in aliases or any(same_model(name, replied) for name in (self.model, *aliases)):
-            return replied
-        raise RetryableError(
-            f"{one_line(printable(replied), 80)!r} answered in place of {self.model!r}; if that is the same, "
-            "list it under accept in a --providers file",
-            lasting=True,
-        )
+        check_same_model(self.model, replied, self.config.accept)
+        return replied
 
 
 class OpenAIChat(HTTPModel):

@@ -1,0 +1,125 @@
+"""What a provider of Inspect returned, as our reply."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from vivavoce.core.text import one_line, printable
+from vivavoce.models.content import citations_of, finish_reason, refuse_cut
+from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.http_client import LARGEST, LONG_KEY, without_surrogates
+from vivavoce.models.replies import generation_from_chat, usage_of
+from vivavoce.models.requests import RejectedError, Reply, RetryableError, Usage
+
+_FINISH_REASONS = {
+    "stop": "stop",
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+}
+"""Inspect's reasons for an end in our words; `unknown` is none."""
+
+
+def reply_of(result: Any, *, logprobs: bool, key: str | None) -> Reply:
+    """The first choice of what a provider returned, an output or that with its call, without `key`.
+
+    Raises `RetryableError` for an output without a choice or of another form, and where another model
+    answered; `RejectedError` for a question that is too long, and an answer over 64 MiB.
+    """
+    output, call = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
+    _refuse_broken(call)
+    choice = _first_choice(output)
+    usage, reason = _usage(output), _FINISH_REASONS.get(choice.stop_reason)
+    parts = choice.message.content if isinstance(choice.message.content, list) else ()
+    text = _clean(choice.message.text, key)
+    if not usage.output:  # of a text that no token was spent on, the words are the provider's
+        if choice.stop_reason == "model_length":
+            raise RejectedError(
+                f"the question is longer than the model's context ({_detail(text)})", of_question=True
+            )
+        text = "" if reason == "content_filter" else text
+    refuse_cut(text, reason)
+    withheld = reason == "content_filter" and not text
+    listed, generations = _logprobs(choice, None if withheld else text) if logprobs else (None, ())
+    return Reply(
+        text=None if withheld else text,
+        reasoning=_reasoning(parts, key),
+        finish_reason=reason,
+        model=_clean(output.model, key) or None,
+        usage=usage,
+        logprobs=listed,
+        citations=citations_of(_citations(parts)),
+        generations=generations,
+    )
+
+
+def _first_choice(output: Any) -> Any:
+    choices = getattr(output, "choices", None)
+    if not isinstance(choices, list):
+        raise RetryableError(f"Inspect's provider returned {type(output).__name__}, not an output")
+    if not choices:
+        why = getattr(output, "error", None)
+        raise RetryableError(f"the answer has no choices{f' ({_detail(why)})' if why else ''}")
+    fallback = getattr(output, "fallback", None)
+    if fallback is not None:
+        raise RetryableError(
+            f"{_detail(fallback.fallback_model)!r} answered in place of {_detail(fallback.model)!r}",
+            lasting=True,
+        )
+    return choices[0]
+
+
+def _refuse_broken(call: Any) -> None:
+    """Raise `RetryableError` where the endpoint says that it failed: Inspect calls that reason unknown."""
+    raw = getattr(call, "response", None)
+    choices = raw.get("choices") if isinstance(raw, dict) else None
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        finish_reason(choices[0])
+
+
+def _detail(text: Any) -> str:
+    return one_line(scrubbed(printable(str(text))), 120)
+
+
+def _usage(output: Any) -> Usage:
+    """Tokens as the endpoint counts them, those of its own cache included; null where it counts none."""
+    usage = output.usage
+    if usage is None or not (usage.input_tokens or usage.output_tokens or usage.total_tokens):
+        return Usage()
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    counts = {"input": usage.input_tokens + cached, "output": usage.output_tokens}
+    return usage_of(counts, "input", "output")
+
+
+def _clean(text: str, key: str | None) -> str:
+    """A text as a file can hold it, without the key. Raises `RejectedError` for one that is too long."""
+    if len(text) > LARGEST:
+        raise RejectedError(f"the answer is longer than {LARGEST >> 20} MiB", of_question=True)
+    if key and len(key) >= LONG_KEY:
+        text = text.replace(key, "[key]")
+    cleaned: str = without_surrogates(text)
+    return cleaned
+
+
+def _reasoning(parts: Iterable[Any], key: str | None) -> str | None:
+    """What the parts of thinking hold, of a closed one its summary; null where there is none."""
+    thoughts = [
+        part.summary if part.redacted else part.reasoning or part.summary
+        for part in parts
+        if part.type == "reasoning"
+    ]
+    return _clean("\n".join(filter(None, thoughts)), key) or None
+
+
+def _citations(parts: Iterable[Any]) -> list[Any]:
+    """The sources of the texts, as JSON."""
+    listed = [c for part in parts if part.type == "text" for c in part.citations or ()]
+    return [without_surrogates(c.model_dump(mode="json", exclude_none=True)) for c in listed]
+
+
+def _logprobs(choice: Any, text: str | None) -> tuple[Any, tuple[Any, ...]]:
+    """The log-probabilities of the response's tokens, and the response in them."""
+    content = [] if choice.logprobs is None else choice.logprobs.content
+    entries = [{"token": t.token, "logprob": t.logprob, "bytes": t.bytes} for t in content]
+    ended = "stop" if choice.stop_reason == "stop" else None
+    return generation_from_chat({"logprobs": {"content": entries}, "finish_reason": ended}, text)
