@@ -121,6 +121,14 @@ class _Reader:
         return row
 
 
+def response_scores(task: Task, response: Pending, context: ScoringContext) -> Scores:
+    """The scores of one response by the task's measures, which are stored nowhere.
+
+    Raises `MetricError` for a metric that breaks or gives what it did not declare.
+    """
+    return _scores(task, [response], _Reader(context))
+
+
 def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
     """The scores of these responses by the task's measures; non-responses never reach the metric."""
     metric = task.metric

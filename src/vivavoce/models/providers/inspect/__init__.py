@@ -16,9 +16,10 @@ from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
 from vivavoce.core.net import permit
 from vivavoce.models.endpoints import EndpointConfig, Price
-from vivavoce.models.http_client import ContentFilterError, without_surrogates
+from vivavoce.models.http_client import ContentFilterError
 from vivavoce.models.providers import Provider
 from vivavoce.models.providers.inspect.faults import fault_of
+from vivavoce.models.providers.inspect.messages import inspect_messages
 from vivavoce.models.providers.inspect.opening import base_url_of, open_api
 from vivavoce.models.providers.inspect.replies import reply_of
 from vivavoce.models.replies import check_same_model
@@ -138,7 +139,7 @@ class InspectModel:
 
     async def _attempt(self, request: Request) -> Any:
         """What the provider returns: an output, or that with its call. Raises our errors for its own."""
-        messages, config = _messages(request), self._settings(request)
+        messages, config = inspect_messages(request.messages), self._settings(request)
         try:
             async with asyncio.timeout(self._timeout) as limit:
                 result = await self._api.generate(messages, [], "none", config)
@@ -204,11 +205,3 @@ class InspectModel:
         if api is not None:
             with suppress(Exception):  # what a client raises while it closes changes no reply
                 await api.aclose()
-
-
-def _messages(request: Request) -> list[Any]:
-    """The conversation, in Inspect's words; halves of surrogate pairs are replaced, which it cannot take."""
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
-
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    return [kinds[m.role](content=without_surrogates(m.content)) for m in request.messages]
