@@ -74,7 +74,7 @@ def state(text: str | None, item: Item | None = OPEN, *, reason: str = "stop", *
 
 
 def scored(metric: str, what: Any, key: Any = ("the kidney",)) -> Any:
-    return response_scorer(metric).score(what, key)
+    return response_scorer([metric]).score(what, key)
 
 
 # Values.
@@ -124,7 +124,7 @@ def test_an_answer_that_a_filter_withheld_is_unanswered():
 def test_a_format_that_the_metric_does_not_score_is_unscored():
     result = scored("accuracy", state("the kidney"))
     assert math.isnan(result.values["accuracy"])
-    assert "accuracy does not score the format short" == result.explanation
+    assert "accuracy: accuracy does not score the format short" == result.explanation
 
 
 def test_criteria_that_pool_over_all_answers_are_left_out():
@@ -144,6 +144,17 @@ def test_hostile_and_long_answers_have_a_value(text):
         model="m", completion=text, choices=state("x").output.choices, usage=None, fallback=None
     )
     assert 0.0 <= scored("token_f1", what).values["token_f1.f1"] <= 1.0
+
+
+def test_several_metrics_have_values_under_names_of_their_own(judge):
+    other = JUDGE.replace("/a", "/b")
+    result = response_scorer([f"token_f1,exact,{JUDGE},{other}"]).score(state("the kidney"), [])
+    assert ["token_f1.f1", "exact.accuracy"] == list(result.values)[:2]
+    assert ["judging/a).clarity", "judging/b).clarity"] == [
+        name.rpartition("model=inspect/")[2].replace(f", rubric={RUBRIC}", "")
+        for name in list(result.values)[2:]
+    ]
+    assert 2 == judge.seen
 
 
 # Items.
@@ -206,10 +217,10 @@ def test_a_metric_that_needs_more_than_one_answer_is_refused_in_one_sentence(met
 
 
 def test_a_metric_whose_scores_depend_on_all_items_is_refused(monkeypatch):
-    rater = response_scorer("token_f1")
+    rater = response_scorer(["token_f1"])
     names = iter(("one", "another"))
     bound = lambda self, items: SimpleNamespace(__str__=None, name=next(names))  # noqa: E731
-    monkeypatch.setattr(type(rater.metric), "bind_settings", bound)
+    monkeypatch.setattr(type(rater.scorers[0].metric), "bind_settings", bound)
     with pytest.raises(MetricError, match="depend on all items"):
         rater.score(state("the kidney"), [])
 
@@ -254,7 +265,7 @@ def test_patient_data_goes_to_no_judge_elsewhere():
     answer = "Mrs Smith, MRN 12345678, born 03/04/1951, phone 555-123-4567, should drink."
     with pytest.raises(EgressError, match="patient data"):
         scored(spec, state(answer))
-    assert {"judge.clarity": 3.0} == response_scorer(spec, allow_phi=True).score(state(answer), []).values
+    assert {"judge.clarity": 3.0} == response_scorer([spec], allow_phi=True).score(state(answer), []).values
 
 
 # In Inspect's loop.

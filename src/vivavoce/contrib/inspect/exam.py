@@ -9,12 +9,12 @@ from vivavoce import formats
 from vivavoce._version import __version__
 from vivavoce.benchmarks import Loaded, load, load_examples
 from vivavoce.contrib.inspect.items import ITEM, item_record
-from vivavoce.contrib.inspect.scoring import response_scorer
+from vivavoce.contrib.inspect.scoring import metric_specs, response_scorer
 from vivavoce.core import registry
-from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError
+from vivavoce.core.errors import EgressError, InputError, MetricError
 from vivavoce.core.records import Item
-from vivavoce.core.specs import parse
 from vivavoce.core.text import label
+from vivavoce.metrics import Metric
 from vivavoce.models.candidates import sampling_of
 from vivavoce.models.providers.inspect.messages import inspect_messages
 from vivavoce.pipeline.collect.plan import RequestBuilder
@@ -49,30 +49,19 @@ def read_exam(
         registry.load_plugin(plugin)
     loaded = load(spec)
     _refuse_texts(loaded, allow_phi)
-    names = _metric_specs(metrics) if metrics else fitting_metrics(loaded.items)
+    names = metric_specs(metrics) if metrics else fitting_metrics(loaded.items)
     if not names:
         raise InputError(f"{spec}: no metric scores its formats without a setting: name some, -T metrics=….")
-    for name in names:
-        _check_metric(name, loaded)
+    for scorer in response_scorer(names).scorers:
+        _check_metric(scorer.metric, loaded)
     requests = RequestBuilder(loaded.items, split=lambda: load_examples(loaded.spec))
     samples = [_sample(item, requests, settings) for item in loaded.items]
     origin = {"spec": loaded.spec, "signature": loaded.signature, "version": __version__}
     return InspectExam(loaded.items[0].benchmark, samples, names, origin)
 
 
-def _metric_specs(words: Sequence[str]) -> tuple[str, ...]:
-    """The specs in words that a command line may have split at commas inside of them: one, or several."""
-    text = ",".join(words)
-    try:
-        return (str(parse(text)),)
-    except SpecError:
-        several = parse(f"metrics(of=[{text}])").settings["of"]
-    return tuple(map(str, several)) if isinstance(several, tuple) else (text,)
-
-
-def _check_metric(name: str, loaded: Loaded) -> None:
-    """Raise `MetricError` for a metric that scores no single answer, no item, or lacks what it needs."""
-    metric = response_scorer(name).metric
+def _check_metric(metric: Metric, loaded: Loaded) -> None:
+    """Raise `MetricError` for a metric that scores none of the items, or finds in one not what it needs."""
     items = dict(enumerate(loaded.items))
     if not any(map(metric.applies_to, items.values())):
         raise MetricError(f"{metric} scores none of the {len(items):,} items of {loaded.spec}: name another.")

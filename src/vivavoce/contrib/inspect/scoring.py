@@ -2,6 +2,7 @@
 
 import math
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -11,8 +12,9 @@ from typing import Any, NamedTuple
 from vivavoce.benchmarks.table import Table
 from vivavoce.contrib.inspect.items import ITEM, item_from, item_of_state
 from vivavoce.core import registry
-from vivavoce.core.errors import MetricError
+from vivavoce.core.errors import MetricError, SpecError
 from vivavoce.core.records import Criterion, Item, Response, Value
+from vivavoce.core.specs import parse
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
@@ -44,36 +46,19 @@ class InspectScore(NamedTuple):
     details: dict[str, Any]
 
 
-class ResponseScorer(NamedTuple):
+class MetricScorer(NamedTuple):
     """A metric that scores answers one by one, and its criteria that have a value for a single answer."""
 
     metric: Metric
     criteria: tuple[Criterion, ...]
     allow_phi: bool
 
-    def score(self, state: Any, target: Any) -> InspectScore:
-        """The values of the answer in a state of Inspect. Raises a `VivaError` where it cannot be scored."""
-        item = _item(state, target)
-        response = _response(state, item)
-        scores = self._scores(item, response) if self.metric.applies_to(item) else {}
-        values, statuses, notes = {}, {}, dict[str, None]()
-        for criterion in self.criteria:
-            score, name = scores.get(criterion.criterion), self._name(criterion)
-            values[name] = _number(criterion, score)
-            statuses[name] = score.status if score else "not scored"
-            note = score.note if score else f"{self.metric} does not score the format {item.format}"
-            notes |= {note: None} if note else {}
-        details = {"metric": str(self.metric), "statuses": statuses}
-        return InspectScore(values, response.text, "; ".join(notes) or None, details)
-
-    def _name(self, criterion: Criterion) -> str:
-        """The name of a value: that of the metric stands before it, since metrics share names of criteria."""
-        metric = registry.canonical(self.metric).name
-        return metric if metric == criterion.criterion else f"{metric}.{criterion.criterion}"
-
-    def _scores(self, item: Item, response: Response) -> dict[str, Value]:
-        """By criterion what the metric says of the response."""
-        self._refuse_dependent(item)
+    def scores(self, item: Item, response: Response) -> dict[str, Value]:
+        """By criterion what the metric says of the response; empty where it does not score the format."""
+        if not self.metric.applies_to(item):
+            return {}
+        if str(self.metric.bind_settings([item])) != str(self.metric.bind_settings([])):
+            raise MetricError(_not_alone(self.metric, "its scores depend on all items of an exam"))
         check_needs(self.metric, {0: item})
         metric = self.metric.bind([item])
         task = Task(metric, {0: item}, dict(enumerate(measures_of(metric))))
@@ -81,26 +66,78 @@ class ResponseScorer(NamedTuple):
             scores = response_scores(task, Pending(0, item, response), ScoringContext(client, [item]))
         return {task.measures[key].criterion.criterion: _single(rows) for key, rows in scores.items()}
 
-    def _refuse_dependent(self, item: Item) -> None:
-        """Raise `MetricError` where a score would depend on the other items of an exam."""
-        if str(self.metric.bind_settings([item])) != str(self.metric.bind_settings([])):
-            raise MetricError(_not_alone(self.metric, "its scores depend on all items of an exam"))
+
+class ResponseScorer(NamedTuple):
+    """Metrics that score answers one by one."""
+
+    scorers: tuple[MetricScorer, ...]
+
+    @property
+    def names(self) -> list[list[str]]:
+        """By metric the names of its values: the criterion behind the metric, as metrics share criteria.
+
+        The whole spec stands there where two metrics of one name, such as two judges, give the same.
+        """
+        short = [[_value_name(s.metric, c, full=False) for c in s.criteria] for s in self.scorers]
+        counts = Counter(name for names in short for name in names)
+        return [
+            [
+                _value_name(s.metric, c, full=True) if counts[name] > 1 else name
+                for c, name in zip(s.criteria, names, strict=True)
+            ]
+            for s, names in zip(self.scorers, short, strict=True)
+        ]
+
+    def score(self, state: Any, target: Any) -> InspectScore:
+        """The values of the answer in a state of Inspect. Raises a `VivaError` where it cannot be scored."""
+        item = _item(state, target)
+        response = _response(state, item)
+        values, statuses, notes = {}, {}, dict[str, None]()
+        for scorer, names in zip(self.scorers, self.names, strict=True):
+            scores = scorer.scores(item, response)
+            for criterion, name in zip(scorer.criteria, names, strict=True):
+                score = scores.get(criterion.criterion)
+                values[name] = _number(criterion, score)
+                statuses[name] = score.status if score else "not scored"
+                note = score.note if score else f"{scorer.metric} does not score the format {item.format}"
+                notes |= {f"{name}: {note}": None} if note else {}
+        details = {"metrics": [str(scorer.metric) for scorer in self.scorers], "statuses": statuses}
+        return InspectScore(values, response.text, "; ".join(notes) or None, details)
 
 
-def response_scorer(spec: str, *, plugins: Sequence[str] = (), allow_phi: bool = False) -> ResponseScorer:
-    """The metric that `spec` names, if it scores single answers.
+def _value_name(metric: Metric, criterion: Criterion, *, full: bool) -> str:
+    spec = registry.canonical(metric)
+    if not full and spec.name == criterion.criterion:
+        return spec.name
+    return f"{spec if full else spec.name}.{criterion.criterion}"
+
+
+def response_scorer(
+    words: Sequence[str], *, plugins: Sequence[str] = (), allow_phi: bool = False
+) -> ResponseScorer:
+    """The metrics that these words name, if they score single answers.
 
     Raises `SpecError` for a metric that there is not, `MetricError` for one that needs more than an answer.
     """
     for plugin in plugins:
         registry.load_plugin(plugin)
-    metrics = metrics_of([spec])
-    if len(metrics) != 1:
-        raise MetricError(f"vivavoce/score takes one metric, not {len(metrics)}: use a scorer for each.")
-    (metric,) = metrics
-    if (why := _why_not_alone(metric)) is not None:
-        raise MetricError(_not_alone(metric, why))
-    return ResponseScorer(metric, tuple(c for c in metric.criteria if c.pool == "mean"), allow_phi)
+    metrics = metrics_of(metric_specs(words))
+    for metric in metrics:
+        if (why := _why_not_alone(metric)) is not None:
+            raise MetricError(_not_alone(metric, why))
+    return ResponseScorer(
+        tuple(MetricScorer(m, tuple(c for c in m.criteria if c.pool == "mean"), allow_phi) for m in metrics)
+    )
+
+
+def metric_specs(words: Sequence[str]) -> tuple[str, ...]:
+    """The specs in words that a command line may have split at commas inside of them: one, or several."""
+    text = ",".join(words)
+    try:
+        return (str(parse(text)),)
+    except SpecError:
+        several = parse(f"metrics(of=[{text}])").settings["of"]
+    return tuple(map(str, several)) if isinstance(several, tuple) else (text,)
 
 
 def _why_not_alone(metric: Metric) -> str | None:

@@ -43,7 +43,8 @@ def make_exam(
     return Task(
         dataset=benchmark.samples,
         solver=generate(),
-        scorer=[score(metric=name, plugins=files, allow_phi=allow_phi) for name in benchmark.metrics],
+        # One scorer for all metrics: of two with one name, older versions of Inspect count the first twice.
+        scorer=score(metric=list(benchmark.metrics), plugins=files, allow_phi=allow_phi),
         epochs=repeats,
         name=benchmark.name,
         metadata={"vivavoce": dict(benchmark.origin)},
@@ -51,15 +52,15 @@ def make_exam(
 
 
 def make_scorer(metric: Words, plugins: Words = (), allow_phi: bool = False) -> Any:
-    """The scores of one of our metrics, one value for each criterion.
+    """The scores of one of our metrics, or of several, one value for each criterion.
 
     Non-response counts as the criterion says; what has no value (a failure, what is set aside) is unscored.
-    `metric` is a spec, such as `rouge(n=L)` or `judge(rubric=medgpt, model=openai/gpt-4o)`; a judge is asked
-    by our own client. Raises `SpecError` and `MetricError` for what cannot score a single answer.
+    `metric` holds specs, such as `rouge(n=L)` or `judge(rubric=medgpt, model=openai/gpt-4o)`; a judge is
+    asked by our own client. Raises `SpecError` and `MetricError` for what cannot score a single answer.
     """
     from vivavoce.contrib.inspect.scoring import response_scorer
 
-    rater = response_scorer(_text(metric), plugins=_listed(plugins), allow_phi=allow_phi)
+    rater = response_scorer(_listed(metric), plugins=_listed(plugins), allow_phi=allow_phi)
 
     async def of_state(state: Any, target: Any) -> Any:
         return await anyio.to_thread.run_sync(_score, rater, state, target)
