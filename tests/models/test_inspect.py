@@ -397,6 +397,16 @@ def test_what_the_provider_would_try_again_is_tried_again(acts, provider, monkey
         generated()
 
 
+def test_what_the_provider_would_try_again_is_tried_again_whatever_its_status(acts, provider, monkeypatch):
+    acts(Status(400, "ThrottlingException"))
+    monkeypatch.setattr(provider, "should_retry", lambda self, error: True)
+    with pytest.raises(RetryableError, match="Throttling"):
+        generated()
+    acts(Status(401, "bad key"))
+    with pytest.raises(FatalError, match="refuses the key"):
+        generated()
+
+
 def test_a_wait_that_the_provider_names_is_kept_to(acts, provider, monkeypatch):
     decision = type("Decision", (), {"retry_after": 7, "kind": "rate_limit"})()
     acts(RuntimeError("slow down"))
@@ -491,6 +501,53 @@ def test_our_engine_counts_every_attempt_and_inspect_makes_none_of_its_own(servi
     monkeypatch.setenv("WARD_BASE_URL", server.base_url)
     asked("inspect/openai-api/ward/six", 1, concurrency=1, attempts=3)
     assert {"question 0": 3} == server.seen
+
+
+CONVERSE = {
+    "output": {"message": {"role": "assistant", "content": [{"text": "the kidney"}]}},
+    "stopReason": "end_turn",
+    "usage": {"inputTokens": 9, "outputTokens": 2, "totalTokens": 11},
+    "metrics": {"latencyMs": 1},
+}
+
+
+@pytest.fixture
+def bedrock(fake, monkeypatch):
+    """A server on this machine in place of Bedrock, and an identity that nobody has."""
+
+    def start(*answers):
+        server = fake(*answers)
+        monkeypatch.setenv("BEDROCK_BASE_URL", server.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAFAKEFAKEFAKEFAKE")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+        return server
+
+    return start
+
+
+def test_bedrock_is_asked_with_the_identity_of_the_cloud(bedrock):
+    server = bedrock(CONVERSE)
+    with offline():
+        reply = generated("inspect/bedrock/amazon.nova-lite-v1:0", max_tokens=7, temperature=0.5)
+    assert ("the kidney", "stop", Usage(9, 2)) == (reply.text, reply.finish_reason, reply.usage)
+    ((path, headers, body),) = server.received
+    assert path.startswith("/model/amazon.nova-lite-v1")
+    assert "AWS4-HMAC-SHA256 Credential=AKIAFAKEFAKEFAKEFAKE/" in headers["Authorization"]
+    assert {"maxTokens": 7, "temperature": 0.5} == body["inferenceConfig"]
+    assert [{"text": "Be brief."}] == body["system"]
+
+
+def test_bedrock_s_client_makes_one_request_for_an_attempt_too(bedrock):
+    from aiohttp import web
+
+    async def fails(request: web.Request) -> web.Response:
+        return web.json_response({"message": "later"}, status=503)
+
+    server = bedrock(fails)
+    with pytest.raises(RetryableError, match="HTTP 503"):
+        generated("inspect/bedrock/amazon.nova-lite-v1:0")
+    assert 1 == len(server.received)
 
 
 @pytest.mark.parametrize("mode", list(MODES))

@@ -129,7 +129,8 @@ class InspectModel:
             self._api = self._open()
         try:
             result = await self._attempt(request)
-            reply = reply_of(result, logprobs=request.sampling.logprobs, key=self._api.api_key)
+            key = getattr(self._api, "api_key", None)
+            reply = reply_of(result, logprobs=request.sampling.logprobs, key=key)
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
         self._reached = True

@@ -31,10 +31,12 @@ def fault_of(error: Exception, api: Any, service: str, *, reached: bool) -> Exce
         return egress
     why, status = plain_text(error, getattr(api, "api_key", None)), _status(error)
     advice = _advice(api, error)
-    if status is not None and (failure := status_failure(service, service, status, why, advice.after)):
-        return failure
-    if advice.retry:
+    failure = None if status is None else status_failure(service, service, status, why, advice.after)
+    # The provider knows better than the status: AWS throttles with HTTP 400 too.
+    if advice.retry and not isinstance(failure, FatalError | RetryableError):
         return RetryableError(why, after=advice.after, throttled=advice.throttled)
+    if failure is not None:
+        return failure
     return _fault_by_kind(error, why, service, reached)
 
 
@@ -106,12 +108,14 @@ def _links(error: BaseException) -> Iterator[BaseException]:
         waiting += [origin] if origin else []
 
 
-def plain_text(error: BaseException, key: str | None) -> str:
+def plain_text(error: BaseException, key: object) -> str:
     """What an error says, on one short line: without markup, and without anything that is a key."""
     body = getattr(error, "body", None)
     message = error_message({"error": body}) if isinstance(body, dict) else None
-    text = _MARKUP.sub("", message or str(getattr(error, "message", None) or error)) or type(error).__name__
-    secrets = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)} | {key or ""}
+    text = _MARKUP.sub("", message or str(getattr(error, "message", None) or error)).removeprefix("ERROR: ")
+    text = text or type(error).__name__
+    secrets = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+    secrets |= {key} if isinstance(key, str) else set()  # some hold a function that gives it
     for secret in sorted(
         (s.strip() for s in secrets if len(s.strip()) >= SHORTEST_KEY), key=len, reverse=True
     ):

@@ -20,7 +20,7 @@ _FINISH_REASONS = {
 """Inspect's reasons for an end in our words; `unknown` is none."""
 
 
-def reply_of(result: Any, *, logprobs: bool, key: str | None) -> Reply:
+def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
     """The first choice of what a provider returned, an output or that with its call, without `key`.
 
     Raises `RetryableError` for an output without a choice or of another form, and where another model
@@ -91,17 +91,17 @@ def _usage(output: Any) -> Usage:
     return usage_of(counts, "input", "output")
 
 
-def _clean(text: str, key: str | None) -> str:
+def _clean(text: str, key: object) -> str:
     """A text as a file can hold it, without the key. Raises `RejectedError` for one that is too long."""
     if len(text) > LARGEST:
         raise RejectedError(f"the answer is longer than {LARGEST >> 20} MiB", of_question=True)
-    if key and len(key) >= LONG_KEY:
+    if isinstance(key, str) and len(key) >= LONG_KEY:
         text = text.replace(key, "[key]")
     cleaned: str = without_surrogates(text)
     return cleaned
 
 
-def _reasoning(parts: Iterable[Any], key: str | None) -> str | None:
+def _reasoning(parts: Iterable[Any], key: object) -> str | None:
     """What the parts of thinking hold, of a closed one its summary; null where there is none."""
     thoughts = [
         part.summary if part.redacted else part.reasoning or part.summary
