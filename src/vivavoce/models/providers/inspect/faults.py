@@ -110,14 +110,20 @@ def _links(error: BaseException) -> Iterator[BaseException]:
 
 def plain_text(error: BaseException, key: object) -> str:
     """What an error says, on one short line: without markup, and without anything that is a key."""
-    body = getattr(error, "body", None)
-    message = error_message({"error": body}) if isinstance(body, dict) else None
-    text = _MARKUP.sub("", message or str(getattr(error, "message", None) or error)).removeprefix("ERROR: ")
-    text = text or type(error).__name__
-    secrets = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
-    secrets |= {key} if isinstance(key, str) else set()  # some hold a function that gives it
-    for secret in sorted(
-        (s.strip() for s in secrets if len(s.strip()) >= SHORTEST_KEY), key=len, reverse=True
-    ):
+    text = _MARKUP.sub("", _message(error)).removeprefix("ERROR: ") or type(error).__name__
+    for secret in _secrets(key):
         text = text.replace(secret, "[key]")
     return one_line(scrubbed(printable(text)), 200)
+
+
+def _message(error: BaseException) -> str:
+    body = getattr(error, "body", None)  # of the clients of OpenAI's kind
+    of_body = error_message({"error": body}) if isinstance(body, dict) else None
+    return of_body or str(getattr(error, "message", None) or error)
+
+
+def _secrets(key: object) -> list[str]:
+    """The key, and the values of variables named like one, longest first: one may begin another."""
+    values = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+    values |= {key.strip()} if isinstance(key, str) else set()  # some hold a function that gives it
+    return sorted((value for value in values if len(value) >= SHORTEST_KEY), key=len, reverse=True)

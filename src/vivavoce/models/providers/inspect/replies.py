@@ -31,18 +31,11 @@ def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
     choice = _first_choice(output)
     usage, reason = _usage(output), _FINISH_REASONS.get(choice.stop_reason)
     parts = choice.message.content if isinstance(choice.message.content, list) else ()
-    text = _clean(choice.message.text, key)
-    if not usage.output:  # of a text that no token was spent on, the words are the provider's
-        if choice.stop_reason == "model_length":
-            raise RejectedError(
-                f"the question is longer than the model's context ({_detail(text)})", of_question=True
-            )
-        text = "" if reason == "content_filter" else text
+    text = _answer_text(choice, usage, key)
     refuse_cut(text, reason)
-    withheld = reason == "content_filter" and not text
-    listed, generations = _logprobs(choice, None if withheld else text) if logprobs else (None, ())
+    listed, generations = _logprobs(choice, text) if logprobs else (None, ())
     return Reply(
-        text=None if withheld else text,
+        text=None if reason == "content_filter" and not text else text,
         reasoning=_reasoning(parts, key),
         finish_reason=reason,
         model=_clean(output.model, key) or None,
@@ -50,6 +43,18 @@ def reply_of(result: Any, *, logprobs: bool, key: object) -> Reply:
         logprobs=listed,
         citations=citations_of(_citations(parts)),
         generations=generations,
+    )
+
+
+def _answer_text(choice: Any, usage: Usage, key: object) -> str:
+    """The text of a choice. Where no token was spent on it, the words are the provider's, not the model's."""
+    text = _clean(choice.message.text, key)
+    if usage.output or choice.stop_reason not in ("model_length", "content_filter"):
+        return text
+    if choice.stop_reason == "content_filter":
+        return ""
+    raise RejectedError(
+        f"the question is longer than the model's context ({_detail(text)})", of_question=True
     )
 
 
