@@ -54,7 +54,7 @@ def test_the_core_brings_few_packages_and_little(
 
 
 ASKED_FOR_BY_NAME = {"inspect"}
-"""Extras that `all` leaves out: Inspect brings 34 packages and 170 MB, and its bounds hold others back."""
+"""Extras that `all` leaves out: Inspect brings 34 packages and 150 MB, and its bounds hold others back."""
 
 
 def test_all_brings_every_extra_of_users_but_those_asked_for_by_name(table: dict[str, Any]) -> None:
