@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from vivavoce.contrib.inspect.exam import read_exam
+from vivavoce.contrib.inspect.items import ITEM, item_from
 from vivavoce.core.errors import EgressError, InputError, MetricError, SpecError, VivaError
 from vivavoce.pipeline.run import open_run
 
@@ -68,6 +69,27 @@ def test_the_prompt_system_and_examples_are_those_of_viva_collect(exam, tmp_path
     many = [{**QUESTIONS[0], "id": f"q{k}", "question": f"Organ {k}?"} for k in range(4)]
     shown = read(exam(many), shots=2).samples[0].input
     assert ["user", "assistant", "user", "assistant", "user"] == [m.role for m in shown]
+
+
+TALK = [
+    {"role": "user", "content": "It hurts."},
+    {"role": "assistant", "content": "Where?"},
+    {"role": "user", "content": "Here."},
+]
+
+
+def test_a_conversation_is_asked_message_by_message_and_comes_back_whole(exam):
+    rows = [{"id": "a", "messages": TALK, "references": ["See a doctor."]}]
+    (sample,) = read(exam(rows), "token_f1").samples
+    assert ["user", "assistant", "user"] == [message.role for message in sample.input]
+    record = json.loads(json.dumps(sample.metadata[ITEM]))
+    assert [turn["content"] for turn in TALK] == [m.content for m in item_from(record).messages]
+
+
+def test_turns_behind_the_candidates_own_answers_are_refused(exam):
+    rows = [{"id": "a", "question": "It hurts.", "turns": ["Here."], "references": ["See a doctor."]}]
+    with pytest.raises(InputError, match="is asked behind the candidate's own answers"):
+        read(exam(rows), "token_f1")
 
 
 def test_without_metrics_those_count_that_fit_the_formats(exam):

@@ -49,6 +49,11 @@ def read_exam(
         registry.load_plugin(plugin)
     loaded = load(spec)
     _refuse_texts(loaded, allow_phi)
+    if later := next((item for item in loaded.items if item.follows), None):
+        raise InputError(
+            f"{spec}: item {later.name!r} is asked behind the candidate's own answers, which a sample of "
+            "Inspect cannot be: use `viva collect`, which can ask through inspect/PROVIDER/MODEL."
+        )
     names = metric_specs(metrics) if metrics else fitting_metrics(loaded.items)
     if not names:
         raise InputError(f"{spec}: no metric scores its formats without a setting: name some, -T metrics=….")

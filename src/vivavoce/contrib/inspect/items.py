@@ -6,6 +6,7 @@ from typing import Any
 
 from vivavoce import formats
 from vivavoce.benchmarks.table import inferred_format
+from vivavoce.core.conversations import Message
 from vivavoce.core.records import Item, Unit
 from vivavoce.pipeline.exchange.logs.fields import category_in, item_of, key_texts, keyed, question_of, texts
 
@@ -26,6 +27,7 @@ def item_from(record: Mapping[str, Any]) -> Item:
     values: dict[str, Any] = {
         name: tuple(value) if name in _LISTS else value for name, value in record.items()
     }
+    values["messages"] = tuple(Message(*message) for message in values.get("messages", ()))
     if "rubric" in values:
         values["rubric"] = tuple(Unit(**point) for point in values["rubric"])
     return Item(**values)
