@@ -29,6 +29,7 @@ ResponseStatus = Literal["ok", "filtered", "failed"]
 ScoreStatus = Literal["ok", "unanswered", "unreadable", "failed", "set_aside"]
 IfUnanswered = Literal["worst", "set_aside", "correct"]
 Direction = Literal["higher", "lower"]
+_HASHED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)  # for all: making it costs more than using it
 MOST_LINES, MOST_IN_LINE = 12, 400
 """Lines, and characters in each, that a finding shows of itself where nobody printed it."""
 
@@ -129,8 +130,8 @@ class Item:
             "rubric": [(u.unit, u.text, u.weight) for u in self.rubric],
             "context": self.context,
         }
-        text = json.dumps({k: v for k, v in content.items() if v}, ensure_ascii=False, sort_keys=True)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        text = _HASHED.encode({k: v for k, v in content.items() if v}).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()[:16]
 
 
 class Exclusion(NamedTuple):

@@ -23,9 +23,15 @@ from vivavoce.store.table_hashes import check_table_hashes, renew_table_hashes
 ItemKey = tuple[str, str]
 """Base id and variant."""
 
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False
+)  # one for all: each row has eight such columns
+
 
 def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if value in ((), {}):  # most lists of an item, and most details of a response
+        return "[]" if value == () else "{}"
+    text = _ENCODER.encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:  # a file's name need not be Unicode; JSON's escapes hold it all the same
@@ -84,6 +90,7 @@ def put_benchmark(
             [(key, item.item) for item in changed if not item.variant],
         )
     keys = {names: item_id for names, (item_id, _) in stored.items()}
+    versions = _versions(db, key)
     for item in items:
         present = stored.get((item.item, item.variant))
         if present and present[1] == item.hash:
@@ -96,16 +103,23 @@ def put_benchmark(
             continue
         if present:
             db.execute("UPDATE items SET current = 0 WHERE item_id = ?", present[:1])
-        keys[item.item, item.variant] = _put_item(db, key, item)
+        keys[item.item, item.variant] = _put_item(
+            db, key, item, versions.get((item.item, item.variant), 0) + 1
+        )
     renew_table_hashes(db, "benchmarks", "items")
     return keys
 
 
-def _put_item(db: sqlite3.Connection, benchmark: int, item: Item) -> int:
-    (version,) = db.execute(
-        "SELECT coalesce(max(version), 0) + 1 FROM items WHERE (benchmark_id, item, variant) = (?, ?, ?)",
-        (benchmark, item.item, item.variant),
-    ).fetchone()
+def _versions(db: sqlite3.Connection, benchmark: int) -> dict[ItemKey, int]:
+    """The newest version of each item of a benchmark."""
+    rows = db.execute(
+        "SELECT item, variant, max(version) FROM items WHERE benchmark_id = ? GROUP BY item, variant",
+        (benchmark,),
+    )
+    return {(item, variant): version for item, variant, version in rows}
+
+
+def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) -> int:
     row = {
         "benchmark_id": benchmark,
         "version": version,

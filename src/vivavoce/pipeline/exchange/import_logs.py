@@ -87,7 +87,7 @@ class _Counts:
 
     candidates: dict[str, None] = field(default_factory=dict)
     measures: dict[MeasureKey, "_Declared"] = field(default_factory=dict)
-    repeats: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    repeats: Counter[int] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
     items: set[tuple[str, str]] = field(default_factory=set)
 
@@ -141,10 +141,14 @@ def _import_log(
     if candidate:
         _refuse_several(log, counts)
         counts.candidates = {candidate: None}
-    spec = exam.loaded.spec if counts.items else (loaded.spec if loaded else "")
-    answers = _answers(log, exam_of(log, loaded), lambda sample: candidate or sample.candidate or name)
-    stored = _store(db, log, exam, counts, answers, new_version) if counts.items else Stored(0, 0, 0)
-    imported = _imported(log, counts, stored, exam.unmatched, spec)
+    skipped = Counter(exam.unmatched)  # the second reading counts them again
+    stored, spec = Stored(0, 0, 0), loaded.spec if loaded else ""
+    if counts.items:
+        benchmark = exam.loaded
+        spec = benchmark.spec
+        answers = _answers(log, exam, lambda sample: candidate or sample.candidate or name)
+        stored = _store(db, log, benchmark, counts, answers, new_version)
+    imported = _imported(log, counts, stored, skipped, spec)
     body = {**imported._asdict(), "file_hash": "-".join(map(file_hash, log.files)), "of_run": log.settings}
     put_provenance(db, "import log", _plain(body), changed=stored.new + stored.replaced)
     return imported
@@ -153,14 +157,14 @@ def _import_log(
 def _store(
     db: sqlite3.Connection,
     log: RecordedLog,
-    exam: LogExam,
+    benchmark: Loaded,
     counts: _Counts,
     answers: Iterator["_Answer"],
     new_version: bool,
 ) -> Stored:
     """Store the exam, the candidates, the measures, and the answers with their marks, batch by batch."""
     roles = dict(db.execute("SELECT candidate, role FROM candidates"))
-    items = store_loaded(db, exam.loaded, exam.loaded.items, new_version=new_version)
+    items = store_loaded(db, benchmark, benchmark.items, new_version=new_version)
     keys = put_candidates(db, {c: roles.get(c, "candidate") for c in counts.candidates})
     measures = _measures(db, log.tool, counts.measures)
     stored = Stored(0, 0, 0)
@@ -192,46 +196,43 @@ def _refuse_several(log: RecordedLog, counts: _Counts) -> None:
 def _answers(log: RecordedLog, exam: LogExam, candidate_of: Callable[[Sample], str]) -> Iterator[_Answer]:
     """The answers of a log that are to items of the exam. Repeats without a number get one."""
     repeats: Counter[tuple[str, str, str]] = Counter()
-    present: dict[tuple[str, str, str, int], _Place] = {}
+    present = _Present()
     for sample in log.samples():
         item = exam.item_of(sample)
         if item is None:
             continue
         candidate = candidate_of(sample)
-        place = (candidate, item.item, item.variant)
         if sample.repeat is None:
-            repeats[place] += 1
-        repeat = sample.repeat or repeats[place]
+            repeats[candidate, item.item, item.variant] += 1
+        repeat = sample.repeat or repeats[candidate, item.item, item.variant]
         response = _response(sample, item, candidate, repeat)
-        before = present.get((*place, repeat))
-        place_now = _Place(
-            hash((response.status, response.text, response.logprobs)), set(map(_mark_key, sample.marks))
-        )
-        if before is None:
-            present[(*place, repeat)] = place_now
-        elif before.contradicts(place_now):
+        yield _Answer(response, sample.marks, again=present.again(item, response, sample))
+
+
+class _Present:
+    """What of a log was met: hashes alone, as there may be millions of answers. Some 200 bytes for each."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, int] = {}
+        self.marks: set[int] = set()
+
+    def again(self, item: Item, response: Response, sample: Sample) -> bool:
+        """Whether the answer was met before, with other marks.
+
+        Raises `InputError` where it was another answer, or has no mark that is new.
+        """
+        place = hash((response.candidate, response.item, response.variant, response.repeat))
+        text = hash((response.status, response.text, response.logprobs))
+        marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit)) for m in sample.marks}
+        again = place in self.texts
+        if again and (self.texts[place] != text or not marks or marks & self.marks):
             raise InputError(
-                f"{sample.where}: a second sample for {item.name}, repeat {repeat}: a log holds each once. "
-                "Nothing was imported."
+                f"{sample.where}: a second sample for {item.name}, repeat {response.repeat}: a log holds "
+                "each once. Nothing was imported."
             )
-        else:
-            before.marks.update(place_now.marks)
-        yield _Answer(response, sample.marks, again=before is not None)
-
-
-class _Place(NamedTuple):
-    """What stands under one item, candidate and repeat: the hash of the text, and the marks by key."""
-
-    text: int
-    marks: set[int]
-
-    def contradicts(self, sample: "_Place") -> bool:
-        """Whether a second sample is no further marks of the same answer."""
-        return self.text != sample.text or not sample.marks or bool(self.marks & sample.marks)
-
-
-def _mark_key(mark: Mark) -> int:
-    return hash((mark.scorer, mark.criterion, mark.rater, mark.unit))
+        self.texts[place] = text
+        self.marks |= marks
+        return again
 
 
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
@@ -271,9 +272,8 @@ def _count(counts: _Counts, answer: _Answer) -> None:
     response = answer.response
     counts.candidates[response.candidate] = None
     counts.items.add((response.item, response.variant))
-    place = (response.candidate, response.item, response.variant)
     if not answer.again:
-        counts.repeats[place] += 1
+        counts.repeats[hash((response.candidate, response.item, response.variant))] += 1
         counts.numbers["responses"] += 1
         counts.numbers["failed"] += response.status == "failed"
         counts.numbers["blank"] += response.text is not None and is_blank(response.text)

@@ -41,15 +41,21 @@ def first_entry(path: Path) -> Mapping[str, Any]:
     return {}
 
 
-def json_rows(path: Path) -> Iterator[Line]:
-    """The lines of a file of JSON lines, or the entries of the list in a JSON file, each with its place."""
-    if path.suffix.lower() != ".json":
-        yield from read_lines(path)
-        return
-    for number, row in enumerate(entries(path), 1):
+def json_rows(path: Path, *fields: str) -> Iterator[Line]:
+    """The lines of a file of JSON lines, or the entries of the list in a JSON file, each with its place.
+
+    Raises `InputError` for an entry that is no object, or lacks one of these fields.
+    """
+    for where, row in read_lines(path) if path.suffix.lower() != ".json" else _entries(path):
         if not isinstance(row, dict):
-            raise InputError(f"{path}, entry {number}: a JSON object is needed, not {type(row).__name__}.")
-        yield Line(f"{path}, entry {number}", row)
+            raise InputError(f"{where}: a JSON object is needed, not {type(row).__name__}.")
+        if lack := next((name for name in fields if name not in row), None):
+            raise InputError(f"{where}: {lack} is missing, so this is no whole log: have it written again.")
+        yield Line(where, row)
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    return ((f"{path}, entry {number}", row) for number, row in enumerate(entries(path), 1))
 
 
 def members_before(path: Path, *streamed: str) -> dict[str, Any]:

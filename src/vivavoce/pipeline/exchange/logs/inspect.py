@@ -36,6 +36,8 @@ from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogRead
 
 NEWEST = 2
 """The newest version of the log format that is read."""
+_READ = ("id", "epoch", "input", "choices", "target", "metadata", "output", "error", "scores")
+"""What is read of a sample. Its events are most of it, and are not."""
 
 
 @log_reader("inspect")
@@ -105,7 +107,8 @@ def _samples(path: Path, task: str, raters: Mapping[str, str]) -> Iterator[Sampl
 
 
 def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sample:
-    row = attached(_with_id(row, where), part(row, "attachments"))
+    row = _with_id(row, where)
+    row = attached({name: row[name] for name in _READ if name in row}, part(row, "attachments"))
     options = texts(row.get("choices"))
     output, error = part(row, "output"), row.get("error")
     choices = rows_in(output, "choices")

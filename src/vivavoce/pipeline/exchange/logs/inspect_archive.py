@@ -70,11 +70,12 @@ def header(path: Path) -> dict[str, Any]:
 
 def attached(value: Any, attachments: Mapping[str, Any]) -> Any:
     """The value with its long texts, which stand under `attachments`, in their place."""
+    if not attachments:
+        return value
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
         return attachments.get(value.removeprefix(_ATTACHMENT), value)
     if isinstance(value, list):
         return [attached(entry, attachments) for entry in value]
     if isinstance(value, dict):
-        unread = ("attachments", "events", "events_data", "timelines", "store")
-        return {name: attached(entry, attachments) for name, entry in value.items() if name not in unread}
+        return {name: attached(entry, attachments) for name, entry in value.items()}
     return value

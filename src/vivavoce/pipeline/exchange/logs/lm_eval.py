@@ -73,7 +73,7 @@ class LmEval(RecordedLogReader):
 
 def _samples(path: Path, task: str, directions: Mapping[str, Direction]) -> Iterator[Sample]:
     first_filter = first_line(path).get("filter")
-    for line in json_rows(path):
+    for line in json_rows(path, *_FIELDS):
         samples = _sample(line, task, directions)
         # Every filter repeats all answers; of those after the first only what they mark is new.
         yield from samples if line.row["filter"] == first_filter else (s for s in samples if s.marks)
