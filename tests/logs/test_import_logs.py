@@ -167,3 +167,45 @@ def test_the_command_names_what_it_skipped(peers: Path, tmp_path: Path, viva: An
 @pytest.mark.parametrize("name", ["lm-eval", "lm_eval", "label-studio", "every-eval-ever"])
 def test_a_reader_is_named_with_hyphens_or_underscores(name: str) -> None:
     assert [name.replace("-", "_")] == list(readers(name))
+
+
+def test_a_second_evaluation_of_one_model_comes_in_under_another_name(peers: Path, tmp_path: Path) -> None:
+    text = (peers / "inspect" / "2026-11-22T15-54-17-00-00_med-open.json").read_text(encoding="utf-8")
+    (tmp_path / "a.json").write_text(text, encoding="utf-8")
+    other = text.replace("YfYzoQeLPMyU2RUh8UBQMu", "second").replace("Give adrenaline", "Inject adrenaline")
+    (tmp_path / "b.json").write_text(other, encoding="utf-8")
+    run, _ = imported(tmp_path, tmp_path / "a.json")
+    with pytest.raises(
+        InputError, match=r"another answer to o1 \(repeat 1\).*--set candidate=NAME, or into another run\."
+    ):
+        run.import_logs(tmp_path / "b.json")
+    logs = run.import_logs(tmp_path / "b.json", candidate="second")
+    assert ("second",) == logs.logs[0].candidates
+    assert {6} == set(run.responses.group_by("candidate").len()["len"])
+
+
+def test_status_advises_no_scoring_of_recorded_marks(peers: Path, tmp_path: Path, viva: Any) -> None:
+    """One mark of the grader failed; `viva score` knows no metric of its name, and the log gives no other."""
+    imported(tmp_path, peers / "inspect")
+    output = viva("status", tmp_path / "logs.viva", code=1).stdout
+    assert "Missing: 1 failed, 1 not scored yet" in output
+    assert f"Next: `viva report {tmp_path / 'logs.viva'}` writes the report." in output
+
+
+def test_a_mean_without_a_lower_limit_has_an_interval_from_ten_cases_on(peers: Path, tmp_path: Path) -> None:
+    """HealthBench's score of a conversation has none: t with Hall's adjustment, clipped at 1 alone."""
+    log = json.loads((peers / "healthbench" / "healthbench_fake_allresults.json").read_text(encoding="utf-8"))
+    (example, *_) = log["metadata"]["example_level_metadata"]
+    for n in (9, 10):
+        log["metadata"]["example_level_metadata"] = [
+            {**example, "prompt_id": f"p{k}", "score": 1.0 if k % 3 else -0.5,
+             "prompt": [{"role": "user", "content": f"Question {k}?"}]}
+            for k in range(n)
+        ]  # fmt: skip
+        file = tmp_path / f"hb{n}_allresults.json"
+        file.write_text(json.dumps(log), encoding="utf-8")
+        run = viva.open(tmp_path / f"{n}.viva")
+        run.import_logs(file)
+        (row,) = (r for r in run.estimates().rows if r["metric"] == "healthbench.score")
+        assert (n < 10) == (row["low"] is None) == bool(row["reason"])
+    assert row["low"] < row["estimate"] < row["high"] <= 1.0

@@ -198,17 +198,24 @@ def stored_text(response: Response) -> str | None:
     return "" if response.logprobs is not None and response.text is None else response.text
 
 
+FURTHER = (
+    "If these are further answers, give them other repeat numbers; if they correct the old, start a new run."
+)
+
+
 def put_responses(
     db: sqlite3.Connection,
     responses: Iterable[Response],
     *,
     items: Mapping[ItemKey, int],
     candidates: Mapping[str, int],
+    advice: str = FURTHER,
 ) -> Stored:
     """Store responses; the same text again changes nothing, and an answer replaces an earlier failure.
 
     The scores of a replaced failure are dropped. Raises `InputError` where another text is there already
-    for the same item, candidate, repeat and edit, or an edit has a name that is kept for probes.
+    for the same item, candidate, repeat and edit, with the `advice` what to do then; or an edit has a name
+    that is kept for probes.
     """
     edits = dict(db.execute("SELECT edit, edit_id FROM edits"))
     hashes = dict(db.execute("SELECT item_id, hash FROM items"))
@@ -245,10 +252,10 @@ def put_responses(
             )
             replaced += 1
         else:
+            variant = f" [{r.variant}]" if r.variant else ""
             raise InputError(
-                f"{r.candidate} has another answer to {r.item}{f' [{r.variant}]' if r.variant else ''} "
-                f"(repeat {r.repeat}) in this run already: answers are kept for ever. If these are further "
-                "answers, give them other repeat numbers; if they correct the old, start a new run."
+                f"{r.candidate} has another answer to {r.item}{variant} (repeat {r.repeat}) in this run "
+                f"already: answers are kept for ever. {advice}"
             )
     return Stored(new, unchanged, replaced)
 

@@ -37,6 +37,10 @@ from vivavoce.store.write import (
 _BATCH = 2000
 """Answers that are in memory at a time, beside the exam."""
 _PROBE = Choices(of="text").name
+_SECOND = (
+    "A second evaluation of one model and task needs a name of its own: import its log by itself with --set "
+    "candidate=NAME, or into another run. Nothing was imported."
+)
 MeasureKey = tuple[str, str, str]
 """Scorer, criterion, rater."""
 
@@ -169,7 +173,8 @@ def _store(
     measures = _measures(db, log.tool, counts.measures)
     stored = Stored(0, 0, 0)
     while batch := list(islice(answers, _BATCH)):
-        more = put_responses(db, [a.response for a in batch if not a.again], items=items, candidates=keys)
+        responses = [answer.response for answer in batch if not answer.again]
+        more = put_responses(db, responses, items=items, candidates=keys, advice=_SECOND)
         stored = Stored(*(before + new for before, new in zip(stored, more, strict=True)))
         _put_marks(db, batch, measures, items, keys)
     return stored

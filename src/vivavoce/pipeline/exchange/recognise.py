@@ -1,13 +1,17 @@
 """Which of some files are logs of other tools, told by their content."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from vivavoce.core import registry
-from vivavoce.core.errors import InputError, suggest
+from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
-from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader
+from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+
+_Part = TypeVar("_Part")
 
 
 class Recognised(NamedTuple):
@@ -40,46 +44,73 @@ def recognise(paths: Sequence[Path], name: str | None = None) -> Recognised:
     available = readers(name)
     logs: dict[tuple[str, str], RecordedLog] = {}
     skipped: dict[Path, str] = {}
+    belonging: set[Path] = set()
     for file, is_named in _files(paths):
-        if _is_of(file, logs.values()):
+        if file in belonging:
             continue
-        reader = _reader_of(file, available)
-        if reader is None:
-            skipped[file] = _unknown(file, is_named, available)
+        why = _refusal(file, available)
+        tool = "" if why else _tool_of(file, available)
+        if not tool:
+            skipped[file] = _unread(file, is_named, available, why)
             continue
-        for log in reader.logs(file):
+        for log in _laid_out(available[tool].logs(file), file, tool):
+            log = replace(log, samples=partial(_samples, log))
             same = logs.setdefault((log.tool, log.evaluation or str(file)), log)
+            belonging.update(same.files)
             if same is not log:
                 skipped[file] = f"it is the evaluation of {same.files[0].name} again"
     # What stands beside a log may have been met before it.
-    reasons = {str(file): why for file, why in skipped.items() if not _is_of(file, logs.values())}
+    reasons = {str(file): why for file, why in skipped.items() if file not in belonging}
     return Recognised(tuple(logs.values()), reasons)
 
 
-def _is_of(file: Path, logs: Iterable[RecordedLog]) -> bool:
-    """Whether a file was read with one of these logs."""
-    return any(file in log.files for log in logs)
+def _samples(log: RecordedLog) -> Iterator[Sample]:
+    return _laid_out(log.samples(), log.files[0], log.tool)
 
 
-def _unknown(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader]) -> str:
+def _laid_out(parts: Iterable[_Part], file: Path, tool: str) -> Iterator[_Part]:
+    """What a reader reads. Raises `InputError` where a field is of another kind than the reader expects."""
+    number = 0
+    try:
+        for part in parts:
+            yield part
+            number += 1
+    except VivaError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        place = f"{file}, after {number:,} answers" if number else str(file)
+        raise InputError(
+            f"{place}: a field is of another kind than {tool} writes, so this is no whole log: have it "
+            "written again. Nothing was imported."
+        ) from error
+
+
+def _refusal(file: Path, available: Mapping[str, RecordedLogReader]) -> str:
+    """Why a file of one of these tools is not read; '' for any other."""
+    return next((why for reader in available.values() if (why := reader.refuses(file))), "")
+
+
+def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReader], why: str) -> str:
     """Why a file is skipped. Raises `InputError` for one that was named by itself."""
+    if is_named and why:
+        raise InputError(f"{file}: {why}. Nothing was imported.")
     if is_named:
         raise InputError(f"{file} is no log of {' or '.join(available)}, by what it holds.")
-    return "no reader knows it"
+    return why or "no reader knows it"
 
 
-def _reader_of(file: Path, available: Mapping[str, RecordedLogReader]) -> RecordedLogReader | None:
-    """The reader that knows a file; null for none. Raises `InputError` where two do."""
+def _tool_of(file: Path, available: Mapping[str, RecordedLogReader]) -> str:
+    """The name of the reader that knows a file; '' for none. Raises `InputError` where two do."""
     fitting = [name for name, reader in available.items() if reader.knows(file)]
     if len(fitting) > 1:
         raise InputError(f"{file} fits {' and '.join(fitting)}: --from says which it is.")
-    return available[fitting[0]] if fitting else None
+    return fitting[0] if fitting else ""
 
 
 def is_log(path: Path) -> bool:
-    """Whether a path is a folder with a log in it, or a file that a reader knows."""
+    """Whether a path is a folder with a log in it, or a file that a reader knows, or refuses."""
     available = readers().values()
-    return any(reader.knows(file) for file, _ in _files([path]) for reader in available)
+    return any(r.knows(file) or bool(r.refuses(file)) for file, _ in _files([path]) for r in available)
 
 
 def holds_tasks(paths: Sequence[Path], name: str | None = None) -> bool:

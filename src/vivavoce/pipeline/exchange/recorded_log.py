@@ -110,6 +110,10 @@ class RecordedLogReader(LogReader):
         """What people said of such tasks. Raise `InputError` where it cannot be read."""
         raise InputError(f"{path} holds no task that `viva export` wrote.")
 
+    def refuses(self, path: Path) -> str:
+        """Why a file of the tool is not read, and what to do; '' for any other file. Never raises."""
+        return ""
+
     def accepts(self, path: Path, benchmark: Loaded) -> bool:
         """Never: its files are recognised without a benchmark."""
         return False

@@ -10,6 +10,7 @@ import polars as pl
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.records import Finding, Measure
+from vivavoce.core.specs import signed
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.core.text import causes_said, is_blank
 from vivavoce.studies.study import as_mapping, columns
@@ -20,7 +21,10 @@ _RESPONSE = ("item", "variant", "repeat")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoresRow:
-    """What one measure gave to one candidate's responses; null measure: nothing has been scored yet."""
+    """What one measure gave to one candidate's responses; null measure: nothing has been scored yet.
+
+    `recorded` scores were given elsewhere: `viva score` gives no more of them.
+    """
 
     about: str = "marks"
     benchmark: str
@@ -35,6 +39,7 @@ class ScoresRow:
     failed: int = 0
     set_aside: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +132,7 @@ def status(
         probe, measure = (probes or {}).get(key, ""), measures[key]
         row = _row(part=_worst_by_response(part), cause="note", benchmark=benchmark, candidate=candidate,
                    metric=measure.metric, criterion=measure.criterion.criterion,
-                   rater=measure.rater)  # fmt: skip
+                   rater=measure.rater, recorded=signed(measure.signature).recorded)  # fmt: skip
         expected = by_probe.get(probe, responses.clear())
         rows.append(_with_unscored(row, part, expected, (only or {}).get(key)))
         scored.add((benchmark, candidate, probe))

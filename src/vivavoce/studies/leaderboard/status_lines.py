@@ -151,8 +151,11 @@ def _advice(calls: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _worth_a_try(row: Mapping[str, Any]) -> bool:
-    """Whether scoring again can help: a rule fails on an answer that never came, and would again."""
-    return bool(_unscored(row) or (row["failed"] and row["rater"]))
+    """Whether scoring again can help: a rule fails on an answer that never came, and would again.
+
+    Recorded scores come with the file that holds them alone.
+    """
+    return not row.get("recorded") and bool(_unscored(row) or (row["failed"] and row["rater"]))
 
 
 def _count(n: int, thing: str) -> str:

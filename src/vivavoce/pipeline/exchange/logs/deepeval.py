@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from vivavoce.core.errors import InputError
 from vivavoce.core.json_stream import members
 from vivavoce.core.registry import log_reader
 from vivavoce.pipeline.exchange.logs.fields import (
@@ -24,7 +26,7 @@ from vivavoce.pipeline.exchange.logs.fields import (
 from vivavoce.pipeline.exchange.logs.files import start_of
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
-_CASES = "testCases"
+_CASES, _CONVERSATIONS = "testCases", "conversationalTestCases"
 
 
 @log_reader("deepeval")
@@ -37,12 +39,21 @@ class DeepEvalRun(RecordedLogReader):
         """JSON that begins with test cases."""
         return path.suffix.lower() == ".json" and f'"{_CASES}"' in start_of(path)
 
+    def refuses(self, path: Path) -> str:
+        """A run of conversations alone."""
+        if path.suffix.lower() != ".json" or f'"{_CONVERSATIONS}"' not in start_of(path):
+            return ""
+        with suppress(InputError):
+            names = [name for name, _ in members(path, _CASES, _CONVERSATIONS)]
+            if _CONVERSATIONS in names and _CASES not in names:
+                return f"{_lost(names.count(_CONVERSATIONS))}, and it holds none"
+        return ""
+
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one file."""
         head = {name: value for name, value in members(path, _CASES) if name != _CASES}
         settings = head.get("hyperparameters") or {}
-        conversations = len(head.get("conversationalTestCases") or ())
-        lost = f"{path.name}: {conversations} conversational test cases are not read: only single turns are."
+        conversations = len(rows_in(head, _CONVERSATIONS))
         yield RecordedLog(
             tool="deepeval",
             version=None,
@@ -51,8 +62,13 @@ class DeepEvalRun(RecordedLogReader):
             files=(path,),
             samples=partial(_samples, path, name_or_empty(head.get("identifier")) or "deepeval"),
             settings=settings,
-            notes=(lost,) if conversations else (),
+            notes=(f"{path.name}: {_lost(conversations)}.",) if conversations else (),
         )
+
+
+def _lost(conversations: int) -> str:
+    """The clause on cases of several turns."""
+    return f"{conversations} conversational test cases are not read: only those of a single turn are"
 
 
 def _samples(path: Path, task: str) -> Iterator[Sample]:

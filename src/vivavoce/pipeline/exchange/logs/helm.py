@@ -1,6 +1,7 @@
 """Logs of HELM: a folder with `scenario_state.json`, `per_instance_stats.json` and `run_spec.json`."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,10 +24,11 @@ from vivavoce.pipeline.exchange.logs.fields import (
     texts,
     whole_number,
 )
-from vivavoce.pipeline.exchange.logs.files import start_of
+from vivavoce.pipeline.exchange.logs.files import members_before, start_of
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedLogReader, Sample, safe_name
 
 _STATES = "request_states"
+_SETTINGS = ("method", "temperature", "max_tokens", "max_train_instances")
 _ACCOUNTS = (
     *("num_", "training_", "inference_", "batch_size", "finish_reason_", "prompt_truncated", "max_prob"),
     *("logprob", "perplexity", "bits_per_byte", "logprob_per_byte"),
@@ -45,9 +47,17 @@ class HelmRun(RecordedLogReader):
         """JSON that begins with an adapter."""
         return path.name == "scenario_state.json" and '"adapter_spec"' in start_of(path)
 
+    def refuses(self, path: Path) -> str:
+        """A run that asked each option by itself."""
+        method = ""
+        with suppress(InputError):
+            method = str(_adapter(path).get("method")) if self.knows(path) else ""
+        why = f"its options were asked one by one ({method}): that is no answer in words, and not read"
+        return why if method.startswith("multiple_choice_separate") else ""
+
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The log in one folder."""
-        adapter: Mapping[str, Any] = next((v for n, v in members(path, _STATES) if n == "adapter_spec"), {})
+        adapter = _adapter(path)
         stats, spec = path.with_name("per_instance_stats.json"), path.with_name("run_spec.json")
         outputs = adapter.get("num_outputs", 1)
         notes = []
@@ -64,11 +74,14 @@ class HelmRun(RecordedLogReader):
             candidate=name_or_empty(adapter.get("model") or adapter.get("model_deployment")),
             files=tuple(file for file in (path, stats, spec) if file.is_file()),
             samples=partial(_samples, path, stats, _task(path, spec)),
-            settings={
-                n: adapter.get(n) for n in ("method", "temperature", "max_tokens", "max_train_instances")
-            },
+            settings={name: adapter.get(name) for name in _SETTINGS},
             notes=tuple(notes),
         )
+
+
+def _adapter(path: Path) -> Mapping[str, Any]:
+    """How the model was asked."""
+    return part(members_before(path, _STATES), "adapter_spec")
 
 
 def _task(path: Path, spec: Path) -> str:
@@ -87,10 +100,6 @@ def _samples(path: Path, stats: Path, task: str) -> Iterator[Sample]:
 def _answers(row: Any, where: str, task: str, marks: Marks) -> Iterator[Sample]:
     """An answer for each completion; a request that failed is one failed answer."""
     instance = need(need({"state": row}, "state", where), "instance", where)
-    if row.get("reference_index") is not None:
-        raise InputError(
-            f"{where}: options that were asked one by one are no answer in words, and are not read."
-        )
     variant = str(part(instance, "perturbation").get("name", ""))
     item = _item(row, instance, task, variant)
     result, trial = need(row, "result", where), whole_number(row.get("train_trial_index")) or 0

@@ -25,8 +25,11 @@ from vivavoce.pipeline.exchange.logs.fields import (
     text_or_null,
     texts,
 )
-from vivavoce.pipeline.exchange.logs.files import first_entry, json_rows
+from vivavoce.pipeline.exchange.logs.files import first_entry, json_rows, start_of
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
+
+_SMALL = ("annotation_id", "annotator", "lead_time")
+"""Columns of the smaller exports."""
 
 
 @log_reader("label_studio")
@@ -47,6 +50,17 @@ class LabelStudioExport(RecordedLogReader):
     def annotated(self, path: Path) -> AnnotatedFile:
         """The annotations, each as the entries of a form."""
         return label_studio.annotated(path)
+
+    def refuses(self, path: Path) -> str:
+        """A smaller export, told by its columns."""
+        text = path.suffix.lower() in (".csv", ".tsv")
+        columns = start_of(path).partition("\n")[0] if text else first_entry(path)
+        if not all(name in columns for name in _SMALL):
+            return ""
+        return (
+            "a smaller export of Label Studio (JSON_MIN, CSV or TSV), which leaves out what was cancelled: "
+            "export JSON"
+        )
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
         """The tasks of one file."""

@@ -108,9 +108,9 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
 
 
 def _check(requests: Sequence[Any], replies: Sequence[Any], where: str) -> None:
-    """Raise `InputError` for a row without a request, or with replies that are no lists."""
-    if not requests or not all(isinstance(entry, list) for entry in replies):
-        raise InputError(f"{where}: neither a request nor its replies: have the log written again.")
+    """Raise `InputError` for a row without a request, or with another number of replies."""
+    if not requests or len(requests) != len(replies) or not all(isinstance(entry, list) for entry in replies):
+        raise InputError(f"{where}: not a list of replies for each request: have the log written again.")
 
 
 def _question(doc: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> str:
