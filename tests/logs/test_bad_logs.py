@@ -1,11 +1,16 @@
 """Logs that are cut, altered or hostile: rows, or one sentence, and nothing stored."""
 
+import copy
 import json
+import os
 import random
 import shutil
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +30,9 @@ FILES = {
     "every_eval_ever": "every_eval_ever/example_samples.jsonl",
     "label_studio": "label_studio/export_JSON.json",
     "argilla": "argilla/records.json",
+    "lighteval": "lighteval/details_viva_mcq_2026-11-22T16-30-52.021767.parquet",
 }
+EXAMPLES = 400 if os.environ.get("VIVA_TEST_LONG") else 40
 ARCHIVE = "inspect/2026-11-22T15-53-40-00-00_med-open.eval"
 
 
@@ -34,11 +41,11 @@ def peers(shared: Path) -> Path:
     return shared / "data" / "peers"
 
 
-def refused(tmp_path: Path, *paths: Path) -> str:
+def refused(tmp_path: Path, *paths: Path, candidate: str | None = None) -> str:
     """The sentence that refuses these logs; nothing of them is in the run."""
     run = viva.open(tmp_path / "bad.viva")
     with pytest.raises(VivaError) as error:
-        run.import_logs(*paths)
+        run.import_logs(*paths, candidate=candidate)
     if run.file.exists:
         with run.file.reading() as db:
             assert (0, 0) == db.execute(
@@ -51,36 +58,104 @@ def refused(tmp_path: Path, *paths: Path) -> str:
 
 
 def test_every_reader_has_a_file_here() -> None:
-    assert {*FILES, "lighteval"} == set(readers())
+    assert set(FILES) == set(readers())
+
+
+def copied(source: Path, folder: Path) -> Path:
+    """The file of a tool in a folder of its own, with what stands beside it."""
+    for sibling in source.parent.iterdir():
+        if sibling.is_file():
+            shutil.copyfile(sibling, folder / sibling.name)
+    return folder / source.name
+
+
+def read_or_refused(file: Path, name: str) -> None:
+    """Fails where a log gives neither rows nor one sentence."""
+    run = viva.open(file.parent / "fuzz.viva")
+    run.file.path.unlink(missing_ok=True)
+    try:
+        run.import_logs(file, reader=name)
+    except VivaError as error:
+        sentence = str(error)
+        assert "\n" not in sentence
+        assert len(sentence) < 700
+        if run.file.exists:
+            with run.file.reading() as db:
+                assert (0,) == db.execute("SELECT count(*) FROM responses").fetchone()
+
+
+@pytest.mark.parametrize(("name", "source"), [*FILES.items(), ("inspect", ARCHIVE)])
+def test_a_cut_or_altered_log_gives_rows_or_one_sentence(
+    peers: Path, tmp_path_factory: pytest.TempPathFactory, name: str, source: str
+) -> None:
+    file = copied(peers / source, tmp_path_factory.mktemp(name))
+    data = file.read_bytes()
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.integers(0, len(data)), st.integers(0, 2**32), st.booleans())
+    def check(place: int, seed: int, cut: bool) -> None:
+        altered, rng = bytearray(data[:place] if cut else data), random.Random(seed)
+        for _ in range(0 if cut else 5):
+            altered[rng.randrange(len(altered))] = rng.randrange(256)
+        file.write_bytes(bytes(altered))
+        read_or_refused(file, name)
+
+    check()
+
+
+ODD: list[Any] = [
+    *(None, True, 0, -1, 1.5, 10**30, float("nan"), float("inf"), "", "x", "\0", "NaN", "1"),
+    *([], {}, [1], ["a"], [None], {"a": 1}, [[]], [{}], {"role": None}, {"content": [1, 2]}),
+]
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every object and list inside a value, with each of its names or places."""
+    for key, entry in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        yield value, key
+        if isinstance(entry, dict | list):
+            yield from places(entry)
+
+
+def altered_value(value: Any, rng: random.Random) -> Any:
+    """The value with a few of its fields of another kind, renamed, repeated or left out."""
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        inside, key = rng.choice(list(places(value)) or [([None], 0)])
+        if rng.random() < 0.75:
+            inside[key] = copy.deepcopy(rng.choice(ODD))
+        elif isinstance(inside, list):
+            inside.append(inside[key])
+        elif rng.random() < 0.5:
+            del inside[key]
+        else:
+            inside[f"{key}x"] = inside.pop(key)
+    return value
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_cut_or_altered_log_gives_rows_or_one_sentence(
+def test_a_field_of_another_kind_gives_rows_or_one_sentence(
     peers: Path, tmp_path_factory: pytest.TempPathFactory, name: str
 ) -> None:
-    data = (peers / FILES[name]).read_bytes()
-    folder = tmp_path_factory.mktemp(name)
-    for sibling in (peers / FILES[name]).parent.iterdir():
-        if sibling.is_file():
-            shutil.copy(sibling, folder)
-    file = folder / Path(FILES[name]).name
+    file = copied(peers / FILES[name], tmp_path_factory.mktemp(name))
+    text = "" if name == "lighteval" else file.read_text(encoding="utf-8")
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.integers(0, len(data)), st.integers(0, 2**32), st.booleans())
-    def check(place: int, seed: int, cut: bool) -> None:
-        altered = bytearray(data[:place] if cut else data)
-        for _ in range(0 if cut else 5):
-            altered[random.Random(seed + _).randrange(len(altered))] = random.Random(seed).randrange(256)
-        file.write_bytes(bytes(altered))
-        run = viva.open(folder / "fuzz.viva")
-        run.file.path.unlink(missing_ok=True)
-        try:
-            run.import_logs(file, reader=name)
-        except VivaError as error:
-            sentence = str(error)
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.integers(0, 2**32))
+    def check(seed: int) -> None:
+        rng = random.Random(seed)
+        if file.suffix == ".json":
+            file.write_text(json.dumps(altered_value(json.loads(text), rng)), encoding="utf-8")
+        elif file.suffix == ".jsonl":
+            rows = altered_value([json.loads(line) for line in text.splitlines()], rng)
+            file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         else:
-            sentence = ""
-        assert "\n" not in sentence
+            rows = altered_value(pl.read_parquet(peers / FILES[name]).to_dicts(), rng)
+            try:
+                table = pl.DataFrame(rows, infer_schema_length=None)
+                table.write_parquet(file)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, OverflowError):
+                return  # rows that make no table
+        read_or_refused(file, name)
 
     check()
 

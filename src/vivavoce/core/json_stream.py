@@ -1,4 +1,4 @@
-"""JSON files of any size, read piece by piece: the members of an object, and lists entry by entry.
+"""JSON files of any size, read piece by piece: the members of an object, lists entry by entry, lines.
 
 Python's own decoder reads each piece from a window over the file, so that memory holds the largest piece and
 no more.
@@ -7,11 +7,12 @@ no more.
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.json_text import NAN_DECODER, TOO_DEEP, check_value
+from vivavoce.core.json_text import NAN_DECODER, TOO_DEEP, check_value, read_json
 from vivavoce.core.text import one_line
 
 CHUNK = 1 << 18
@@ -61,6 +62,37 @@ def entries(path: Path) -> Iterator[Any]:
         yield from window.entries()
 
 
+def lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """The values of a file of JSON lines, each with the number of its line, blank lines left out.
+
+    Raises `InputError` as `members`, with the line.
+    """
+    try:
+        with path.open("rb") as stream:
+            for number in count(1):
+                raw = stream.readline(MOST_CHARACTERS + 1)
+                if not raw:
+                    return
+                if raw.strip():
+                    yield number, _line(path, number, raw)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
+
+
+def _line(path: Path, number: int, raw: bytes) -> Any:
+    """The value in a line. Raises `InputError` for one too long, of another encoding, or no JSON."""
+    if len(raw) > MOST_CHARACTERS:
+        raise InputError(
+            f"{path}, line {number}: it has more than {MOST_CHARACTERS:,} bytes, and none so long is read."
+        )
+    try:
+        return read_json(raw.decode("utf-8-sig" if number == 1 else "utf-8"), nan=True)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}, line {number}: no UTF-8 text ({error.reason}).") from None
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}: broken JSON ({one_line(str(error), 100)}).") from None
+
+
 def _opened(path: Path) -> TextIO:
     try:
         return path.open(encoding="utf-8-sig")
@@ -79,8 +111,8 @@ class _Window:
         """Raise the error for this place."""
         raise InputError(f"{self.path}, character {self.before + self.place + 1:,}: broken JSON ({why}).")
 
-    def fill(self, characters: int = CHUNK) -> None:
-        """Drop what was read, and read on."""
+    def fill(self, characters: int = 0) -> None:
+        """Drop what was read, and read on: this many characters, a chunk at least."""
         self.before += self.place
         self.text, self.place = self.text[self.place :], 0
         if len(self.text) > MOST_CHARACTERS:
@@ -89,7 +121,7 @@ class _Window:
                 f"{MOST_CHARACTERS:,} characters, and none so long is read."
             )
         try:
-            more = self.stream.read(characters)
+            more = self.stream.read(min(max(CHUNK, characters), MOST_CHARACTERS + 1))
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path} is no UTF-8 text ({error.reason}).") from None
         except OSError as error:
@@ -152,7 +184,7 @@ class _Window:
                 self.refuse(TOO_DEEP)
             except ValueError as error:  # a number that is none
                 self.refuse(one_line(str(error), 60))
-            self.fill(max(CHUNK, len(self.text)))
+            self.fill(len(self.text))
         try:
             check_value(value, self.text[self.place : end])
         except ValueError as error:

@@ -4,7 +4,7 @@ import json
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,7 @@ from vivavoce.store.write import (
 
 _BATCH = 2000
 """Answers that are in memory at a time, beside the exam."""
+_MOST_REPEATS = 10**9
 _PROBE = Choices(of="text").name
 _SECOND = (
     "A second evaluation of one model and task needs a name of its own: import its log by itself with --set "
@@ -116,6 +117,8 @@ def import_logs(
     if not recognised.logs:
         names = ", ".join(map(str, paths))
         raise InputError(f"{names}: no log of a tool that is read. Nothing was imported.")
+    if candidate:
+        _refuse_several(paths[0], dict.fromkeys(log.candidate for log in recognised.logs if log.candidate))
     loaded = load_benchmark(run, benchmark) if benchmark else None
     with run.writing() as db:
         logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in recognised.logs)
@@ -143,7 +146,7 @@ def _import_log(
     for answer in _answers(log, exam, lambda sample: sample.candidate or name):
         _count(counts, answer)
     if candidate:
-        _refuse_several(log, counts)
+        _refuse_several(log.files[0], counts.candidates)
         counts.candidates = {candidate: None}
     skipped = Counter(exam.unmatched)  # the second reading counts them again
     stored, spec = Stored(0, 0, 0), loaded.spec if loaded else ""
@@ -188,13 +191,12 @@ class _Answer(NamedTuple):
     again: bool
 
 
-def _refuse_several(log: RecordedLog, counts: _Counts) -> None:
-    """Raise `InputError` where a log holds several models, and one name is for all."""
-    if len(counts.candidates) > 1:
+def _refuse_several(source: Path | str, candidates: Collection[str]) -> None:
+    """Raise `InputError` where there are several models, and one name is for all."""
+    if len(candidates) > 1:
         raise InputError(
-            f"{log.files[0]} holds the answers of {len(counts.candidates)} models "
-            f"({', '.join(list(counts.candidates)[:3])}), and one name is no name for them. Nothing was "
-            "imported."
+            f"{source}: answers of {len(candidates)} models ({', '.join(list(candidates)[:3])}), and one "
+            "name is no name for them. Nothing was imported."
         )
 
 
@@ -241,13 +243,15 @@ class _Present:
 
 
 def _response(sample: Sample, item: Item, candidate: str, repeat: int) -> Response:
-    """The sample as a response. Raises `InputError` for text that is no Unicode."""
+    """The sample as a response. Raises `InputError` for text that is no Unicode, and repeats beyond count."""
     logprobs: str | None = None
     if sample.option_logprobs:
         values = in_order(sample.item.options, sample.option_logprobs, item)
         order = {"shift": 0, "put": item.options, "logprob": values, "tokens": [0] * len(values)}
         record: dict[str, Any] = {"orders": [order], "alone": {}, "tokeniser": None, "truncated": 0}
         logprobs = json.dumps(record, ensure_ascii=False)
+    if repeat > _MOST_REPEATS:
+        raise InputError(f"{sample.where}: {repeat:,} is no number of a repeat: have the log written again.")
     try:
         (sample.text or "").encode()
     except UnicodeEncodeError:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError, VivaError, suggest
 from vivavoce.people.storing.store_annotations import AnnotatedFile
+from vivavoce.pipeline.exchange.logs.files import no_text
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 _Part = TypeVar("_Part")
@@ -77,7 +78,7 @@ def _laid_out(parts: Iterable[_Part], file: Path, tool: str) -> Iterator[_Part]:
             number += 1
     except VivaError:
         raise
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         place = f"{file}, after {number:,} answers" if number else str(file)
         raise InputError(
             f"{place}: a field is of another kind than {tool} writes, so this is no whole log: have it "
@@ -94,6 +95,8 @@ def _unread(file: Path, is_named: bool, available: Mapping[str, RecordedLogReade
     """Why a file is skipped. Raises `InputError` for one that was named by itself."""
     if is_named and why:
         raise InputError(f"{file}: {why}. Nothing was imported.")
+    if is_named and (why := no_text(file)):
+        raise InputError(f"{file} is {why}. Nothing was imported.")
     if is_named:
         raise InputError(f"{file} is no log of {' or '.join(available)}, by what it holds.")
     return why or "no reader knows it"

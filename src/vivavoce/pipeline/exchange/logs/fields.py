@@ -1,12 +1,16 @@
 """What readers of logs share: the fields of a JSON object, questions, keys, answers and marks."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
 from vivavoce.core.text import one_line
 from vivavoce.pipeline.exchange.recorded_log import Mark
+
+MOST = 1 << 53
+"""More than any count is, and what every column of numbers holds."""
 
 
 def need(row: Mapping[str, Any], name: str, where: str, kind: type = dict) -> Any:
@@ -32,8 +36,9 @@ def name_or_empty(value: Any) -> str:
 
 def number_or_null(value: Any) -> float | None:
     """A finite number, True as 1; null for anything else."""
-    if isinstance(value, int | float) and abs(value) < float("inf"):
-        return float(value)
+    with suppress(OverflowError):  # a whole number of hundreds of digits
+        if isinstance(value, int | float) and abs(value) < float("inf"):
+            return float(value)
     return None
 
 
@@ -112,8 +117,8 @@ def category_in(row: Mapping[str, Any]) -> str | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """A number of tokens, from 0; null for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens or repeats, from 0; null for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST else None
 
 
 def answer_fields(text: str | None, why: Any = None, reason: Any = None) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.json_stream import entries, members
-from vivavoce.core.tables import Line, read_lines
+from vivavoce.core.json_stream import entries, lines, members
+from vivavoce.core.tables import Line
 
 START = 4096
 """Characters in which a file shows what it is."""
@@ -46,16 +46,14 @@ def json_rows(path: Path, *fields: str) -> Iterator[Line]:
 
     Raises `InputError` for an entry that is no object, or lacks one of these fields.
     """
-    for where, row in read_lines(path) if path.suffix.lower() != ".json" else _entries(path):
+    is_list = path.suffix.lower() == ".json"
+    for number, row in enumerate(entries(path), 1) if is_list else lines(path):
+        where = f"{path}, {'entry' if is_list else 'line'} {number}"
         if not isinstance(row, dict):
             raise InputError(f"{where}: a JSON object is needed, not {type(row).__name__}.")
         if lack := next((name for name in fields if name not in row), None):
             raise InputError(f"{where}: {lack} is missing, so this is no whole log: have it written again.")
         yield Line(where, row)
-
-
-def _entries(path: Path) -> Iterator[tuple[str, Any]]:
-    return ((f"{path}, entry {number}", row) for number, row in enumerate(entries(path), 1))
 
 
 def members_before(path: Path, *streamed: str) -> dict[str, Any]:
@@ -66,3 +64,12 @@ def members_before(path: Path, *streamed: str) -> dict[str, Any]:
             break
         head[name] = value
     return head
+
+
+def no_text(path: Path) -> str:
+    """What a file of JSON is that cannot be read as text: empty, or of another encoding; '' for any other."""
+    start = start_of(path)
+    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson") or start.strip():
+        return ""
+    blank = start or not path.stat().st_size
+    return "empty" if blank else "no UTF-8 text, in which logs are written: save it as UTF-8"

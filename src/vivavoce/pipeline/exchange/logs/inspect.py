@@ -147,6 +147,6 @@ def _with_id(row: Any, where: str) -> Mapping[str, Any]:
 
 def _epoch(row: Mapping[str, Any], where: str) -> int:
     epoch = row.get("epoch", 1)
-    if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 1:
+    if not whole_number(epoch):
         raise InputError(f"{where}: epoch must be a whole number from 1, not {one_line(repr(epoch), 40)}.")
-    return epoch
+    return int(epoch)

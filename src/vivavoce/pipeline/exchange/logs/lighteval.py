@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.registry import log_reader
-from vivavoce.core.tables import Line, read_lines
+from vivavoce.core.tables import Line
+from vivavoce.core.text import one_line
 from vivavoce.pipeline.exchange.logs.fields import (
     answer_fields,
     item_of,
@@ -27,6 +28,7 @@ from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, RecordedL
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet")
 _COLUMNS = ("doc", "metric", "model_response")
+_BATCH = 500
 
 
 @log_reader("lighteval")
@@ -75,8 +77,22 @@ def _results(path: Path, date: str) -> Path | None:
 
 
 def _samples(path: Path, task: str) -> Iterator[Sample]:
-    for line in read_lines(path):
+    for line in _rows(path):
         yield from _answers(line, task)
+
+
+def _rows(path: Path) -> Iterator[Line]:
+    """The rows, some hundred at a time. Raises `InputError` where Parquet is broken."""
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path).select(_COLUMNS)
+        n_rows = table.select(pl.len()).collect().item()
+        for start in range(0, n_rows, _BATCH):
+            rows = table.slice(start, _BATCH).collect().iter_rows(named=True)
+            yield from (Line(f"{path}, row {n}", row) for n, row in enumerate(rows, start + 1))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet ({one_line(str(error), 100)}).") from None
 
 
 def _answers(line: Line, task: str) -> Iterator[Sample]:
@@ -86,7 +102,7 @@ def _answers(line: Line, task: str) -> Iterator[Sample]:
     choices = texts(doc.get("choices"))
     key = _stripped(key_texts(doc.get("gold_index"), choices))
     marks = tuple(_marks(part(row, "metric")))
-    question = doc.get("original_query") or need(doc, "query", where, str)
+    question = need(doc, "original_query" if doc.get("original_query") else "query", where, str)
     item = item_of(
         task, str(doc.get("id")), question, **keyed(_stripped(choices) if len(choices) > 1 else (), key)
     )
