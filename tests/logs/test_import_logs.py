@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import vivavoce as viva
@@ -72,30 +73,65 @@ def test_an_evaluation_in_two_files_is_read_once(peers: Path, tmp_path: Path) ->
     assert {str(tmp_path / "b.json"): "it is the evaluation of a.json again"} == dict(logs.skipped_files)
 
 
-def test_what_the_tools_got_is_the_same_text(peers: Path, tmp_path: Path) -> None:
-    """Of the open questions, whose answers no tool rewrites; o1 and o3 are recorded in each of them."""
+EVERY = ("m1", "m2", "m3", "m4", "m5", "o1", "o2", "o3")
+SAME = {
+    "lm_eval/recorded": EVERY,
+    "deepeval": EVERY,
+    "promptfoo": (*EVERY[:6], "o3"),  # o2 is the request that it failed
+    "inspect": ("m4", "m5", "o1", "o2", "o3"),  # multiple_choice rewrites what it reads, as "ANSWER: A"
+    "lighteval": ("o1", "o2", "o3"),  # these five asked or hold open questions alone
+    "openai_batch": ("o1", "o2", "o3"),
+    "healthbench": ("o1", "o2", "o3"),
+    "label_studio": ("o1", "o2", "o3"),
+    "argilla": ("o1", "o2", "o3"),
+}
+"""The recorded answers that each tool kept; HELM and `lm_eval/tiny` asked models of their own."""
+
+
+def asked_by(peers: Path) -> dict[str, str]:
+    """The questions of the exam, each with its id: tools number items as they like."""
+    lines = [
+        line
+        for name in ("exam_mcq", "exam_open")
+        for line in (peers / "exam" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    return {row["question"]: row["id"] for row in map(json.loads, lines)}
+
+
+@pytest.mark.parametrize("folder", SAME)
+def test_the_recorded_answers_are_the_same_texts_from_every_tool(
+    peers: Path, tmp_path: Path, folder: str
+) -> None:
+    """And a second import changes nothing: neither answers nor marks."""
     answers = json.loads((peers / "exam" / "answers.json").read_text(encoding="utf-8"))
-    for folder in ("lm_eval/recorded", "inspect", "deepeval", "promptfoo", "label_studio", "argilla"):
-        run, _ = imported(tmp_path / folder.replace("/", "-"), peers / folder)
-        rows = run.responses.filter(
-            run.responses["item"].is_in(["o1", "o3"]) & (run.responses["status"] == "ok")
-        )
-        assert {(item, answers[item]) for item in ("o1", "o3")} == set(
-            rows.select("item", "text").iter_rows()
-        )
+    run, _ = imported(tmp_path, peers / folder)
+    texts: dict[str, set[str]] = {}
+    with run.file.reading() as db:
+        for question, text in db.execute(
+            "SELECT question, text FROM responses JOIN items USING (item_id) WHERE logprobs IS NULL"
+        ):
+            name = next(name for words, name in asked_by(peers).items() if words in question)
+            texts.setdefault(name, set()).add(text)
+    assert set(SAME[folder]) == {name for name, of_item in texts.items() if answers[name] in of_item}
+    further = {name for name in SAME[folder] if texts[name] - {None} != {answers[name]}}
+    assert further == ({"m3"} if folder == "lm_eval/recorded" else set())  # its second answer is another one
+    before = run.responses, run.scores
+    again = run.import_logs(peers / folder)
+    assert {(0, 0)} == {(log.new, log.replaced) for log in again.logs}
+    assert all(old.equals(new) for old, new in zip(before, (run.responses, run.scores), strict=True))
 
 
 def test_accuracy_of_one_exam_is_the_same_from_every_tool(peers: Path, tmp_path: Path) -> None:
     """m1, m2 and m3 are right: three of five, however options are listed and the key is named.
 
-    Of lm_eval the second answer to m3 is another one, and wrong.
+    Of lm_eval the second answer to m3 is another one, and wrong: of first answers it is the same too.
     """
     exam = tmp_path / "exam.jsonl"
     rows = [json.loads(line) for line in (peers / "exam" / "exam_mcq.jsonl").read_text().splitlines()]
     exam.write_text(
         "".join(json.dumps({**r, "format": "mcq", "answer": r["options"][r["answer"]]}) + "\n" for r in rows)
     )
-    accuracies = {}
+    accuracies, first = {}, {}
     for folder in ("lm_eval/recorded", "inspect", "deepeval", "promptfoo"):
         run, logs = imported(
             tmp_path / folder.replace("/", "-"), peers / folder, benchmark=f"jsonl(path={exam})"
@@ -103,7 +139,10 @@ def test_accuracy_of_one_exam_is_the_same_from_every_tool(peers: Path, tmp_path:
         assert all(name.startswith(("o1", "o2", "o3")) for log in logs.logs for name in log.skipped_items)
         run.score("accuracy")
         accuracies[folder] = {r["estimate"] for r in run.estimates().rows if r["metric"] == "accuracy"}
+        scores = run.scores.filter((run.scores["metric"] == "accuracy") & (run.scores["repeat"] == 1))
+        first[folder] = set(scores.group_by("candidate").agg(pl.col("value").mean())["value"].round(12))
     assert {"lm_eval/recorded": {0.5}, "inspect": {0.6}, "deepeval": {0.6}, "promptfoo": {0.6}} == accuracies
+    assert dict.fromkeys(accuracies, {0.6}) == first
 
 
 def test_rows_find_items_by_content_and_never_by_place(peers: Path, tmp_path: Path) -> None:
