@@ -47,6 +47,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/redrawn_scores.py 500
 	.venv/bin/python bench/sampled.py 500
 	.venv/bin/python bench/collect.py --install .venv/peers
+	.venv/bin/python bench/logs.py --install .venv/peers-of-logs
 
 sbom: .venv/.dev ## the software bill of materials that the wheel carries, vivavoce.cdx.json
 	.venv/bin/python tools/sbom.py
