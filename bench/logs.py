@@ -273,14 +273,9 @@ def compare(results: Rounds) -> None:
                 continue
             time_ratios = [a.seconds / b.seconds for a, b in pairs]
             memory_ratios = [a.mib / b.mib for a, b in pairs]
-            missed = [
-                name
-                for name, ratios, most in (
-                    ("time", time_ratios, most_time),
-                    ("memory", memory_ratios, most_memory),
-                )
-                if statistics.median(ratios) > most
-            ]
+            medians = {"time": statistics.median(time_ratios), "memory": statistics.median(memory_ratios)}
+            most = {"time": most_time, "memory": most_memory}
+            missed = [name for name, ratio in medians.items() if ratio > most[name]]
             print(
                 f"  {ours} / {peer}: time {spread(time_ratios, '.2f')}, "
                 f"memory {spread(memory_ratios, '.3f')}; at most {most_time:g} and {most_memory:g}: "

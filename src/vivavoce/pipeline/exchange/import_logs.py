@@ -114,11 +114,7 @@ def import_logs(
     """
     _refuse_tasks(paths, reader)
     recognised = recognise(paths, reader)
-    if not recognised.logs:
-        names = ", ".join(map(str, paths))
-        raise InputError(f"{names}: no log of a tool that is read. Nothing was imported.")
-    if candidate:
-        _refuse_several(paths[0], dict.fromkeys(log.candidate for log in recognised.logs if log.candidate))
+    _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = load_benchmark(run, benchmark) if benchmark else None
     with run.writing() as db:
         logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in recognised.logs)
@@ -136,6 +132,17 @@ def _refuse_tasks(paths: Sequence[Path], reader: str | None) -> None:
             f"{paths[0]} holds tasks that `viva export` wrote: what people said of them are ballots. `viva "
             "import RUN FILE --ballots` (import_annotations) reads them. Nothing was imported."
         )
+
+
+def _refuse_none_or_several(
+    paths: Sequence[Path], logs: Sequence[RecordedLog], candidate: str | None
+) -> None:
+    """Raise `InputError` where no file is a log, and where one name is for logs of several models."""
+    if not logs:
+        names = ", ".join(map(str, paths))
+        raise InputError(f"{names}: no log of a tool that is read. Nothing was imported.")
+    if candidate:
+        _refuse_several(paths[0], dict.fromkeys(log.candidate for log in logs if log.candidate))
 
 
 def _import_log(
