@@ -1,11 +1,13 @@
 """Scores by axis and theme beside those of simple-evals, and graders beside physicians."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 from tests.judging.conftest import judge, known
 from tests.judging.fake_judge import FakeJudge
+from tests.logs.test_bad_logs import altered_value, read_or_refused
 
 import vivavoce as viva
 from vivavoce import stats
@@ -165,6 +167,15 @@ def test_labels_that_do_not_fit_their_names_are_refused(tmp_path: Path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(viva.InputError, match=r"line 4: binary_labels and anonymized_physician_ids"):
         viva.open(tmp_path / "meta.viva").import_logs(file)
+
+
+def test_altered_labels_give_rows_or_one_sentence(tmp_path: Path):
+    file = meta_file(tmp_path)
+    whole = [json.loads(line) for line in file.read_text().splitlines()][:4]
+    for seed in range(60):
+        rows = altered_value(json.loads(json.dumps(whole)), random.Random(seed))
+        file.write_text("\n".join(map(json.dumps, rows)))
+        read_or_refused(file, "healthbench_meta")
 
 
 def test_what_a_silence_counts_is_declared_where_the_mean_is_clipped():
