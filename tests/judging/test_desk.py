@@ -28,8 +28,16 @@ def run(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def desk(run: Run, known: Known) -> Callable[..., ModelClient]:
-    """A new desk of the same run, as each command has one."""
-    return lambda **settings: ModelClient(run.file, endpoints=load_endpoints(known(**settings)))
+    """A new desk of the same run, as each command has one; the command before has ended."""
+    desks: list[ModelClient] = []
+
+    def new(**settings: Any) -> ModelClient:
+        for earlier in desks:
+            earlier.release()
+        desks.append(ModelClient(run.file, endpoints=load_endpoints(known(**settings))))
+        return desks[-1]
+
+    return new
 
 
 def saying(text: str, **sampling: Any) -> Request:

@@ -14,8 +14,7 @@ from aiohttp import web
 import vivavoce as viva
 from vivavoce.benchmarks import load, sampled
 from vivavoce.core.errors import InputError, SpecError, StoreError
-from vivavoce.models.engine import scheduler
-from vivavoce.pipeline.collect import leases
+from vivavoce.models.engine import leases, scheduler
 from vivavoce.store import read, runfile
 from vivavoce.store.calls import lease
 
@@ -144,7 +143,10 @@ def test_two_collects_in_one_process_do_not_share_a_lease(exam, endpoint, tmp_pa
     endpoint()
     run = viva.open(tmp_path / "run.viva")
     run.collect(exam(1), models=["baseline/echo"])
-    with leases.leased(run.file, ["collect exam vllm/m"]), pytest.raises(StoreError, match="another collect"):
+    with (
+        leases.leased(run.file, ["collect exam vllm/m"], "collect"),
+        pytest.raises(StoreError, match="another collect"),
+    ):
         run.collect(exam(1), models=["vllm/m"])
     assert 1 == one(run.collect(exam(1), models=["vllm/m"]))["answered"]
 

@@ -2,10 +2,12 @@
 
 Every call is a row of the run's `calls` with its reply. A reply that could be used is never requested twice;
 one that could not is requested again by the next command, unless the second request brought one that could.
+A lease keeps two commands from asking a model for the same purpose at once.
 """
 
 import json
 import sqlite3
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -17,6 +19,7 @@ from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import EndpointConfig, load_endpoints
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
+from vivavoce.models.engine.leases import Lease
 from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.ranges import check_option
@@ -117,6 +120,8 @@ class ModelClient:
         """By spec, the models of this process: loaded weights stay for the next requests."""
         self._schemas: dict[str, bool] = {}
         """By model, whether its endpoint takes a schema; unknown until one was answered or rejected."""
+        self._lease = Lease(run, "command")
+        weakref.finalize(self, self._lease.release).atexit = False
         self.usage = UsageCounter()
 
     def candidate(self, model: str | Spec) -> CandidateConfig:
@@ -148,6 +153,7 @@ class ModelClient:
         A schema that the endpoint rejects is left out. Equal requests are sent once, and none that the run
         has a usable reply to; `repeat` tells equal calls apart that are all to be made. Raises `ModelError`
         if the model cannot be asked or was given up: replies that came are stored, and cost nothing then.
+        Raises `StoreError` where another command asks the model for the same purpose into this run.
         """
         candidate = self.candidate(model)
         parsers = [parse] * len(requests) if callable(parse) else list(parse)
@@ -167,10 +173,11 @@ class ModelClient:
         return [call_result(result.reply, result.value, result.reason) for result in results]
 
     def release(self) -> None:
-        """Free what models of this process hold; a later request loads them again."""
+        """Free what models of this process hold, and the leases; a later request takes them again."""
         for model in self._local.values():
             model.release()
         self._local.clear()
+        self._lease.release()
 
     def _connected(self, candidate: CandidateConfig) -> Model:
         """The model; of those of this process the same one each time, and only one of them loaded at once."""
@@ -259,6 +266,8 @@ class ModelClient:
         if self._check and model.name not in self._checked:
             self._check(candidate, model)
             self._checked.add(model.name)
+        work = f"ask {purpose} {candidate.spec} {batch.repeat}"
+        self._lease.take([work], f"asking {candidate.spec} for the same answers ({purpose})")
         with self.run.connected() as db:
 
             def recall(model: Model, call: Call) -> CallOutcome | None:
@@ -267,6 +276,7 @@ class ModelClient:
                 return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
             def store(model: Model, call: Call, outcome: CallOutcome) -> None:
+                self._lease.check()
                 result = results[call.request.key] = _parsed(outcome, call.tag)
                 if outcome.attempts:  # a recalled reply is stored already
                     with self.run.explained():

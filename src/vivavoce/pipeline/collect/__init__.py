@@ -23,7 +23,7 @@ from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model
 from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
-from vivavoce.pipeline.collect.leases import Lease, leased
+from vivavoce.models.engine.leases import Lease, leased
 from vivavoce.pipeline.collect.loglikelihood import (
     LogprobOutcome,
     first_key,
@@ -98,7 +98,7 @@ def collect(
         if isinstance(progress, HearsRemarks):
             for sentence in exclusion_sentences(run, plan.benchmark):
                 progress.remark(sentence)
-        with leased(run, _works(plan)) as lease:
+        with leased(run, _works(plan), "collect") as lease:
             total = _prepare(run, plan, connected)
             account = _Account(run, plan, privacy, total, facts)
             account.begin()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from vivavoce.core.errors import StoreError
-from vivavoce.pipeline.collect import leases
-from vivavoce.pipeline.collect.leases import LEASE_S, leased
+from vivavoce.models.engine import leases
+from vivavoce.models.engine.leases import LEASE_S, leased
 from vivavoce.store.calls import lease
 from vivavoce.store.runfile import RunFile
 
@@ -30,7 +30,7 @@ def test_a_lease_of_another_machine_is_waited_for(run: RunFile, seconds: float) 
     held_until(run, time.time() + seconds)
     with (
         pytest.raises(StoreError, match=r"another collect \(far-away, process 41\) is asking"),
-        leased(run, ["work"]),
+        leased(run, ["work"], "collect"),
     ):
         pass
 
@@ -39,7 +39,7 @@ def test_a_lease_of_another_machine_is_waited_for(run: RunFile, seconds: float) 
 def test_a_lease_that_has_ended_or_ends_too_far_ahead_is_void(run: RunFile, seconds: float) -> None:
     """The clock of the other machine went ahead, or ours went back: no year is waited for."""
     held_until(run, time.time() + seconds)
-    with leased(run, ["work"]) as own:
+    with leased(run, ["work"], "collect") as own:
         own.check()
 
 
@@ -66,7 +66,7 @@ def test_a_collect_whose_lease_a_wrong_clock_took_says_so(
     run: RunFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "LEASE_S", 0.3)
-    with leased(run, ["work"]) as own:
+    with leased(run, ["work"], "collect") as own:
         held_until(run, time.time() + 0.5)
         end = time.monotonic() + 20
         while not own.lost and time.monotonic() < end:
@@ -82,7 +82,7 @@ def test_a_holder_that_no_process_of_ours_wrote_is_shown_and_never_stops_the_pro
     run: RunFile, holder: str
 ) -> None:
     held_until(run, time.time() + 9, holder)
-    with pytest.raises(StoreError, match="another collect") as refused, leased(run, ["work"]):
+    with pytest.raises(StoreError, match="another collect") as refused, leased(run, ["work"], "collect"):
         pass
     assert "\x1b" not in str(refused.value)
     assert len(str(refused.value)) < 400
@@ -90,8 +90,8 @@ def test_a_holder_that_no_process_of_ours_wrote_is_shown_and_never_stops_the_pro
 
 def test_a_process_number_that_no_system_gives_has_ended(run: RunFile) -> None:
     held_until(run, time.time() + 9, f"{leases._machine()}, process {10**17}, 1")
-    with leased(run, ["work"]) as own:
+    with leased(run, ["work"], "collect") as own:
         own.check()
     held_until(run, time.time() + 9, f"{leases._machine()}, process {os.getppid()}, 1")
-    with pytest.raises(StoreError, match="another collect"), leased(run, ["work"]):
+    with pytest.raises(StoreError, match="another collect"), leased(run, ["work"], "collect"):
         pass
