@@ -17,7 +17,7 @@ from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline import score as scoring
 from vivavoce.pipeline.run import Run
-from vivavoce.pipeline.score import repeats, response_scores
+from vivavoce.pipeline.score import batch_scores, repeats
 from vivavoce.store import pending, read
 
 RULES = (
@@ -305,7 +305,7 @@ def test_the_reader_of_a_batch_knows_responses_by_their_key() -> None:
     """Two candidates who say the same are two rows."""
     item = Item(benchmark="b", item="q", format="short", question="?", references=("x",))
     said = [Response(benchmark="b", item="q", candidate=c, text="x") for c in "AB"]
-    reader = response_scores._Reader(ScoringContext())
+    reader = batch_scores._Reader(ScoringContext())
     got = [reader(pending.Pending(n, item, response)) for n, response in enumerate(said)]
     assert ["A", "B"] == [row.response.candidate for row in got if isinstance(row, Row)]
 

@@ -107,6 +107,23 @@ AllowPhi = Annotated[
     bool, typer.Option("--allow-phi", help="Send items even if they look like patient data.")
 ]
 
+
+def _n_workers(words: object) -> int:
+    """The number of worker processes that was typed."""
+    from vivavoce.pipeline.workers import count_workers
+
+    return count_workers(str(words))
+
+
+NWorkers = Annotated[
+    int,
+    typer.Option(
+        parser=_n_workers,
+        help="Processes that compute side by side, or auto: one for each core. The rows are the same.",
+        metavar="N",
+    ),
+]
+
 # Files of answers and scores
 Map = Annotated[
     list[str],

@@ -17,6 +17,7 @@ from vivavoce.cli.options import (
     Items,
     Json,
     MaxCost,
+    NWorkers,
     Offline,
     Plugin,
     Providers,
@@ -77,6 +78,7 @@ def score(
             metavar="N",
         ),
     ] = None,
+    workers: NWorkers = 1,
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
@@ -104,6 +106,8 @@ def score(
 
     Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --dry-run --pilot 20`
 
+    Example: `viva score exam.viva rougeL meteor --workers auto`
+
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
     from vivavoce.studies.text import by_view
@@ -126,6 +130,7 @@ def score(
             progress=progress,
             dry_run=dry_run,
             pilot=pilot,
+            workers=workers,
         )
     if dry_run:
         _print_plan(finding, run, quiet=quiet, json=json)

@@ -14,6 +14,7 @@ from vivavoce.cli.options import (
     Items,
     Json,
     MaxCost,
+    NWorkers,
     Offline,
     Plugin,
     Providers,
@@ -57,6 +58,7 @@ def vary(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what could be made and would be asked; store nothing.")
     ] = False,
+    workers: NWorkers = 1,
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
@@ -92,6 +94,7 @@ def vary(
             seed=seed,
             providers=providers,
             dry_run=dry_run,
+            workers=workers,
             max_cost=max_cost,
             timeout_total=timeout_total,
             offline=offline,

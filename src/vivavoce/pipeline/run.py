@@ -46,6 +46,7 @@ from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.pipeline.vary import store_benchmark, vary
+from vivavoce.pipeline.workers import count_workers, open_executor
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
@@ -217,6 +218,7 @@ class Run(PanelVerbs, RunTables):
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S, dry_run: bool = False, pilot: int | None = None,
+        workers: int | str = 1,
     ) -> Finding:  # fmt: skip
         """Score every response that has no score yet and return the estimates of these metrics.
 
@@ -226,12 +228,14 @@ class Run(PanelVerbs, RunTables):
         `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges. `dry_run` does
         nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
         `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
+        `workers` is how many processes compute what no model is asked about, "auto" as many as there are
+        cores: the scores are the same.
         """
         options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
             self.file, metrics, options, items=items, passes=passes, bad_ends=thresholds, dry_run=dry_run,
-            pilot=pilot,
+            pilot=pilot, workers=workers,
         )  # fmt: skip
 
     def vary(
@@ -239,7 +243,7 @@ class Run(PanelVerbs, RunTables):
         seed: int | None = None, providers: str | Path | None = None, dry_run: bool = False,
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
-        timeout_total: float = TIMEOUT_TOTAL_S,
+        timeout_total: float = TIMEOUT_TOTAL_S, workers: int | str = 1,
     ) -> Finding:  # fmt: skip
         """Make other framings of questions and other wordings of answers, each a new row with its origin.
 
@@ -247,17 +251,19 @@ class Run(PanelVerbs, RunTables):
         model=openai/gpt-4o)". `items` is a benchmark's spec that restricts what is varied, and brings its
         items into a run that has none. `check` is a model that is asked whether the right answer is still the
         same; what fails a check is dropped or, with `mark`, kept and marked. `seed` is for variations that
-        state none; `dry_run` makes nothing. The rest is as in `collect`.
+        state none; `dry_run` makes nothing. `workers` is as in `score`, the rest as in `collect`.
         """
         require_separate("variations", variations)
+        count_workers(workers)
         if items is not None and not dry_run:
             store_benchmark(self.file, items)
         make = partial(vary, self.file, variations, items=items, check=check, mark=mark, seed=seed)
-        if dry_run:
-            return make()
-        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
-        with open_client(self.file, select_items(self.file, items), options) as client:
-            return make(desk=client)
+        with open_executor(workers) as executor:
+            if dry_run:
+                return make(executor=executor)
+            options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
+            with open_client(self.file, select_items(self.file, items), options) as client:
+                return make(desk=client, executor=executor)
 
     def build(
         self, recipe: str, *, name: str | None = None, until: str | None = None, seed: int = 0,

@@ -12,6 +12,8 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Finding, Item, ItemKey, Response
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
+from vivavoce.pipeline.vary_job import outcomes_by_workers
+from vivavoce.pipeline.workers import Executor
 from vivavoce.store import read
 from vivavoce.store.generated import made_responses
 from vivavoce.store.passages_marked import marked_passages
@@ -120,13 +122,15 @@ def vary(
     mark: bool = False,
     seed: int | None = None,
     desk: "ModelClient | None" = None,
+    executor: Executor | None = None,
 ) -> Finding:
     """Make what these specs of variations name, check it, and store what is new.
 
     `items` is a benchmark's spec that restricts what is varied. `check` is a model that is asked whether the
     right answer to each new item is still the same. What fails a check is dropped, or with `mark` kept and
     marked (`meta["check"]`). `seed` is for every variation that states none. Without a `desk` nobody is asked
-    and nothing is stored: the rows say what could be made.
+    and nothing is stored: the rows say what could be made. What asks no model is made through the
+    `executor`, by default in this process.
 
     A row per variation and kind: `made` new, `there` already, `marked` (a part of made), `dropped`, `skipped`
     where nothing could be made, with the `reasons` of the last three and how often; `rows` new items and
@@ -142,7 +146,7 @@ def vary(
     attempts = [
         Attempt(str(variation), _with_origin(outcome, str(variation), bases))
         for variation in variations
-        for outcome in variation.makes(stock, desk)
+        for outcome in _outcomes(variation, stock, desk, executor)
     ]
     attempts = _against_stored(attempts, stored)
     if check is not None:
@@ -178,6 +182,16 @@ def vary(
         text=sentence(lines, dry=desk is None),
         notes=(*unchecked, *notes(attempts)),
     )
+
+
+def _outcomes(
+    variation: Variation, stock: Stock, desk: "ModelClient | None", executor: Executor | None
+) -> Iterable[Outcome]:
+    """What comes of a variation, in the order in which it makes it."""
+    pieces = variation.shards(stock) if executor and executor.n_workers > 1 else ()
+    if executor and pieces:
+        return outcomes_by_workers(variation, pieces, executor)
+    return variation.makes(stock, desk)
 
 
 def _build(text: str, seed: int | None) -> Variation:

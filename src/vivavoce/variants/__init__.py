@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from vivavoce.models.engine.client import ModelClient
 
 
+SHARD = 250
+"""Base items, or answers, of a piece of the work that a worker gets."""
+
+
 class ResponseKey(NamedTuple):
     """What tells a response from all others of a run."""
 
@@ -51,6 +55,32 @@ class Stock(NamedTuple):
     def bases(self) -> list[Item]:
         """The base items: what other framings are made of."""
         return [item for item in self.items if not item.variant]
+
+    def by_items(self, size: int = SHARD) -> "list[Stock]":
+        """The items in parts of so many base items, each with its variants; without answers."""
+        variants: dict[tuple[str, str], list[Item]] = {}
+        for item in self.items:
+            variants.setdefault((item.benchmark, item.item), []).append(item)
+        bases = self.bases
+        return [
+            Stock([v for base in bases[at : at + size] for v in variants[base.benchmark, base.item]])
+            for at in range(0, len(bases), size)
+        ]
+
+    def by_answers(self, size: int = SHARD) -> "list[Stock]":
+        """The answers in parts of so many, in their order, each with what is known of their items."""
+        return [self._of(self.answers[at : at + size]) for at in range(0, len(self.answers), size)]
+
+    def _of(self, answers: Sequence[Response]) -> "Stock":
+        """The stock of these answers alone."""
+        keys = {(r.benchmark, r.item, r.variant) for r in answers}
+        return Stock(
+            [item for item in self.items if (item.benchmark, item.item, item.variant) in keys],
+            answers,
+            self.roles,
+            {key: origin for key, origin in self.origins.items() if key[:3] in keys},
+            {key: passages for key, passages in self.passages.items() if key[:3] in keys},
+        )
 
     def holds(self, response: Response) -> bool:
         """True if the run holds what was made by the same spec under this key already.
@@ -94,6 +124,13 @@ class Variation(ABC):
     An item that it makes has the key, the group and all else of its base item but question, context, variant,
     alias and `meta`; `origin` is its spec, narrowed to what made this item, or null for the spec as given.
     """
+
+    def shards(self, stock: Stock) -> "Sequence[tuple[Variation, Stock]]":
+        """The work in pieces, whose outcomes one after the other are those of `makes`, for worker processes.
+
+        None, as by default, where it asks a model or needs the whole stock at once.
+        """
+        return ()
 
     @abstractmethod
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterable[Outcome]:

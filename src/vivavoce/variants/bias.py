@@ -137,13 +137,24 @@ class Bias(Variation):
         if not self.type:
             raise ValueError("type names no kind of bias")
 
+    @property
+    def _kinds(self) -> tuple[BiasType, ...]:
+        """Each type once."""
+        return tuple(dict.fromkeys((self.type,) if isinstance(self.type, str) else self.type))
+
+    def shards(self, stock: Stock) -> "list[tuple[Variation, Stock]]":
+        """Some base items for one type at a time; none where a model writes wrong answers."""
+        if self.planted is not None:
+            return []
+        return [(replace(self, type=kind), part) for kind in self._kinds for part in stock.by_items()]
+
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """A pair of twins for each base item and type."""
         wrong = wrong_answers(
             stock.bases, _suggested(stock.items), seed=self.seed, model=self.planted, client=client
         )
         by_key = {(i.benchmark, i.item, i.variant): i for i in stock.items}
-        for kind in dict.fromkeys((self.type,) if isinstance(self.type, str) else self.type):
+        for kind in self._kinds:
             for item in stock.bases:
                 twin = by_key.get((item.benchmark, item.item, f"bias:{kind}"))
                 if twin is None:

@@ -237,9 +237,18 @@ class Demographic(Variation):
         if not self.kind:
             raise ValueError("kind names no detail of a patient")
 
+    @property
+    def _kinds(self) -> tuple[DemographicKind, ...]:
+        """Each kind once."""
+        return tuple(dict.fromkeys((self.kind,) if isinstance(self.kind, str) else self.kind))
+
+    def shards(self, stock: Stock) -> list[tuple[Variation, Stock]]:
+        """Some base items for one kind at a time."""
+        return [(replace(self, kind=kind), part) for kind in self._kinds for part in stock.by_items()]
+
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """A twin for each base item, kind and value, or one reason for a base item and kind."""
-        for kind in dict.fromkeys((self.kind,) if isinstance(self.kind, str) else self.kind):
+        for kind in self._kinds:
             for item in stock.bases:
                 yield from self._twins(item, kind)
 

@@ -196,6 +196,10 @@ class Neutralise(Variation):
     marks: Literal["rules", "people"] = "rules"
     candidate: str | None = None
 
+    def shards(self, stock: Stock) -> list[tuple[Variation, Stock]]:
+        """Some answers at a time."""
+        return [(self, part) for part in stock.by_answers()]
+
     def makes(self, stock: Stock, client: "ModelClient | None") -> Iterator[Outcome]:
         """An outcome for each answer. Raises `InputError` for a candidate that the run does not hold."""
         if self.candidate is not None and self.candidate not in stock.roles:

@@ -19,11 +19,11 @@ from vivavoce.core.records import Item
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, UsageCounter
 from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
+from vivavoce.models.engine.leases import Lease, leased
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model
 from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
-from vivavoce.models.engine.leases import Lease, leased
 from vivavoce.pipeline.collect.loglikelihood import (
     LogprobOutcome,
     first_key,

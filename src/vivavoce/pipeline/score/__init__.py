@@ -25,6 +25,8 @@ from vivavoce.pipeline.score.ballot_scores import score_ballots
 from vivavoce.pipeline.score.checks import check_declared, check_needs, check_passes, missing_commands
 from vivavoce.pipeline.score.response_scores import score_responses
 from vivavoce.pipeline.score.tasks import Task, probe_of
+from vivavoce.pipeline.workers import Executor
+from vivavoce.pipeline.workers.in_process import InProcess
 from vivavoce.store.pending import MOST_METRICS
 from vivavoce.store.read import benchmarks, candidates, items_by_id, logprob_specs
 from vivavoce.store.runfile import RunFile
@@ -75,15 +77,17 @@ def score(
     desk: ModelClient | None = None,
     progress: Progress | None = None,
     encoded: Counter[str] | None = None,
+    executor: Executor | None = None,
 ) -> list[ScoreSummary]:
     """Mark what is not marked yet; failed rows are tried again. `items` restricts to these.
 
     Where a model marks, each answer is marked in so many `passes`, at the `desk`; a rule needs one. Rows are
     stored in batches, so a call that is cut short goes on where it stopped. `progress` hears the metric, the
-    rows done and the rows in all; `encoded` gets the texts that passed each encoder. A metric that breaks
-    stops alone; its error comes when those beside it are done. Raises `MetricError` before anything is stored
-    if an item lacks a field that a metric needs, a metric that compares finds one candidate only, or one of
-    probabilities none.
+    rows done and the rows in all; `encoded` gets the texts that passed each encoder. The `executor` computes
+    batches, by default this process; metrics that ask a model, or compare answers, always score here. A
+    metric that breaks stops alone; its error comes when those beside it are done. Raises `MetricError` before
+    anything is stored if an item lacks a field that a metric needs, a metric that compares finds one
+    candidate only, or one of probabilities none.
     """
     with run.reading() as db:
         stored = items_by_id(db)
@@ -95,9 +99,10 @@ def score(
     summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():
-            for group in _groups(metrics):
+            for group in _groups(metrics, apart=executor is not None and executor.n_workers > 1):
                 of_group = [metrics[number] for number in group]
-                together = _score_group(run, of_group, selected, context, passes, progress)
+                at = executor if executor and not _stays(of_group[0]) else InProcess()
+                together = _score_group(run, of_group, selected, context, passes, progress, at)
                 summaries |= zip(group, together, strict=True)
     finally:
         if desk and desk.usage.traffic.requests:
@@ -117,12 +122,21 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _groups(metrics: Sequence[Metric]) -> Iterator[list[int]]:
-    """The positions of metrics that score together: rules over the same kind of responses; others alone."""
+def _stays(metric: Metric) -> bool:
+    """Whether the metric scores in this process: it asks a model here, or needs all answers at once."""
+    return metric.asks_models or is_comparative(metric)
+
+
+def _groups(metrics: Sequence[Metric], *, apart: bool) -> Iterator[list[int]]:
+    """The positions of metrics that score together: rules over the same kind of responses; others alone.
+
+    With `apart`, rules that ask a model go apart from those that workers score.
+    """
     groups: dict[object, list[int]] = {}
     for number, metric in enumerate(metrics):
         alone = metric.rater or is_comparative(metric)
-        groups.setdefault(number if alone else probe_of(metric), []).append(number)
+        together = (probe_of(metric), apart and _stays(metric))
+        groups.setdefault(number if alone else together, []).append(number)
     for group in groups.values():
         positions = iter(group)
         while part := list(islice(positions, MOST_METRICS)):
@@ -145,17 +159,21 @@ def _score_group(
     context: ScoringContext,
     passes: int,
     progress: Progress | None,
+    executor: Executor,
 ) -> list[ScoreSummary]:
     """Score by metrics that go together, in so many passes, one where rules score."""
     first = metrics[0]
     size, n_passes = (ASKED, passes) if first.rater else (BATCH, 1)
-    score_tasks = score_ballots if is_comparative(first) else score_responses
     tasks = [_task(run, metric, items) for metric in metrics]
     statuses: list[Counter[str]] = [Counter() for _ in tasks]
     for pass_no in range(1, n_passes + 1):
         context.pass_no = pass_no
         in_pass = [task._replace(pass_no=pass_no, passes=n_passes) for task in tasks]
-        for total, counts in zip(statuses, score_tasks(run, in_pass, context, size, progress), strict=True):
+        if is_comparative(first):
+            counted = score_ballots(run, in_pass, context, size, progress)
+        else:
+            counted = score_responses(run, in_pass, context, size, progress, executor)
+        for total, counts in zip(statuses, counted, strict=True):
             total += counts
     return [_summary(task, counts, items) for task, counts in zip(tasks, statuses, strict=True)]
 

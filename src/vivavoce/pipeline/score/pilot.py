@@ -19,8 +19,8 @@ from vivavoce.core.records import Item, ItemKey, Row, Value
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.metering_client import MeasuredCall, MeteringClient
 from vivavoce.pipeline.score import check_all, measures_of, record_usage, selected_items
+from vivavoce.pipeline.score.batch_scores import metric_values
 from vivavoce.pipeline.score.checks import read_response
-from vivavoce.pipeline.score.response_scores import metric_values
 from vivavoce.pipeline.score.tasks import probe_of
 from vivavoce.store.cases import cases_by_item
 from vivavoce.store.pending import Demand, Pending, ResponsePlace, pending, response_places, unsettled

@@ -1,65 +1,134 @@
-"""Metrics that score responses one by one go over them together: a batch is read once, and stored whole."""
+"""Metrics that score responses one by one go over them together: a batch is read once, and stored whole.
+
+An executor computes the scores of batches, here or in workers; this process alone stores them.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from vivavoce.core.errors import MetricError, VivaError
-from vivavoce.core.records import Criterion, Item, Row, Value
-from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.core.errors import VivaError
+from vivavoce.metrics import ScoringContext
 from vivavoce.pipeline.client import Progress
-from vivavoce.pipeline.score.checks import ValueOrUnits, check_silence, checked, read_response
-from vivavoce.pipeline.score.repeats import batches, texts, with_other_repeats
+from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, joined, lost_scores
+from vivavoce.pipeline.score.lanes import Lanes, encodes
+from vivavoce.pipeline.score.repeats import batches, texts
+from vivavoce.pipeline.score.score_job import ScoreJob
 from vivavoce.pipeline.score.tasks import Task, probe_of
+from vivavoce.pipeline.workers import Executor, Lost, Shard
 from vivavoce.store.pending import Pending, Unsettled, pending, unsettled
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import ScoreRow, drop_scores, put_scores
+from vivavoce.store.write import drop_scores, put_scores
 
-Scores = Mapping[int, Sequence[ScoreRow]]
-"""The scores of a batch by the key of their measure."""
+SMALLEST = 50
+"""Responses of a batch at least, where few are shared out among many workers."""
+TURNS = 4
+"""Batches for each worker, if there are so many, so that none is idle while the last are computed."""
 
 
 def score_responses(
-    run: RunFile, tasks: Sequence[Task], context: ScoringContext, size: int, progress: Progress | None
+    run: RunFile,
+    tasks: Sequence[Task],
+    context: ScoringContext,
+    size: int,
+    progress: Progress | None,
+    executor: Executor,
 ) -> list[Counter[str]]:
     """Score what each of the tasks, all of one probe, has not scored yet, and return its rows by status.
 
     So many responses at a time are read, each once, whichever tasks lack it, and their scores are stored in
     one transaction. Raises the error of a metric that breaks when all others are done: it stops alone.
     """
-    with_repeats = any(task.metric.needs_repeats for task in tasks)
-    statuses: list[Counter[str]] = [Counter() for _ in tasks]
-    going, errors = dict(enumerate(tasks)), list[VivaError]()
+    scoring = _Scoring(run, tasks, context, progress)
+    items = {key: item for task in tasks for key, item in task.items.items()}
     with run.reading() as source:  # its view stays that of the start while batches are written
         todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
-        totals, done, start = _record(run, tasks, todo), Counter[int](), 0
-        context.expect(map(texts, pending(source, _items(tasks), todo.keys)))
-        responses = pending(source, _items(tasks), todo.keys)
-        for batch in batches(responses, size, context, with_repeats=with_repeats):
-            part = todo.part(start, len(batch))
-            start += len(batch)
-            context.begin_batch(len(batch))
-            scores, broken = _batch_scores(going, batch, part.metrics, context)
-            _store(run, going, scores)
-            context.end_batch()
-            done.update(dict(enumerate(part.counts(len(tasks)))))
-            for number in scores:
-                statuses[number] += _statuses(scores[number])
-                if progress:
-                    progress(tasks[number].label, done[number], totals[number])
-            errors += broken.values()
-            for number in broken:
-                del going[number]
-            if not going:
-                break
-    if errors:
-        raise errors[0]
-    return statuses
+        scoring.begin(todo)
+        if executor.n_workers == 1:
+            context.expect(map(texts, pending(source, items, todo.keys)))
+        else:
+            size = max(SMALLEST, min(size, -(-len(todo.keys) // (TURNS * executor.n_workers))))
+        responses = pending(source, items, todo.keys)
+        with_repeats = any(task.metric.needs_repeats for task in tasks)
+        shards = scoring.shards(
+            batches(responses, size, context, with_repeats=with_repeats), todo, executor.n_workers
+        )
+        scoring.take(executor.results(shards, ScoreJob(tasks, items, context)))
+    if scoring.errors:
+        raise scoring.errors[0]
+    return scoring.statuses
 
 
-def _items(tasks: Sequence[Task]) -> dict[int, Item]:
-    """The items that any of the tasks scores."""
-    return {key: item for task in tasks for key, item in task.items.items()}
+@dataclass
+class _Scoring:
+    """Tasks that are scored together: which of them go on, and what has come of each."""
+
+    run: RunFile
+    tasks: Sequence[Task]
+    context: ScoringContext
+    progress: Progress | None
+    going: dict[int, Task] = field(default_factory=dict)
+    statuses: list[Counter[str]] = field(default_factory=list)
+    totals: list[int] = field(default_factory=list)
+    done: Counter[int] = field(default_factory=Counter)
+    errors: list[VivaError] = field(default_factory=list)
+    _sent: list[Batch] = field(default_factory=list)
+
+    def begin(self, todo: Unsettled) -> None:
+        """Store in the provenance what each task is to score."""
+        self.going = dict(enumerate(self.tasks))
+        self.statuses = [Counter() for _ in self.tasks]
+        self.totals = todo.counts(len(self.tasks))
+        with self.run.writing() as db:
+            for task, total in zip(self.tasks, self.totals, strict=True):
+                task.record(db, total)
+
+    def shards(
+        self, parts: Iterator[list[Pending]], todo: Unsettled, n_workers: int
+    ) -> Iterator[Shard[Batch]]:
+        """The batches; where encoders read them, in a part for each worker, which then reads a text once."""
+        lanes = Lanes(n_workers) if n_workers > 1 and any(encodes(t.metric) for t in self.tasks) else None
+        start = 0
+        for responses in parts:
+            lacking = todo.part(start, len(responses)).metrics
+            start += len(responses)
+            batch = Batch(responses, lacking, frozenset(self.going))
+            for shard in lanes.parts(batch) if lanes else [Shard(batch)]:
+                self._sent.append(shard.work)
+                yield shard
+
+    def take(self, results: Iterator[BatchScores | Lost]) -> None:
+        """Store the results as they come, those of a batch together, until no task goes on."""
+        parts: list[BatchScores] = []
+        n_responses: list[Batch] = []
+        for result in results:
+            batch = self._sent.pop(0)
+            if isinstance(result, Lost):
+                result = lost_scores(self.tasks, batch, result.cause)
+            parts.append(result)
+            n_responses.append(batch)
+            if batch.is_last:
+                self._store(n_responses, joined(parts))
+                parts, n_responses = [], []
+                if not self.going:
+                    return
+
+    def _store(self, batch: Sequence[Batch], computed: BatchScores) -> None:
+        """Store the scores of a batch, those of all tasks or none; a metric that broke stops here."""
+        broken = {n: error for n, error in computed.errors.items() if n in self.going}
+        scores = {n: s for n, s in computed.scores.items() if n in self.going and n not in broken}
+        _put(self.run, self.going, scores)
+        self.context.end_batch()
+        self.context.passes.update(computed.passes)
+        for part in batch:
+            self.done.update(part.counts())
+        for number, by_measure in scores.items():
+            self.statuses[number] += _statuses(by_measure)
+            if self.progress:
+                self.progress(self.tasks[number].label, self.done[number], self.totals[number])
+        self.errors += broken.values()
+        for number in broken:
+            del self.going[number]
 
 
 def _statuses(scores: Scores) -> Counter[str]:
@@ -67,33 +136,7 @@ def _statuses(scores: Scores) -> Counter[str]:
     return Counter(score.value.status for rows in scores.values() for score in rows)
 
 
-def _record(run: RunFile, tasks: Sequence[Task], todo: Unsettled) -> list[int]:
-    """Store in the provenance what each task is to score; how many responses these are."""
-    totals = todo.counts(len(tasks))
-    with run.writing() as db:
-        for task, total in zip(tasks, totals, strict=True):
-            task.record(db, total)
-    return totals
-
-
-def _batch_scores(
-    tasks: Mapping[int, Task], batch: Sequence[Pending], lacking: Sequence[int], context: ScoringContext
-) -> tuple[dict[int, Scores], dict[int, VivaError]]:
-    """The scores of each task that lacks some of these responses, or the error of its metric."""
-    reader = _Reader(context)
-    scores: dict[int, Scores] = {}
-    errors: dict[int, VivaError] = {}
-    for number, task in tasks.items():
-        part = [p for p, bits in zip(batch, lacking, strict=True) if bits >> number & 1]
-        try:
-            if part:
-                scores[number] = _scores(task, part, reader)
-        except VivaError as error:
-            errors[number] = error
-    return scores, errors
-
-
-def _store(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) -> None:
+def _put(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]) -> None:
     """Store the scores of a batch, those of all tasks or none."""
     if not scores:
         return
@@ -105,93 +148,3 @@ def _store(run: RunFile, tasks: Mapping[int, Task], scores: Mapping[int, Scores]
                 drop_scores(db, list(by_measure), task.pass_no, sorted(again))
             for key, rows in by_measure.items():
                 put_scores(db, key, rows)
-
-
-class _Reader:
-    """Reads the responses of a batch, each once, for whichever metrics ask for it."""
-
-    def __init__(self, context: ScoringContext) -> None:
-        self.context = context
-        self._rows: dict[int, Row | Value] = {}
-
-    def __call__(self, p: Pending) -> Row | Value:
-        row = self._rows.get(p.key)
-        if row is None:
-            row = self._rows[p.key] = read_response(p, self.context)
-        return row
-
-
-def response_scores(task: Task, response: Pending, context: ScoringContext) -> Scores:
-    """The scores of one response by the task's measures, which are stored nowhere.
-
-    Raises `MetricError` for a metric that breaks or gives what it did not declare.
-    """
-    return _scores(task, [response], _Reader(context))
-
-
-def _scores(task: Task, batch: Sequence[Pending], reader: _Reader) -> Scores:
-    """The scores of these responses by the task's measures; non-responses never reach the metric."""
-    metric = task.metric
-    rows = _rows(metric, batch, reader)
-    values = iter(metric_values(metric, [row for row in rows if isinstance(row, Row)], reader.context))
-    scores: dict[int, list[ScoreRow]] = {key: [] for key in task.measures}
-    for p, row in zip(batch, rows, strict=True):
-        by_criterion = next(values) if isinstance(row, Row) else None
-        for key, measure in task.measures.items():
-            value: ValueOrUnits = (
-                _silence(metric, p.item, row, measure.criterion)
-                if isinstance(row, Value)
-                else checked(metric, row, by_criterion, measure.criterion)
-            )
-            scores[key] += _score_rows(p.key, value, task.pass_no)
-    return scores
-
-
-def _silence(metric: Metric, item: Item, value: Value, criterion: Criterion) -> Value:
-    """The value of a response that reached no metric, with the counts of a silence where it has any."""
-    pools = criterion.pool != "mean" and value.status in ("unanswered", "unreadable")
-    parts = metric.silence_parts(item).get(criterion.criterion) if pools else None
-    return value._replace(parts=dict(parts)) if parts else value
-
-
-def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[ScoreRow]:
-    if isinstance(value, Value):
-        return (ScoreRow(response, value, pass_no),)
-    return [ScoreRow(response, of_unit, pass_no, unit=unit) for unit, of_unit in value.items()]
-
-
-def _rows(metric: Metric, batch: Sequence[Pending], reader: _Reader) -> Sequence[Row | Value]:
-    """The responses as the metric gets them, or their values, with their repeats where it needs these."""
-    items = {id(p.item): p.item for p in batch}
-    reasons = {key: metric.not_applicable(item) for key, item in items.items()}
-    rows = [_row_or_value(metric, p, reasons[id(p.item)], reader) for p in batch]
-    return with_other_repeats(batch, rows) if metric.needs_repeats else rows
-
-
-def _row_or_value(metric: Metric, p: Pending, reason: str | None, reader: _Reader) -> Row | Value:
-    """The response as a metric gets it, or its value; `reason` is why the metric does not apply, or null."""
-    if reason:  # before the response is read: silence about such an item costs nothing either
-        return Value(None, note=reason, status="set_aside")
-    row = reader(p)
-    if isinstance(row, Value) and row.status != "failed":
-        for c in metric.criteria:
-            check_silence(metric, p, c)
-    return row
-
-
-def metric_values(metric: Metric, rows: Sequence[Row], context: ScoringContext) -> Iterator[Any]:
-    """What the metric gives for each row, not yet checked."""
-    if not rows:
-        return iter(())
-    try:
-        values = list(metric.values(rows, context))
-    except VivaError:
-        raise
-    except Exception as error:  # third-party code: name it, keep what is stored
-        raise MetricError(
-            f"{metric} broke while marking {rows[0].item.name} and {len(rows) - 1} further answers: "
-            f"{type(error).__name__}: {error}. What was marked before is stored."
-        ) from error
-    if len(values) != len(rows):
-        raise MetricError(f"{metric} gave {len(values)} values for {len(rows)} answers.")
-    return iter(values)

@@ -24,6 +24,7 @@ from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.pipeline.score.pilot import pilot_rows
+from vivavoce.pipeline.workers import Workers, count_workers, open_executor
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile
@@ -41,12 +42,14 @@ def score_run(
     bad_ends: BadEnds | None,
     dry_run: bool = False,
     pilot: int | None = None,
+    workers: Workers = 1,
 ) -> Finding:
     """Score every response that has no score yet, and return the estimates of these metrics.
 
     An overall scores nothing by itself: its estimates come first, of the scores that are there then.
     """
     _check_pilot(pilot, dry_run=dry_run)
+    n_workers = count_workers(workers)
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
     if dry_run:
@@ -55,9 +58,13 @@ def score_run(
             if rest or not overalls
             else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
         )
-    if not overalls:
-        return _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
-    scored = _score_run(run, rest, options, items=items, passes=passes, bad_ends=bad_ends) if rest else None
+    scored = None
+    if rest or not overalls:
+        scored = _score_run(
+            run, rest, options, items=items, passes=passes, bad_ends=bad_ends, workers=n_workers
+        )
+    if scored and not overalls:
+        return scored
     return _with_overalls(run, scored, overalls, select_items(run, items), bad_ends)
 
 
@@ -98,6 +105,7 @@ def _score_run(
     items: str | None,
     passes: int,
     bad_ends: BadEnds | None,
+    workers: int,
 ) -> Finding:
     """Score by metrics, and their estimates."""
     selected = select_items(run, items)
@@ -106,10 +114,10 @@ def _score_run(
     scorers = _scorers(bound)
     to_score = with_generated(run, selected)
     encoded = Counter[str]()
-    with open_client(run, to_score, options) as client:
+    with open_client(run, to_score, options) as client, open_executor(workers) as executor:
         summaries = score(
             run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
-            encoded=encoded,
+            encoded=encoded, executor=executor,
         )  # fmt: skip
     table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:

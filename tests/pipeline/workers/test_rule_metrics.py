@@ -1,0 +1,53 @@
+"""Workers give the rows of one process: every rule metric, with parts, notes, statuses and units."""
+
+from pathlib import Path
+
+import pytest
+from tests.pipeline.workers.every_format import answered, stored_scores
+
+from vivavoce.core import registry
+from vivavoce.core.specs import parse
+from vivavoce.pipeline.score import response_scores
+
+RULES = (
+    *("accuracy", "answer_leak", "chrf", "confidence(of=stated)", "confidence(of=repeats)", "conflict"),
+    *("confidence(of=likelihood)", "exact", "extract", "label_f1", "list_f1", "meteor", "planted"),
+    *("rouge(n=1)", "rouge(n=L, stemmer=true)", "rouge(n='1+L')", "relation_f1(direction=false)"),
+    *("step_accuracy", "token_f1", "canary(text='x 6f1c0c2e-8a1d-4f0e-9b65-2d7c3a9e5b10', decoys=3)"),
+    *("options", "options(norm=byte, rotate=true)", "perplexity", "second_half"),
+    *("relaxed_perplexity(n=4, stride=2)", "lexical(train=none)"),
+)
+"""Metrics that need no extra; with the extra `text` two more."""
+WITH_TEXT = ("bleu", "medsynf1(extractor=chunk)")
+APART = {
+    **dict.fromkeys(("judge", "jury", "atomic_facts"), "asks a model"),
+    **dict.fromkeys(
+        ("bertscore", "moverscore", "similarity", "cliniqlink", "bleurt", "trained"), "an encoder"
+    ),
+    "radgraph": "needs annotations",
+}
+
+
+def test_every_metric_that_ships_is_here_or_says_why_not() -> None:
+    ours = {e.name for e in registry.entries("metric") if e.origin == "vivavoce"}
+    named = {registry.in_full("metric", parse(spec)).name for spec in (*RULES, *WITH_TEXT)}
+    assert ours <= named | APART.keys()
+
+
+def test_workers_give_the_rows_of_one_process_for_every_rule_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(response_scores, "SMALLEST", 7)  # so that there are many batches
+    specs = (*RULES, *WITH_TEXT)
+    alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
+    by_one = alone.score(*specs)
+    by_two = shared.score(*reversed(specs), workers=2)
+    expected = stored_scores(alone)
+    assert len(expected) > 1000
+    assert expected == stored_scores(shared)
+    order = str
+    assert sorted(map(order, by_one.rows)) == sorted(map(order, by_two.rows))
+    assert (by_one.passes, {}) == (by_two.passes, by_two.passes)
+    assert set(by_one.notes) == set(by_two.notes)
+    shared.score(*specs, workers=2)  # nothing is left, and nothing changes
+    assert expected == stored_scores(shared)
