@@ -29,10 +29,10 @@ class RemoteVarying(NamedTuple):
     def open(self) -> "Callable[[tuple[Recipe, Stock]], list[Outcome] | SentError]":
         """What makes the outcomes of a piece in a worker."""
         load_sources(self.sources)
-        return _made
+        return _outcomes
 
 
-def _made(piece: tuple[Recipe, Stock]) -> list[Outcome] | SentError:
+def _outcomes(piece: tuple[Recipe, Stock]) -> list[Outcome] | SentError:
     sent, stock = piece
     try:
         variation: Variation = rebuild(sent)

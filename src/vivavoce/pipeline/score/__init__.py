@@ -99,7 +99,7 @@ def score(
     summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():
-            for group in _groups(metrics, apart=executor is not None and executor.n_workers > 1):
+            for group in _groups(metrics, separate=executor is not None and executor.n_workers > 1):
                 of_group = [metrics[number] for number in group]
                 at = executor if executor and not _stays(of_group[0]) else InProcess()
                 together = _score_group(run, of_group, selected, context, passes, progress, at)
@@ -127,15 +127,15 @@ def _stays(metric: Metric) -> bool:
     return metric.asks_models or is_comparative(metric)
 
 
-def _groups(metrics: Sequence[Metric], *, apart: bool) -> Iterator[list[int]]:
+def _groups(metrics: Sequence[Metric], *, separate: bool) -> Iterator[list[int]]:
     """The positions of metrics that score together: rules over the same kind of responses; others alone.
 
-    With `apart`, rules that ask a model go apart from those that workers score.
+    With `separate`, rules that ask a model do not go with those that workers score.
     """
     groups: dict[object, list[int]] = {}
     for number, metric in enumerate(metrics):
         alone = metric.rater or is_comparative(metric)
-        together = (probe_of(metric), apart and _stays(metric))
+        together = (probe_of(metric), separate and _stays(metric))
         groups.setdefault(number if alone else together, []).append(number)
     for group in groups.values():
         positions = iter(group)

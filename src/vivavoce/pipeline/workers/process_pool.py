@@ -127,11 +127,11 @@ class ProcessPool:
         cannot open the job.
         """
         waiting: deque[_Sent] = deque()
-        left = ((job.pack(shard.work), shard.lane) for shard in shards)
+        packed = ((job.pack(shard.work), shard.lane) for shard in shards)
         remote_job = job.remote()
         try:
             while True:
-                self._fill(waiting, left, remote_job)
+                self._fill(waiting, packed, remote_job)
                 if not waiting:
                     return
                 while not waiting[0].done:
@@ -143,10 +143,10 @@ class ProcessPool:
                 if lane.unfinished:
                     lane.close()
 
-    def _fill(self, waiting: deque[_Sent], left: Iterator[tuple[Any, int | None]], job: RemoteJob) -> None:
+    def _fill(self, waiting: deque[_Sent], packed: Iterator[tuple[Any, int | None]], job: RemoteJob) -> None:
         """Send as many shards as may be on their way."""
-        while len(waiting) < IN_FLIGHT * self.n_workers and (packed := next(left, None)):
-            work, number = packed
+        while len(waiting) < IN_FLIGHT * self.n_workers and (shard := next(packed, None)):
+            work, number = shard
             lane = (
                 min(self._lanes, key=lambda lane: len(lane.unfinished))
                 if number is None

@@ -14,7 +14,7 @@ from vivavoce.core import net
 from vivavoce.core.errors import VivaError
 from vivavoce.pipeline.workers import RemoteJob
 
-_kept = ExitStack()
+_exits = ExitStack()
 _compute: Callable[[Any], Any] | None = None
 _refused: "Refusal | None" = None
 
@@ -33,7 +33,7 @@ def initialise() -> None:
     else:
         sys.stdout = sys.stderr
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _kept.enter_context(net.offline())
+    _exits.enter_context(net.offline())
 
 
 def _end_with_parent() -> None:

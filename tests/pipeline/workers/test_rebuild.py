@@ -1,0 +1,162 @@
+"""What a worker refuses to rebuild, in one sentence each; and what a refused call leaves."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from tests.pipeline.workers.every_format import stored_scores
+from tests.studies.making import borrowed, made
+
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, MetricError, ModelError, SpecError, VivaError
+from vivavoce.core.records import Criterion, Row, Value
+from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.score import response_scores
+from vivavoce.pipeline.workers.rebuild import (
+    SentError,
+    Sources,
+    load_sources,
+    rebuild,
+    received_error,
+    recipe,
+    sent_error,
+    sources,
+)
+
+TARDY = Path(__file__).with_name("tardy.py")
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    with borrowed():
+        yield
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return made(tmp_path, {"A": {f"q{k}": f"answer {k}" for k in range(8)}})
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    file = Path(shutil.copy(TARDY, tmp_path / "tardy.py"))
+    registry.load_plugin(file)
+    return file
+
+
+@pytest.mark.parametrize("spec", ["rouge(n='1+L', stemmer=true)", "tardy(seconds=0.5)", "exact"])
+def test_what_is_rebuilt_is_what_was_sent(spec: str, plugin: Path) -> None:
+    metric = registry.build("metric", spec)
+    load_sources(sources())
+    assert metric == rebuild(recipe("metric", metric))
+
+
+def test_a_file_that_changed_is_another_metric(tmp_path: Path) -> None:
+    weights = tmp_path / "lexical.json"
+    weights.write_text("{}")
+    sent = recipe("metric", registry.build("metric", f"lexical(weights='{weights}')"))
+    weights.write_text("{ }")
+    with pytest.raises(SpecError, match=r"cannot be rebuilt in a worker \(here it is lexical.*was sent\)"):
+        rebuild(sent)
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"a worker has vivavoce .*, and the process .* has 0\.0\.1: install"):
+        load_sources(Sources("0.0.1", {}))
+
+
+def test_a_plugin_that_is_missing_or_another_is_refused(plugin: Path, tmp_path: Path) -> None:
+    sent = sources()
+    plugin.write_text(plugin.read_text() + "\n# changed\n")
+    with pytest.raises(SpecError, match=r"the plugin .*tardy\.py has the hash .* for a worker, and had"):
+        load_sources(sent)
+    plugin.unlink()
+    with pytest.raises(SpecError, match=r"a worker finds no plugin file .*tardy\.py: put it there"):
+        load_sources(sent)
+
+
+def test_a_plugin_that_changed_since_it_was_loaded_stops_the_score_before_anything_is_stored(
+    run: Run, plugin: Path
+) -> None:
+    plugin.write_text(plugin.read_text().replace("len(t),", "1 + len(t),"))
+    with pytest.raises(MetricError, match=r"the plugin .*tardy\.py has the hash"):
+        run.score("tardy", workers=2)
+    assert [] == stored_scores(run)
+
+
+def test_a_metric_of_this_process_alone_cannot_be_rebuilt(run: Run) -> None:
+    @registry.metric("of_a_cell")
+    class OfACell(Metric):
+        """Registered in a notebook."""
+
+        criteria = (Criterion(criterion="x"),)
+        formats = ("short",)
+
+        def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
+            return [{"x": Value(1.0)} for _ in rows]
+
+    with pytest.raises(
+        MetricError,
+        match=r"the metric of_a_cell.* cannot be rebuilt in a worker \(no metric named 'of_a_cell'.*--plugin",
+    ):
+        run.score("of_a_cell", workers=2)
+    assert [] == stored_scores(run)
+    run.score("of_a_cell")
+    assert 8 == len(stored_scores(run))
+
+
+def test_a_metric_that_breaks_in_a_worker_stops_alone_with_its_sentence(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(response_scores, "SMALLEST", 2)
+    file = tmp_path / "breaking.py"
+    text = (
+        TARDY.read_text()
+        .replace('"tardy"', '"breaking"')
+        .replace("time.sleep(self.seconds)", "1 / ('5' not in row.reading.text)")
+    )
+    file.write_text(text)
+    registry.load_plugin(file)
+    with pytest.raises(MetricError, match="breaking broke while marking q4 and 1 further answers: ZeroDiv"):
+        run.score("breaking", "exact", workers=2)
+    by_metric = [row[0].partition("(")[0] for row in stored_scores(run)]
+    assert (4, 8) == (by_metric.count("breaking"), by_metric.count("exact"))
+
+
+@pytest.mark.parametrize("error", [InputError("a"), MetricError("b"), ModelError("c")])
+def test_an_error_comes_back_as_what_it_is(error: VivaError) -> None:
+    received = received_error(sent_error(error))
+    assert (type(error), str(error)) == (type(received), str(received))
+    assert MetricError is type(received_error(SentError("OfAPlugin", "d")))
+
+
+def test_json_of_workers_is_that_of_one_process(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "run.viva"
+    other.parent.mkdir()
+    run.file.copy(other)
+    rows = []
+    for path, workers in ((run.file.path, "1"), (other, "4")):
+        words = ["score", str(path), "rouge(n=L)", "medsynf1", "--workers", workers, "--json"]
+        done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
+        assert (0, "") == (done.returncode, done.stderr)
+        rows.append(json.loads(done.stdout)["rows"])
+    assert rows[0] == rows[1]
+    assert stored_scores(run) == stored_scores(Run(other))
+
+
+@pytest.mark.parametrize("verb", ["score", "vary"])
+def test_a_bad_number_of_workers_is_refused_before_anything_is_stored(verb: str, run: Run) -> None:
+    what = "exact" if verb == "score" else "bias(type=recency)"
+    words = [verb, str(run.file.path), what, "--workers", "0"]
+    done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
+    assert 2 == done.returncode
+    assert "viva: --workers 0: state a number of processes from 1 to 512, or auto" in done.stderr
+    assert 1 == len(done.stderr.splitlines())
+    with pytest.raises(InputError, match="--workers many"):
+        getattr(run, verb)(what, workers="many")
+    assert [] == stored_scores(run)

@@ -1,0 +1,188 @@
+"""Kills while workers score: no stored row is lost or doubled, and the last rows are those of one process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.lengths import length
+from tests.pipeline.workers.every_format import stored_scores
+from tests.soak.kills import broken
+from tests.studies.making import borrowed, made
+
+from vivavoce.core import registry
+from vivavoce.pipeline.run import Run
+from vivavoce.pipeline.score import response_scores
+
+TARDY = Path(__file__).with_name("tardy.py")
+N = 800
+KILLS = length(3, 20)
+
+
+@pytest.fixture(autouse=True)
+def _plugin() -> Iterator[None]:
+    with borrowed():
+        registry.load_plugin(TARDY)
+        yield
+
+
+def run_of(folder: Path, texts: dict[int, str] | None = None, n: int = N) -> Run:
+    folder.mkdir()
+    said = {f"q{k:04}": (texts or {}).get(k, f"answer {k} {'so ' * (k % 7)}") for k in range(n)}
+    return made(folder, {"A": said})
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
+    """The rows of one process, under the slow metric's name: it says the same, in no time."""
+    with borrowed():
+        registry.load_plugin(TARDY)
+        run = run_of(tmp_path_factory.mktemp("expected") / "alone")
+        run.score("tardy")
+    return [row[1:] for row in stored_scores(run)]
+
+
+def scoring(run: Run, seconds: float = 0.004) -> "subprocess.Popen[str]":
+    """`viva score --workers 2` in a process and a group of its own."""
+    words = ["score", str(run.file.path), f"tardy(seconds={seconds})", "--plugin", str(TARDY)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *words, "--workers", "2", "--quiet"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def workers_of(process: "subprocess.Popen[str]") -> list[int]:
+    """The worker processes of a command that runs."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        pids = [int(pid) for pid in children.read_text().split()]
+        return [pid for pid in pids if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    except OSError:
+        return []
+
+
+def wait_for_workers(process: "subprocess.Popen[str]") -> list[int]:
+    end = time.monotonic() + 60
+    while len(workers_of(process)) < 2 and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    return workers_of(process)
+
+
+def n_stored(run: Run) -> int:
+    with run.file.reading() as db:
+        return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
+
+
+def wait_for_rows(run: Run, n: int, process: "subprocess.Popen[str]") -> None:
+    end = time.monotonic() + 60
+    while n_stored(run) < n and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def assert_ended(pids: list[int]) -> None:
+    end = time.monotonic() + 20
+    while (alive := [pid for pid in pids if Path(f"/proc/{pid}/exe").exists()]) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert [] == [pid for pid in alive if Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def finish(run: Run, expected: list[tuple[object, ...]], seconds: float = 0.004) -> None:
+    """The same command again ends in the rows of one process."""
+    process = scoring(run, seconds)
+    _, errors = process.communicate(timeout=120)
+    assert (0, "") == (process.returncode, errors)
+    assert expected == [row[1:] for row in stored_scores(run)]
+    assert broken(run.file.path) is None
+
+
+@pytest.mark.slow
+def test_workers_killed_at_random_change_no_row(tmp_path: Path, expected: list[tuple[object, ...]]) -> None:
+    rng, run = Random(7), run_of(tmp_path / "run")
+    process, kills = scoring(run), 0
+    while kills < KILLS:
+        pids = wait_for_workers(process)
+        time.sleep(rng.uniform(0.0, 0.5))
+        if process.poll() is not None:  # it ended between two kills
+            run = run_of(tmp_path / f"run{kills}")
+            process = scoring(run)
+        elif pids:
+            os.kill(rng.choice(pids), signal.SIGKILL)
+            kills += 1
+            time.sleep(0.3)
+    process.communicate(timeout=120)
+    assert process.returncode in (0, 1)  # 1: one shard was hit three times, and is tried again
+    assert broken(run.file.path) is None
+    assert N == n_stored(run)
+    finish(run, expected)
+
+
+@pytest.mark.slow
+def test_a_killed_driver_leaves_no_worker_and_is_resumed(
+    tmp_path: Path, expected: list[tuple[object, ...]]
+) -> None:
+    rng, run, stored = Random(8), run_of(tmp_path / "run"), list[tuple[object, ...]]()
+    for _ in range(KILLS):
+        process = scoring(run)
+        pids = wait_for_workers(process)
+        time.sleep(rng.uniform(0.0, 1.2))
+        process.kill()
+        process.communicate()
+        assert_ended(pids)
+        assert broken(run.file.path) is None
+        rows = [row[1:] for row in stored_scores(run)]
+        assert set(stored) <= set(rows) <= set(expected)
+        stored = rows
+    finish(run, expected)
+
+
+def test_ctrl_c_ends_driver_and_workers_and_keeps_what_is_stored(
+    tmp_path: Path, expected: list[tuple[object, ...]]
+) -> None:
+    run = run_of(tmp_path / "run")
+    process = scoring(run, 0.01)
+    pids = wait_for_workers(process)
+    wait_for_rows(run, 1, process)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all of them
+    output, errors = process.communicate(timeout=60)
+    assert (130, "") == (process.returncode, output)
+    assert "viva: interrupted; what was stored is safe; rerun the command to resume.\n" == errors
+    assert_ended(pids)
+    assert 0 < n_stored(run) < N
+    finish(run, expected, 0.01)
+
+
+def test_an_answer_that_ends_its_worker_gives_failed_marks_and_all_others_are_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(response_scores, "SMALLEST", 10)
+    run = run_of(tmp_path / "run", {33: "deadly"}, 80)
+    finding = run.score("tardy", "exact", workers=2)
+    rows = run.scores.to_dicts()
+    failed = [row for row in rows if row["status"] == "failed"]
+    assert [f"q{k:04}" for k in range(30, 40)] == sorted({row["item"] for row in failed})
+    assert 20 == len(failed)
+    assert {
+        "3 worker processes ended while they scored it, the last killed by signal 9, as where memory runs out"
+    } == {row[-1] for row in stored_scores(run) if row[7] is None}
+    assert 2 * 80 == len(rows)
+    assert [10, 10] == [row["n_failed"] for row in finding.rows if row["view"] == "mean"]
+    monkeypatch.setenv("TARDY_MENDED", "1")
+    run.score("tardy", "exact", workers=2)
+    assert {"ok"} == set(run.scores["status"])
+    assert 2 * 80 == run.scores.height
+
+
+def test_the_command_says_that_marks_failed(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", {3: "deadly"}, 20)
+    words = ["score", str(run.file.path), "tardy", "--plugin", str(TARDY), "--workers", "2", "--json"]
+    done = subprocess.run([sys.executable, "-m", "vivavoce", *words], capture_output=True, text=True)
+    assert 1 == done.returncode
+    assert 20 == json.loads(done.stdout)["rows"][0]["n_failed"]
+    assert "viva: 20 marks failed" in done.stderr
+    assert 1 == len(done.stderr.splitlines())
