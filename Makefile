@@ -32,6 +32,7 @@ bench: .venv/.dev ## every claim about speed, measured beside what it is compare
 	.venv/bin/python bench/start.py
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 .venv/bin/python bench/stats.py
 	.venv/bin/python bench/scale.py
+	OMP_NUM_THREADS=1 .venv/bin/python bench/workers.py
 	.venv/bin/python bench/hashes.py
 	.venv/bin/python bench/report.py
 	.venv/bin/python bench/portal.py

@@ -136,7 +136,7 @@ def test_a_shard_that_ends_three_workers_is_lost_and_the_others_are_not(tmp_path
         results = doubles(executor.results(works(7, deadly=[2]), Doubling(log)))
     assert [0, 2, 6, 8, 10, 12] == [r for r in results if not isinstance(r, Lost)]
     assert isinstance(results[2], Lost)
-    assert "3 worker processes ended while they scored it, the last killed by signal 9" in results[2].cause
+    assert "3 worker processes ended while they computed it, the last killed by signal 9" in results[2].cause
     assert MOST_KILLS == list(chain(*sent(log))).count(2)
 
 

@@ -167,9 +167,8 @@ def test_an_answer_that_ends_its_worker_gives_failed_marks_and_all_others_are_sc
     failed = [row for row in rows if row["status"] == "failed"]
     assert [f"q{k:04}" for k in range(30, 40)] == sorted({row["item"] for row in failed})
     assert 20 == len(failed)
-    assert {
-        "3 worker processes ended while they scored it, the last killed by signal 9, as where memory runs out"
-    } == {row[-1] for row in stored_scores(run) if row[7] is None}
+    cause = "3 worker processes ended while they computed it, the last killed by signal 9, as where memory "
+    assert {f"{cause}runs out"} == {row[-1] for row in stored_scores(run) if row[7] is None}
     assert 2 * 80 == len(rows)
     assert [10, 10] == [row["n_failed"] for row in finding.rows if row["view"] == "mean"]
     monkeypatch.setenv("TARDY_MENDED", "1")

@@ -94,14 +94,17 @@ def score(
     metrics = [metric.bind(list(stored.values())) for metric in metrics]
     selected = selected_items(stored, items)
     commands = check_all(run, metrics, selected, passes)
+    executor = executor or InProcess()
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():
-            for group in _groups(metrics, separate=executor is not None and executor.n_workers > 1):
+            for group in _groups(metrics, separate=executor.n_workers > 1):
                 of_group = [metrics[number] for number in group]
-                at = executor if executor and not _stays(of_group[0]) else InProcess()
+                at: Executor = InProcess() if _stays(of_group[0]) else executor
+                if at is not executor:
+                    executor.end_workers()  # judges may take hours
                 together = _score_group(run, of_group, selected, context, passes, progress, at)
                 summaries |= zip(group, together, strict=True)
     finally:

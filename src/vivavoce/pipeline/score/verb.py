@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,10 @@ def score_run(
             if rest or not overalls
             else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
         )
-    scored = None
-    if rest or not overalls:
-        scored = _score_run(
-            run, rest, options, items=items, passes=passes, bad_ends=bad_ends, workers=n_workers
-        )
-    if scored and not overalls:
-        return scored
+    score_rest = partial(_score_run, run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
+    if not overalls:
+        return score_rest(workers=n_workers)
+    scored = score_rest(workers=n_workers) if rest else None
     return _with_overalls(run, scored, overalls, select_items(run, items), bad_ends)
 
 

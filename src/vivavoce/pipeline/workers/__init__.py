@@ -75,6 +75,10 @@ class Executor(AbstractContextManager["Executor"], Protocol):
         """How many shards are computed at once."""
         ...
 
+    def end_workers(self) -> None:
+        """Free what workers hold; the next shards start them again."""
+        ...
+
     def results(self, shards: Iterable[Shard[S]], job: Job[S, R]) -> Iterator[R | Lost]:
         """The result of each shard, in their order; few are drawn before they are needed.
 

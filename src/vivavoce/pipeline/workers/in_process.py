@@ -16,6 +16,9 @@ class InProcess:
     def __exit__(self, *error: object) -> None:
         return None
 
+    def end_workers(self) -> None:
+        """There are none."""
+
     def results(self, shards: Iterable[Shard[S]], job: Job[S, R]) -> Iterator[R | Lost]:
         """The result of each shard; a shard is drawn when the one before has been dealt with."""
         for shard in shards:

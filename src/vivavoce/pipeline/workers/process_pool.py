@@ -79,7 +79,9 @@ class _Lane:
         first.kills += 1
         if first.kills >= MOST_KILLS:
             self.unfinished.popleft()
-            first.finish(Lost(f"{MOST_KILLS} worker processes ended while they scored it, the last {cause}"))
+            first.finish(
+                Lost(f"{MOST_KILLS} worker processes ended while they computed it, the last {cause}")
+            )
         for sent in self.unfinished:
             self._submit(sent, job)
 
@@ -117,6 +119,10 @@ class ProcessPool:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.end_workers()
+
+    def end_workers(self) -> None:
+        """End all workers, whatever they do."""
         for lane in self._lanes:
             lane.close()
 
