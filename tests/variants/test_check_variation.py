@@ -22,7 +22,9 @@ def stock(question):
     return Stock(items, answers, {"A": "candidate"})
 
 
-@pytest.mark.parametrize("variation", [Control(kind="all"), Bias(type="recency"), Demographic(kind="sex")])
+@pytest.mark.parametrize(
+    "variation", [Control(kind="all"), Bias(type=("recency", "authority")), Demographic(kind="sex")]
+)
 def test_ours_keep_the_rules(stock, variation):
     check_variation(variation, stock)
 
@@ -30,6 +32,10 @@ def test_ours_keep_the_rules(stock, variation):
 class _Careless(Variation):
     def __init__(self, fault):
         self.fault = fault
+
+    def shards(self, stock):
+        parts = stock.by_items(2)
+        return [(self, part) for part in parts[::-1]] if self.fault == "shards" else []
 
     def makes(self, stock, client):
         for place, item in enumerate(stock.bases):
@@ -51,6 +57,7 @@ class _Careless(Variation):
         ("reason", "gives no reason"),
         ("origin", r"without meta\['origin'\]"),
         ("twice", "twice"),
+        ("shards", "other outcomes in shards, or in another order"),
     ],
 )
 def test_a_fault_is_named(stock, fault, sentence):

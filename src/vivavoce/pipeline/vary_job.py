@@ -4,18 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from vivavoce.core.errors import InputError, VivaError
-from vivavoce.pipeline.workers import Executor, Lost, Shard
-from vivavoce.pipeline.workers.rebuild import (
-    Recipe,
-    SentError,
-    Sources,
-    load_sources,
-    rebuild,
-    received_error,
-    recipe,
-    sent_error,
-    sources,
-)
+from vivavoce.pipeline.workers import Executor, Lost, Shard, rebuilding
 from vivavoce.variants import Outcome, Stock, Variation
 
 Piece = tuple[Variation, Stock]
@@ -24,21 +13,21 @@ Piece = tuple[Variation, Stock]
 class RemoteVarying(NamedTuple):
     """What a worker varies by: what registers variations."""
 
-    sources: Sources
+    sources: rebuilding.Sources
 
-    def open(self) -> "Callable[[tuple[Recipe, Stock]], list[Outcome] | SentError]":
+    def open(self) -> "Callable[[tuple[rebuilding.Recipe, Stock]], list[Outcome] | rebuilding.SentError]":
         """What makes the outcomes of a piece in a worker."""
-        load_sources(self.sources)
+        rebuilding.load_sources(self.sources)
         return _outcomes
 
 
-def _outcomes(piece: tuple[Recipe, Stock]) -> list[Outcome] | SentError:
+def _outcomes(piece: tuple[rebuilding.Recipe, Stock]) -> list[Outcome] | rebuilding.SentError:
     sent, stock = piece
     try:
-        variation: Variation = rebuild(sent)
+        variation: Variation = rebuilding.rebuild(sent)
         return list(variation.makes(stock, None))
     except VivaError as error:
-        return sent_error(error)
+        return rebuilding.sent_error(error)
 
 
 class VaryJob:
@@ -51,17 +40,17 @@ class VaryJob:
 
     def remote(self) -> RemoteVarying:
         """The job as workers get it."""
-        return RemoteVarying(sources())
+        return RemoteVarying(rebuilding.sources())
 
-    def pack(self, piece: Piece) -> tuple[Recipe, Stock]:
+    def pack(self, piece: Piece) -> tuple[rebuilding.Recipe, Stock]:
         """The piece as it is sent."""
         variation, stock = piece
-        return recipe("variation", variation), stock
+        return rebuilding.recipe("variation", variation), stock
 
-    def unpack(self, sent: list[Outcome] | SentError) -> list[Outcome]:
+    def unpack(self, sent: list[Outcome] | rebuilding.SentError) -> list[Outcome]:
         """The outcomes. Raises the error that the variation raised."""
-        if isinstance(sent, SentError):
-            raise received_error(sent)
+        if isinstance(sent, rebuilding.SentError):
+            raise rebuilding.received_error(sent)
         return sent
 
 

@@ -11,9 +11,9 @@ def check_variation(variation: Variation, stock: Stock) -> None:
     """Raise `AssertionError` with a sentence for the first rule that a variation breaks on a stock.
 
     It must make something of it without a model, the same twice, and the same whatever the order of items and
-    responses; say of each outcome what it is, and why nothing was made; make no key twice; and give an edit
-    the key of its response, an origin and another edit's name. For a variation that asks a model, this checks
-    what it makes without one.
+    responses; say of each outcome what it is, and why nothing was made; make no key twice; give an edit the
+    key of its response, an origin and another edit's name; and make the same in shards, if it has any. For a
+    variation that asks a model, this checks what it makes without one.
     """
     name = type(variation).__name__
     outcomes = list(variation.makes(stock, None))
@@ -27,6 +27,9 @@ def check_variation(variation: Variation, stock: Stock) -> None:
     backwards = stock._replace(items=stock.items[::-1], answers=stock.answers[::-1])
     same = _comparable(variation.makes(backwards, None)) == _comparable(outcomes)
     _must(same, f"{name} depends on the order of items or responses: draw by their ids")
+    pieces = variation.shards(stock)
+    in_shards = [outcome for part, of_part in pieces for outcome in part.makes(of_part, None)]
+    _must(not pieces or in_shards == outcomes, f"{name} makes other outcomes in shards, or in another order")
 
 
 def _check_outcome(name: str, outcome: Outcome, stock: Stock) -> None:

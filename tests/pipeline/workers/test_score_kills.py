@@ -109,6 +109,7 @@ def test_workers_killed_at_random_change_no_row(tmp_path: Path, expected: list[t
         pids = wait_for_workers(process)
         time.sleep(rng.uniform(0.0, 0.5))
         if process.poll() is not None:  # it ended between two kills
+            process.communicate()
             run = run_of(tmp_path / f"run{kills}")
             process = scoring(run)
         elif pids:

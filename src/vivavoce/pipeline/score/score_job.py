@@ -12,17 +12,7 @@ from vivavoce.core.records import Item, Measure, Response, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, batch_scores
 from vivavoce.pipeline.score.tasks import Task
-from vivavoce.pipeline.workers.rebuild import (
-    Recipe,
-    SentError,
-    Sources,
-    load_sources,
-    rebuild,
-    received_error,
-    recipe,
-    sent_error,
-    sources,
-)
+from vivavoce.pipeline.workers import rebuilding
 from vivavoce.store.pending import Pending
 from vivavoce.store.write import ScoreRow
 
@@ -41,12 +31,12 @@ class SentScores(NamedTuple):
     """Scores on their way back: by task and measure tuples of response, value and unit; errors by task."""
 
     scores: Mapping[int, Mapping[int, Sequence[tuple[Any, ...]]]]
-    errors: Mapping[int, SentError]
+    errors: Mapping[int, rebuilding.SentError]
     passes: Mapping[str, int]
 
 
 class _SentTask(NamedTuple):
-    recipe: Recipe
+    recipe: rebuilding.Recipe
     items: frozenset[int]
     measures: Mapping[int, Measure]
     pass_no: int
@@ -56,7 +46,7 @@ class _SentTask(NamedTuple):
 class RemoteScoring:
     """What a worker scores by: metrics as recipes, the items of the run, and what registers them."""
 
-    sources: Sources
+    sources: rebuilding.Sources
     tasks: tuple[_SentTask, ...]
     items: Mapping[int, Item]
     scored: frozenset[int]
@@ -64,9 +54,11 @@ class RemoteScoring:
 
     def open(self) -> Callable[[SentBatch], SentScores]:
         """What scores a batch in a worker. Raises `SpecError` where a metric cannot be rebuilt."""
-        load_sources(self.sources)
+        rebuilding.load_sources(self.sources)
         tasks = [
-            Task(rebuild(t.recipe), {key: self.items[key] for key in t.items}, t.measures, t.pass_no)
+            Task(
+                rebuilding.rebuild(t.recipe), {key: self.items[key] for key in t.items}, t.measures, t.pass_no
+            )
             for t in self.tasks
         ]
         context = ScoringContext(None, self.items.values())
@@ -97,13 +89,13 @@ class ScoreJob:
     def remote(self) -> RemoteScoring:
         """The job as workers get it, with all items of the run: a metric may count in them."""
         sent = tuple(
-            _SentTask(recipe("metric", t.metric), frozenset(t.items), dict(t.measures), t.pass_no)
+            _SentTask(rebuilding.recipe("metric", t.metric), frozenset(t.items), dict(t.measures), t.pass_no)
             for t in self._tasks
         )
         items = dict(self._items)
         others = (item for item in self._context.items if id(item) not in self._keys)
         items |= {-number: item for number, item in enumerate(others, 1)}
-        return RemoteScoring(sources(), sent, items, frozenset(self._items), self._context.pass_no)
+        return RemoteScoring(rebuilding.sources(), sent, items, frozenset(self._items), self._context.pass_no)
 
     def pack(self, batch: Batch) -> SentBatch:
         """The batch as it is sent."""
@@ -125,7 +117,9 @@ class ScoreJob:
             }
             for number, by_measure in sent.scores.items()
         }
-        return BatchScores(scores, {n: received_error(e) for n, e in sent.errors.items()}, sent.passes)
+        return BatchScores(
+            scores, {n: rebuilding.received_error(e) for n, e in sent.errors.items()}, sent.passes
+        )
 
 
 def _received(sent: SentBatch, items: Mapping[int, Item]) -> Batch:
@@ -141,5 +135,5 @@ def _packed(computed: BatchScores, passes: Counter[str]) -> SentScores:
         number: {key: [(r.response, *r.value, r.unit) for r in rows] for key, rows in by_measure.items()}
         for number, by_measure in computed.scores.items()
     }
-    broken = {number: sent_error(error) for number, error in computed.errors.items()}
+    broken = {number: rebuilding.sent_error(error) for number, error in computed.errors.items()}
     return SentScores(scores, broken, dict(passes))

@@ -17,7 +17,7 @@ from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.pipeline.run import Run
 from vivavoce.pipeline.score import response_scores
-from vivavoce.pipeline.workers.rebuild import (
+from vivavoce.pipeline.workers.rebuilding import (
     SentError,
     Sources,
     load_sources,
