@@ -99,3 +99,14 @@ def test_a_judge_whose_lease_went_to_another_stops_asking(
     with pytest.raises(StoreError, match=r"another command \(elsewhere, process 7\) has taken over"):
         run.score(JUDGE, providers=known(concurrency=1), progress=steal)
     assert len(judge.sent) < N
+
+
+def test_with_workers_rules_are_scored_there_and_the_judge_is_asked_here(
+    run: Run, judge: FakeJudge, known: Callable[..., Path]
+) -> None:
+    finding = run.score("exact", JUDGE, "token_f1", workers=2, providers=known())
+    assert N == len(judge.sent)
+    assert {"ok"} == set(run.scores["status"])
+    assert 3 * N == run.scores.height
+    order = [row["metric"].partition("(")[0] for row in finding.rows if row["view"] == "mean"]
+    assert {"exact", "judge", "token_f1"} == set(order)

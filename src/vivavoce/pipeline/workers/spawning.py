@@ -12,6 +12,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import SimpleQueue
 from typing import Any
 
+from vivavoce.core.errors import VivaError
 from vivavoce.models.endpoints import key_values
 
 THREADS = {
@@ -91,7 +92,10 @@ class _Worker(SpawnProcess):
 @contextmanager
 def _environment() -> Iterator[None]:
     """The environment that a worker starts with, in place of ours."""
-    keys = key_values()
+    try:
+        keys = key_values()
+    except VivaError:  # a variable that no endpoint can be read from; names still tell what is secret
+        keys = ()
     before = dict(os.environ)
     secret = {
         name for name, value in before.items() if _SECRET.search(name) or any(key in value for key in keys)
