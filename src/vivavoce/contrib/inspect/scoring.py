@@ -25,8 +25,8 @@ from vivavoce.models.requests import RejectedError, RetryableError
 from vivavoce.pipeline.catalogue import metrics_of
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.score import measures_of
-from vivavoce.pipeline.score.checks import check_needs
 from vivavoce.pipeline.score.batch_scores import response_scores
+from vivavoce.pipeline.score.checks import check_needs
 from vivavoce.pipeline.score.tasks import Task
 from vivavoce.pipeline.stored_benchmarks import store_loaded
 from vivavoce.store.pending import Pending
