@@ -92,6 +92,18 @@ def test_annotation_tools_get_credentialed_items_when_their_raters_signed_alone(
     assert ["records.json" if tool == "argilla" else "tasks.json"] == holds_secret(to)
 
 
+@pytest.mark.parametrize("format", ["inspect", "every-eval-ever", "lm-eval", "batch", "healthbench"])
+def test_files_of_other_tools_hold_no_text_of_it(run: viva.Run, format: str) -> None:
+    to, options = run.file.path.with_name("out"), {"candidate": "openai/m"} if format == "batch" else {}
+    with pytest.raises(VivaError):
+        run.export(to, format=format, **options)
+    assert not to.exists()
+    if format in ("inspect", "every-eval-ever"):
+        for written in run.export(to, format=format, redact=True):
+            assert written.path.exists()
+        assert [] == holds_secret(to)
+
+
 def test_an_exporter_that_cannot_redact_writes_nothing(run: viva.Run) -> None:
     for options in ({}, {"redact": True}):
         with pytest.raises(VivaError):

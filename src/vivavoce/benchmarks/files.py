@@ -91,7 +91,7 @@ def read_items(line: Line, benchmark: str, *, arrays: bool) -> tuple[Item, ...]:
 
 def _messages(row: dict[str, Any], where: str) -> tuple[Message, ...]:
     """The messages of a row, whose question is none, the last of them or all of them as one text."""
-    if row.get("messages") in (None, "", []):
+    if row.get("messages") in (None, "", [], "[]"):
         return ()
     messages = read_messages(row["messages"], f"{where}, messages")
     question = row.get("question")

@@ -1,5 +1,6 @@
-"""`viva export`: a run's tables, some of its items, pairs of answers, or the files of another system."""
+"""`viva export`: a run's tables, some of its items, pairs of answers, or the files of another tool."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ from vivavoce.cli.options import (
     ShownCandidates,
     open_run,
     output_path,
+    parse_pairs,
 )
 from vivavoce.cli.output import print_json, print_table
 from vivavoce.core.text import printable
@@ -103,12 +105,18 @@ def export(
         typer.Option(help="argilla: responses that complete a record (1).", metavar="N"),
     ] = None,
     allow: AllowCredentialed = False,
+    set: Annotated[
+        list[str],
+        typer.Option(
+            help="An option of the format, such as candidate=NAME; repeatable.", metavar="NAME=VALUE"
+        ),
+    ] = [],
     redact: Redact = False,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Export a run: its tables as Parquet or CSV files, some items as a run file, or answers to train on.
+    """Export a run: tables as Parquet or CSV, a smaller run, answers to train on, or files of other tools.
 
     A README.txt next to the tables describes each column. An earlier export is replaced, and nothing else.
     CSV is protected against formula injection: a text that a spreadsheet could run gets an apostrophe before
@@ -132,13 +140,24 @@ def export(
     Example: `viva export exam.viva tasks --format label-studio --task rank --n 30`
 
     Example: `viva export exam.viva tasks --format argilla --task rate --rubric medgpt --overlap 2`
+
+    For other tools the folder gets their files, and what was left out, by reason; --set gives their options.
+
+    Example: `viva export exam.viva logs --format inspect`
+
+    Example: `viva export exam.viva results --format every-eval-ever --set organization=Clinic`
+
+    Example: `viva export exam.viva requests --format batch --set candidate=openai/gpt-4o --set repeats=3`
     """
+    from vivavoce.pipeline.exchange.exporters import options_in_words
+
     names = tuple(filter(str.strip, (raters or "").split(",")))
     options = _without_defaults(
         task=task, raters=names, candidates=tuple(candidates), rubric=rubric, criterion=criterion, n=n,
         seed=seed, overlap=overlap, allow=allow,
     )  # fmt: skip
-    files = open_run(run, plugin).export(
+    opened = open_run(run, plugin)
+    files = opened.export(
         to,
         format=format,
         items=items,
@@ -148,6 +167,7 @@ def export(
         margin=margin,
         redact=redact,
         **options,
+        **options_in_words(format, parse_pairs(set, "--set")),
     )
     if json:
         print_json("export", run, [file._asdict() | {"path": str(file.path)} for file in files])
@@ -162,8 +182,11 @@ def _without_defaults(**options: Any) -> dict[str, Any]:
 
 
 def _print_words(files: "Sequence[ExportedFile]") -> None:
-    """What was left out, by reason, and what else is to be known; of several files once."""
-    if left_out := dict(entry for file in files for entry in getattr(file, "left_out", {}).items()):
+    """What was left out, by reason, and what else is to be known; the same of several files once."""
+    left_out: Counter[str] = Counter()
+    for file in files:
+        left_out.update(getattr(file, "left_out", {}))
+    if left_out:
         print_table(["left out", "number"], list(left_out.items()))
     for note in dict.fromkeys(note for file in files for note in getattr(file, "notes", ())):
         print(printable(note))

@@ -345,7 +345,7 @@ def build(kind: Kind, spec: Spec | str) -> Any:
     """
     spec = in_full(kind, parse(spec) if isinstance(spec, str) else spec)
     entry = find(kind, spec.name)
-    hints = _hints(entry)
+    hints = hints_of(entry)
     settings_of = {f.name: f for f in fields(entry.cls) if f.init}
     for key in spec.settings:
         if key not in settings_of:
@@ -363,7 +363,7 @@ def build(kind: Kind, spec: Spec | str) -> Any:
 
 def settings(entry: Entry) -> dict[str, str]:
     """The settings that a spec of this name may hold, each with what it takes, in words."""
-    hints = _hints(entry)
+    hints = hints_of(entry)
     return {f.name: type_in_words(hints[f.name]) for f in fields(entry.cls) if f.init}
 
 
@@ -377,7 +377,8 @@ def defaults(entry: Entry) -> dict[str, Setting]:
     return {name: _as_setting(value) for name, value in values.items() if value is not MISSING}
 
 
-def _hints(entry: Entry) -> dict[str, Any]:
+def hints_of(entry: Entry) -> dict[str, Any]:
+    """The types of an entry's settings. Raises `SpecError` for one that its module does not import."""
     try:
         return get_type_hints(entry.cls)
     except NameError as error:

@@ -167,7 +167,7 @@ class _Reader:
         word = self.word("a value")
         if self.take("("):
             return Spec(word, self.settings(depth))
-        return _setting_of(word)
+        return setting_of(word)
 
     def list(self, depth: int) -> "tuple[Setting, ...]":
         values: list[Setting] = []
@@ -197,7 +197,7 @@ class _Reader:
         raise self.fail("a closing quote")
 
 
-def _setting_of(word: str) -> Setting:
+def setting_of(word: str) -> Setting:
     """What an unquoted word means: true, false, null, a number, or else itself."""
     if word in _WORDS:
         return _WORDS[word]
@@ -262,7 +262,7 @@ def _short_settings(name: str, text: str, in_message: str) -> dict[str, Setting]
             )
         if setting[1] in settings:
             raise SpecError(f"the spec{in_message} sets {setting[1]!r} twice.")
-        settings[setting[1]] = _setting_of(setting[2].rstrip())
+        settings[setting[1]] = setting_of(setting[2].rstrip())
     return settings
 
 

@@ -43,6 +43,12 @@ class ContentFilterError(RejectedError):
         super().__init__(why, of_question=True)
 
 
+def endpoint_of(base_url: str) -> str:
+    """What the models behind a base URL share: its scheme, host and port."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 def host_of(base_url: str) -> str:
     """The host of a base URL.
 
@@ -75,7 +81,7 @@ class HTTPClient:
     ) -> None:
         self.host = host_of(base_url)
         parts = urlsplit(base_url)
-        self.endpoint = f"{parts.scheme}://{parts.netloc}"
+        self.endpoint = endpoint_of(base_url)
         self._base, self._query = f"{self.endpoint}{parts.path.rstrip('/')}", parts.query
         self._headers, self._secrets = dict(headers), tuple(s for s in secrets if s)
         self._timeout, self._patience = timeout, min(30.0, timeout)

@@ -426,7 +426,8 @@ class Run(PanelVerbs, RunTables):
         redact: bool = False, **options: Setting,
     ) -> tuple[Any, ...]:  # fmt: skip
         """Write the run for others: its tables (`parquet`, `csv`), a smaller run (`run`), another tool's
-        files, conversations (`sft`), or pairs whose `metric` differs by more than `margin` (`preferences`).
+        files (`inspect`, `every-eval-ever`, `lm-eval`, `healthbench`), requests (`batch`), conversations
+        (`sft`), or pairs whose `metric` differs by more than `margin` (`preferences`).
 
         `table` names some of items, responses, scores, evidence, estimates, measures, benchmarks, exclusions,
         findings, provenance and calls, by default all. In csv, a text that a spreadsheet could run gets an

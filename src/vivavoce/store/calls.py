@@ -142,6 +142,13 @@ class Ledger:
         return response | {"meta": stored_object(response["meta"], "what stands beside an answer")}
 
 
+def put_call_of_response(
+    db: sqlite3.Connection, call: CallRecord, item: int, candidate: int, repeat: int
+) -> None:
+    """Store a call beside the answer in words that it brought, which is there by its keys."""
+    db.execute(_CALL, (*call, item, candidate, repeat, 0))
+
+
 def put_call(db: sqlite3.Connection, call: CallRecord) -> None:
     """Store a call whose reply is no candidate's answer."""
     db.execute(_TOLD, call)

@@ -10,7 +10,7 @@ temperature 1 unless it was started otherwise (`--logprobs-mode`).
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from vivavoce.core import registry
@@ -106,11 +106,21 @@ class HTTPModel(ABC):
 
     def _checked_model(self, reply: Mapping[str, Any]) -> str | None:
         """The model that replied. Raises `RetryableError` for another than the requested one."""
-        replied = reply.get("model")
-        if not isinstance(replied, str) or not replied:
-            return None
-        check_same_model(self.model, replied, self.config.accept)
-        return replied
+        return checked_model(reply, self.model, self.config.accept)
+
+
+def accepted_names(config: EndpointConfig, model: str) -> tuple[str, ...]:
+    """The names beside its own under which an endpoint may answer for a model; * stands for any."""
+    return (*config.accept.get(model, ()), *config.accept.get("*", ()))
+
+
+def checked_model(reply: Mapping[str, Any], model: str, accept: Mapping[str, Sequence[str]]) -> str | None:
+    """The model that replied. Raises `RetryableError` for another than the requested one."""
+    replied = reply.get("model")
+    if not isinstance(replied, str) or not replied:
+        return None
+    check_same_model(model, replied, accept)
+    return replied
 
 
 class OpenAIChat(HTTPModel):
@@ -129,24 +139,7 @@ class OpenAIChat(HTTPModel):
             raw = await self._post(request)
         except ContentFilterError:
             return Reply(text=None, finish_reason="content_filter")
-        model, choice = self._checked_model(raw), first_choice(raw)
-        message = choice.get("message")
-        if not isinstance(message, dict):
-            raise RetryableError("the answer has no message")
-        reason = finish_reason(choice)
-        text = _message_text(message, reason)
-        sources = message.get("citations") or raw.get("citations") or message.get("annotations")
-        logprobs, generations = generation_from_chat(choice, text)
-        return Reply(
-            text=text,
-            reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
-            finish_reason=reason,
-            model=model,
-            usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
-            logprobs=logprobs,
-            citations=citations_of(sources),
-            generations=generations if request.sampling.logprobs else (),
-        )
+        return chat_reply(raw, request, self._checked_model(raw))
 
     async def _post(self, request: Request) -> dict[str, Any]:
         length = self._length
@@ -159,16 +152,7 @@ class OpenAIChat(HTTPModel):
         return await self.client.post(self.path, self._payload(request, self._length))
 
     def _payload(self, request: Request, length: str) -> dict[str, Any]:
-        s = request.sampling
-        schema_format = {"name": "answer", "strict": True, "schema": s.schema}
-        return without_nulls({
-            "model": self.model,
-            "messages": [m._asdict() for m in request.messages],
-            **_sampling_settings(s),
-            length: s.max_tokens,
-            "logprobs": True if s.logprobs else None,
-            "response_format": {"type": "json_schema", "json_schema": schema_format} if s.schema else None,
-        })  # fmt: skip
+        return chat_payload(self.model, request, length)
 
     async def loglikelihood(self, request: Request) -> Reply:
         """The likelihood of the target as the model's response, by vLLM's `prompt_logprobs`.
@@ -218,6 +202,42 @@ class OpenAIChat(HTTPModel):
             likelihoods=(likelihood,),
             spaced=False,
         )
+
+
+def chat_payload(model: str, request: Request, length: str) -> dict[str, Any]:
+    """The body of a request for a chat completion; `length` names the limit on tokens."""
+    s = request.sampling
+    schema_format = {"name": "answer", "strict": True, "schema": s.schema}
+    return without_nulls({
+        "model": model,
+        "messages": [m._asdict() for m in request.messages],
+        **_sampling_settings(s),
+        length: s.max_tokens,
+        "logprobs": True if s.logprobs else None,
+        "response_format": {"type": "json_schema", "json_schema": schema_format} if s.schema else None,
+    })  # fmt: skip
+
+
+def chat_reply(raw: Mapping[str, Any], request: Request, model: str | None) -> Reply:
+    """The reply in a chat completion by `model`. Raises `RetryableError` for what is none."""
+    choice = first_choice(raw)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise RetryableError("the answer has no message")
+    reason = finish_reason(choice)
+    text = _message_text(message, reason)
+    sources = message.get("citations") or raw.get("citations") or message.get("annotations")
+    logprobs, generations = generation_from_chat(choice, text)
+    return Reply(
+        text=text,
+        reasoning=word(message.get("reasoning_content")) or word(message.get("reasoning")),
+        finish_reason=reason,
+        model=model,
+        usage=usage_of(raw.get("usage"), "prompt_tokens", "completion_tokens"),
+        logprobs=logprobs,
+        citations=citations_of(sources),
+        generations=generations if request.sampling.logprobs else (),
+    )
 
 
 def _message_text(message: Mapping[str, Any], reason: str | None) -> str | None:

@@ -16,7 +16,6 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
-from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, UsageCounter
 from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
 from vivavoce.models.engine.leases import Lease, leased
@@ -332,7 +331,7 @@ def _check_wording(run: RunFile, plan: CollectPlan) -> None:
             last = last_logprob_item(run, benchmark, name, task.probe.name)
             item = items.get((last.item, last.variant)) if last else None
             if last and item and first_key(task, item, prompt_builder(plan, candidate)) != last.key:
-                raise _reworded(candidate, item)
+                raise reworded(candidate.spec, item)
         if plan.tasks:
             continue
         last = asked_last(run, benchmark, name)
@@ -341,12 +340,13 @@ def _check_wording(run: RunFile, plan: CollectPlan) -> None:
             with run.reading() as db:
                 item = EarlierTurns(db).as_asked(item, name, last.repeat)
         if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
-            raise _reworded(candidate, item)
+            raise reworded(candidate.spec, item)
 
 
-def _reworded(candidate: CandidateConfig, item: Item) -> InputError:
+def reworded(candidate: object, item: Item) -> InputError:
+    """The error for a candidate that was asked an item in other words before."""
     return InputError(
-        f"{candidate.spec} was asked item {item.name!r} in other words before: a prompt file, the "
+        f"{candidate} was asked item {item.name!r} in other words before: a prompt file, the "
         "examples to draw from or vivavoce's own prompts have changed. Answers to both are not one "
         "candidate's: name the file otherwise, or use another run."
     )

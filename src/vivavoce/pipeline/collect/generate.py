@@ -63,9 +63,9 @@ def generation_rounds(
                 call_record(model, call, outcome, purpose="collect", status="failed", error=outcome.error)
             )
             return
-        response = _response(benchmark, model, call, outcome)
+        response = response_of(benchmark, model.name, call, outcome)
         if model.name in confident:
-            response = _with_confidence(response)
+            response = with_confidence(response)
         status = response.status
         ledger.put(
             response, call_record(model, call, outcome, purpose="collect", status=status, error=outcome.error)
@@ -127,14 +127,15 @@ def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Se
             ledger.put(response, None)
 
 
-def _response(benchmark: str, model: Model, call: Call, outcome: CallOutcome) -> Response:
+def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome) -> Response:
+    """The response that an outcome is; the call's tag is the item."""
     item, reply = call.tag, outcome.reply
     if reply is None:
         return Response(
             benchmark=benchmark,
             item=item.item,
             variant=item.variant,
-            candidate=model.name,
+            candidate=candidate,
             repeat=call.repeat,
             status="failed",
             seconds=outcome.seconds,
@@ -150,7 +151,7 @@ def _response(benchmark: str, model: Model, call: Call, outcome: CallOutcome) ->
         benchmark=benchmark,
         item=item.item,
         variant=item.variant,
-        candidate=model.name,
+        candidate=candidate,
         repeat=call.repeat,
         status="filtered" if reply.text is None else "ok",
         text=reply.text,
@@ -163,7 +164,7 @@ def _response(benchmark: str, model: Model, call: Call, outcome: CallOutcome) ->
     )
 
 
-def _with_confidence(response: Response) -> Response:
+def with_confidence(response: Response) -> Response:
     """The response with its confidence line moved to `meta`, so that it is part of no answer that is scored.
 
     `confidence` in `meta` lists what was cut and where, so that nothing is lost; empty if no line was found.

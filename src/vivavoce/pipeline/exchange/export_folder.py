@@ -1,9 +1,10 @@
 """The folder of an export: whole or not there at all, and in the place of nothing but an earlier export."""
 
+import json
 import secrets
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 
@@ -11,17 +12,18 @@ from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder
 from vivavoce.store.runfile import RunFile
 
-README = "README.txt"
+README, LEFT_OUT = "README.txt", "left_out.json"
 MADE_BY = "Tables of a vivavoce run"
 """How the README.txt of every export begins."""
 
 
 @contextmanager
-def export_folder(to: Path, run: RunFile, files: Collection[str]) -> Iterator[Path]:
+def export_folder(to: Path, run: RunFile, files: Collection[str] | None) -> Iterator[Path]:
     """A folder to write an export into, which takes the place `to` once all of it is written.
 
-    `files` are the names that an earlier export there may have beside its README.txt. Raises `StoreError`
-    where something else lies at `to`, or the disk does not take it; then nothing is left behind.
+    `files` are the names that an earlier export there may have beside its README.txt; null: those that its
+    left_out.json lists, in folders too. Raises `StoreError` where something else lies at `to`, or the disk
+    does not take it; then nothing is left behind.
     """
     earlier = _is_earlier_export(to, run, files)
     with draft_folder(to) as draft:
@@ -39,16 +41,15 @@ def exists(to: Path) -> bool:
         raise StoreError(f"cannot look at {to}: {error.strerror or error}. Give another path.") from None
 
 
-def _is_earlier_export(to: Path, run: RunFile, files: Collection[str]) -> bool:
+def _is_earlier_export(to: Path, run: RunFile, files: Collection[str] | None) -> bool:
     """True if an earlier export lies at `to`. Raises `StoreError` if anything else does."""
     if not exists(to):
         return False
     if not to.is_dir():
         what = "the run itself" if run.exists and to.exists() and to.samefile(run.path) else "no folder"
         raise StoreError(f"{to} is {what}: tables are written to a folder of their own, such as exam-tables.")
-    expected = {README, *files}
     try:
-        others = sorted(path.name for path in to.iterdir() if path.name not in expected or not path.is_file())
+        others = _others(to, {README, *(_listed(to) if files is None else files)}, nested=files is None)
         if not others and not any(to.iterdir()):
             return True
         with (to / README).open("rb") as stream:
@@ -61,6 +62,25 @@ def _is_earlier_export(to: Path, run: RunFile, files: Collection[str]) -> bool:
         example = f" (it holds {others[0]})" if others else ""
         raise StoreError(f"{to} is there already and is no export{example}: give another folder.")
     return True
+
+
+def _others(to: Path, expected: Collection[str], *, nested: bool) -> list[str]:
+    """What lies in a folder beside the expected files; `nested`: folders that hold nothing else may."""
+    paths = to.rglob("*") if nested else to.iterdir()
+    return sorted(
+        name
+        for path in paths
+        if (name := path.relative_to(to).as_posix()) not in expected or not path.is_file()
+        if not (nested and path.is_dir() and not path.is_symlink() and any(path.iterdir()))
+    )
+
+
+def _listed(to: Path) -> list[str]:
+    """The files that the export in a folder says it wrote; none where it says nothing."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        body = json.loads((to / LEFT_OUT).read_text(encoding="utf-8"))
+        return [LEFT_OUT, *map(str, body["files"])]
+    return []
 
 
 @contextmanager
@@ -85,7 +105,7 @@ def _replace(folder: Path, to: Path, earlier: Path | None) -> None:
     """Put the folder in its place, and what lay there into `earlier`; what is replaced keeps its mode."""
     place = to.resolve()  # a link to a folder stays a link
     if earlier:
-        for path in (folder, *folder.iterdir()):
+        for path in (folder, *folder.rglob("*")):
             replaced = place / path.relative_to(folder)
             if replaced.exists():
                 path.chmod(S_IMODE(replaced.stat().st_mode))

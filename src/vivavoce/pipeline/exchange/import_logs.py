@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
 from vivavoce.core.file_hashes import file_hash
-from vivavoce.core.records import Criterion, Item, Measure, Response, Value
-from vivavoce.core.specs import RECORDED, parse
+from vivavoce.core.records import Item, Response, Value
 from vivavoce.core.text import is_blank
 from vivavoce.logprobs.options import Choices
+from vivavoce.pipeline.exchange.batch_results import BatchImport, import_batches
 from vivavoce.pipeline.exchange.log_exam import LogExam, exam_of, in_order
 from vivavoce.pipeline.exchange.recognise import holds_tasks, recognise
 from vivavoce.pipeline.exchange.recorded_log import Mark, RecordedLog, Sample
+from vivavoce.pipeline.exchange.recorded_measures import Declared, MeasureKey, recorded_measures
 from vivavoce.pipeline.stored_benchmarks import load_benchmark, store_loaded
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.write import (
@@ -27,7 +28,6 @@ from vivavoce.store.write import (
     ScoreRow,
     Stored,
     put_candidates,
-    put_measures,
     put_provenance,
     put_responses,
     put_scores,
@@ -42,8 +42,6 @@ _SECOND = (
     "A second evaluation of one model and task needs a name of its own: import its log by itself with --set "
     "candidate=NAME, or into another run. Nothing was imported."
 )
-MeasureKey = tuple[str, str, str]
-"""Scorer, criterion, rater."""
 
 
 class ImportedLog(NamedTuple):
@@ -91,7 +89,7 @@ class _Counts:
     """What is counted of a log while it is read for the first time."""
 
     candidates: dict[str, None] = field(default_factory=dict)
-    measures: dict[MeasureKey, "_Declared"] = field(default_factory=dict)
+    measures: dict[MeasureKey, Declared] = field(default_factory=dict)
     repeats: Counter[int] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
     items: set[tuple[str, str]] = field(default_factory=set)
@@ -116,12 +114,11 @@ def import_logs(
     recognised = recognise(paths, reader)
     _refuse_none_or_several(paths, recognised.logs, candidate)
     loaded = load_benchmark(run, benchmark) if benchmark else None
+    others, files = _apart_from_batches(recognised.logs, named=bool(benchmark or candidate))
     with run.writing() as db:
-        logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in recognised.logs)
-        if not any(log.items for log in logs):
-            of = f" of {loaded.spec}" if loaded else ""
-            names = ", ".join([name for log in logs for name in log.skipped_items][:5]) or "they are empty"
-            raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
+        logs = tuple(_import_log(db, log, loaded, candidate, new_version) for log in others)
+        logs += tuple(_of_batch(entry, files) for entry in import_batches(db, files))
+        _refuse_none(logs, loaded)
     return ImportedLogs(logs, recognised.skipped)
 
 
@@ -143,6 +140,27 @@ def _refuse_none_or_several(
         raise InputError(f"{names}: no log of a tool that is read. Nothing was imported.")
     if candidate:
         _refuse_several(paths[0], dict.fromkeys(log.candidate for log in logs if log.candidate))
+
+
+def _apart_from_batches(logs: Sequence[RecordedLog], *, named: bool) -> tuple[list[RecordedLog], list[Path]]:
+    """The logs, and apart from them the files with results of batches that the run wrote.
+
+    Raises `InputError` where a benchmark or a candidate is named for these: the run knows both.
+    """
+    files = [file for log in logs if log.of_batch for file in log.files]
+    if files and named:
+        raise InputError(
+            f"{files[0]}: the run knows what its own batch asked of whom: leave --benchmark and --set out."
+        )
+    return [log for log in logs if not log.of_batch], files
+
+
+def _refuse_none(logs: Sequence[ImportedLog], loaded: Loaded | None) -> None:
+    """Raise `InputError` where no log holds an answer to an item."""
+    if not any(log.items for log in logs):
+        of = f" of {loaded.spec}" if loaded else ""
+        names = ", ".join([name for log in logs for name in log.skipped_items][:5]) or "they are empty"
+        raise InputError(f"no answer in these logs is to an item{of}: {names}. Nothing was imported.")
 
 
 def _import_log(
@@ -180,7 +198,7 @@ def _store(
     roles = dict(db.execute("SELECT candidate, role FROM candidates"))
     items = store_loaded(db, benchmark, benchmark.items, new_version=new_version)
     keys = put_candidates(db, {c: roles.get(c, "candidate") for c in counts.candidates})
-    measures = _measures(db, log.tool, counts.measures)
+    measures = recorded_measures(db, log.tool, counts.measures)
     stored = Stored(0, 0, 0)
     while batch := list(islice(answers, _BATCH)):
         responses = [answer.response for answer in batch if not answer.again]
@@ -237,7 +255,7 @@ class _Present:
         """
         place = hash((response.candidate, response.item, response.variant, response.repeat))
         text = hash((response.status, response.text, response.logprobs))
-        marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit)) for m in sample.marks}
+        marks = {hash((place, m.scorer, m.criterion, m.rater, m.unit, m.pass_no)) for m in sample.marks}
         again = place in self.texts
         if again and (self.texts[place] != text or not marks or marks & self.marks):
             raise InputError(
@@ -296,59 +314,18 @@ def _count(counts: _Counts, answer: _Answer) -> None:
         counts.numbers["logprobs"] += response.logprobs is not None
     for mark in _marks_of(answer):
         key = (mark.scorer, mark.criterion, mark.rater)
-        counts.measures.setdefault(key, _Declared(mark)).add(mark)
+        counts.measures.setdefault(key, Declared(mark)).add(mark)
         counts.numbers["scores"] += 1
-        counts.numbers["scores_failed"] += mark.value is None
+        counts.numbers["scores_failed"] += mark.outcome == "failed"
         counts.numbers["units"] += mark.unit is not None
-    counts.numbers["marks of failed answers"] += len(answer.marks) if response.status != "ok" else 0
+    counts.numbers["marks of failed answers"] += len(answer.marks) - len(_marks_of(answer))
 
 
 def _marks_of(answer: _Answer) -> tuple[Mark, ...]:
-    """The marks of an answer that came; what was never answered cannot be marked."""
-    return answer.marks if answer.response.status == "ok" else ()
-
-
-class _Declared:
-    """What the marks of a measure declare: a limit holds only where each of them declares and keeps it."""
-
-    def __init__(self, mark: Mark) -> None:
-        self.low, self.high, self.direction, self.of_units = (
-            mark.low,
-            mark.high,
-            mark.direction,
-            bool(mark.unit),
-        )
-
-    def add(self, mark: Mark) -> None:
-        """One more mark; one that failed says nothing of limits."""
-        if mark.value is None:
-            return
-        if self.low is not None and (mark.low is None or mark.value < self.low):
-            self.low = None
-        if self.high is not None and (mark.high is None or mark.value > self.high):
-            self.high = None
-
-
-def _measures(
-    db: sqlite3.Connection, tool: str, declared: Mapping[MeasureKey, _Declared]
-) -> dict[MeasureKey, int]:
-    """The key of each measure, recorded under the tool's name and never merged with ours."""
-    measures = []
-    for (scorer, name, rater), d in declared.items():
-        spec = parse(f"{tool}.{scorer}")
-        criterion = Criterion(
-            criterion=name,
-            low=d.low,
-            high=d.high,
-            direction=d.direction,
-            if_unanswered="set_aside",
-            pool="unit" if d.of_units else "mean",
-        )
-        text = str(spec) if spec.settings else f"{spec.name}()"
-        measures.append(
-            Measure(metric=str(spec), signature=f"{text}@{RECORDED}", rater=rater, criterion=criterion)
-        )
-    return dict(zip(declared, put_measures(db, measures), strict=True))
+    """The marks of an answer that came; of one that never came those that say why there is no mark."""
+    if answer.response.status == "ok":
+        return answer.marks
+    return tuple(mark for mark in answer.marks if mark.status not in (None, "ok"))
 
 
 def _put_marks(
@@ -372,10 +349,9 @@ def _put_marks(
             (item, candidates[response.candidate], response.repeat, edit),
         ).fetchone()
         for mark in marks:
-            failed = mark.value is None
-            value = Value(mark.value, note=mark.note, status="failed" if failed else "ok")
+            value = Value(mark.value, note=mark.note, status=mark.outcome)
             rows = by_measure.setdefault(measures[mark.scorer, mark.criterion, mark.rater], [])
-            rows.append(ScoreRow(key, value, unit=mark.unit))
+            rows.append(ScoreRow(key, value, pass_no=mark.pass_no, unit=mark.unit))
     for measure, rows in by_measure.items():
         refuse_other_scores(db, measure, rows)
         put_scores(db, measure, rows)
@@ -412,6 +388,32 @@ def _imported(
         **stored._asdict(),
         measures=tuple(dict.fromkeys(f"{log.tool}.{scorer}" for scorer, *_ in counts.measures)),
         notes=tuple(notes),
+    )
+
+
+def _of_batch(entry: BatchImport, files: Sequence[Path]) -> ImportedLog:
+    """What the results of a run's own batch brought, as the import of a log says it."""
+    return ImportedLog(
+        source=str(files[0]),
+        tool="openai_batch",
+        version=None,
+        task=entry.settings.benchmark,
+        candidates=(entry.settings.candidate,),
+        benchmark=entry.settings.benchmark,
+        items=entry.items,
+        responses=entry.numbers["responses"],
+        failed=entry.numbers["failed"],
+        blank=entry.numbers["blank"],
+        repeats=entry.repeats,
+        scores=0,
+        scores_failed=0,
+        units=0,
+        logprobs=0,
+        skipped=0,
+        skipped_items=(),
+        **entry.stored._asdict(),
+        measures=(),
+        notes=entry.notes,
     )
 
 

@@ -94,7 +94,9 @@ def _checked(item: Item, name: str) -> Item | str:
     }  # fmt: skip
     group = name if item.group == item.item else item.group
     try:
-        return formats.check(replace(item, item=name, group=group, format=inferred_format(fields)))
+        return formats.check(
+            replace(item, item=name, group=group, format=item.format or inferred_format(fields))
+        )
     except RowError as error:
         return error.reason
     except InputError as error:

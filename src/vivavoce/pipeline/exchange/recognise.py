@@ -23,7 +23,10 @@ class Recognised(NamedTuple):
 
 
 def readers(name: str | None = None) -> dict[str, RecordedLogReader]:
-    """The readers of logs by name, or the one of this name. Raises `InputError` for a name that none has."""
+    """The readers of logs by name, or the one of this name, hyphens and underscores alike.
+
+    Raises `InputError` for a name that none has.
+    """
     entries = registry.entries("log_reader")
     by_name: dict[str, RecordedLogReader] = {
         entry.name: entry.cls() for entry in entries if issubclass(entry.cls, RecordedLogReader)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from vivavoce.benchmarks import Loaded
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Direction, Item, ResponseStatus, Unit
+from vivavoce.core.records import Direction, IfUnanswered, Item, ResponseStatus, ScoreStatus, Unit
 from vivavoce.core.tables import Line
 from vivavoce.people.storing.store_annotations import AnnotatedFile
 from vivavoce.pipeline.exchange.log_readers import LogReader
@@ -17,10 +17,13 @@ from vivavoce.pipeline.exchange.log_readers import LogReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A mark that the tool recorded. Without a `value` it failed, and `note` says why.
+    """A mark that the tool recorded. Without a `value` it failed, unless `status` says otherwise; `note` says
+    why.
 
     It is stored under the measure `TOOL.SCORER`. `low`, `high` and `direction` are what the tool says of its
-    range, null where it says nothing. `note` is the grader's reply. `unit` is what was marked by itself.
+    range, null where it says nothing; `if_unanswered` is what silence counts as. `note` is the grader's
+    reply. `unit` is what was marked by itself, `of_units` says that the criterion marks such pieces.
+    `pass_no` counts marks of the same thing by one rater.
     """
 
     scorer: str
@@ -32,16 +35,25 @@ class Mark:
     note: str | None = None
     rater: str = ""
     unit: Unit | None = None
+    status: ScoreStatus | None = None
+    if_unanswered: IfUnanswered = "set_aside"
+    pass_no: int = 1
+    of_units: bool = False
+
+    @property
+    def outcome(self) -> ScoreStatus:
+        """The status of its score."""
+        return self.status or ("failed" if self.value is None else "ok")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One answer of a log: where it stands, the item that it answers, and its marks.
 
-    The item's id is '' where the log has none; `row_id` says that it is the place of a row, which finds no
-    item of another exam. Its `answer` holds the key of a closed question, option texts. `repeat` is null in a
-    log that numbers no repeats: then those of one item are numbered in their order. `option_logprobs` holds,
-    in place of a text, the log-likelihoods of the item's options.
+    The item's id is '' where the log has none, its format '' where it is to be told; `row_id` says that it is
+    the place of a row, which finds no item of another exam. Its `answer` holds the key of a closed question,
+    option texts. `repeat` is null in a log that numbers no repeats: then those of one item are numbered in
+    their order. `option_logprobs` holds, in place of a text, the log-likelihoods of the item's options.
     """
 
     where: str
@@ -68,7 +80,7 @@ class RecordedLog:
 
     `task` names the exam, `candidate` the model, '' where the log names none or each sample its own. `files`
     are all that were read. `evaluation` is the id that the tool gave this evaluation; two logs with one id
-    hold the same.
+    hold the same. `of_batch` says that its requests were written by a run of ours, which knows what they ask.
     """
 
     tool: str
@@ -80,6 +92,7 @@ class RecordedLog:
     evaluation: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    of_batch: bool = False
 
 
 class RecordedLogReader(LogReader):

@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import polars as pl
 
 from vivavoce import formats
-from vivavoce.benchmarks import load, load_examples
-from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.errors import InputError
 from vivavoce.core.private_files import create_private, write_private
 from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.registry import exporter
-from vivavoce.core.specs import parse
 from vivavoce.core.tables import restrict_to_items
-from vivavoce.models.candidates import sampling_of
 from vivavoce.models.requests import Message
 from vivavoce.pipeline.collect.generate import text_as_received
-from vivavoce.pipeline.collect.plan import RequestBuilder
 from vivavoce.pipeline.exchange.export_folder import MADE_BY, README, export_folder
 from vivavoce.pipeline.exchange.exporters import Exporter
+from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
 from vivavoce.pipeline.exchange.training_lines import json_line, question_names
 from vivavoce.pipeline.load import select_items
 from vivavoce.store import read
@@ -103,34 +100,6 @@ class Sft(Exporter):
         return (SftWritten("sft", to / LINES, n, (to / LINES).stat().st_size, counts),)
 
 
-class _Conversations:
-    """Builds the conversations of one benchmark again. Those of few-shot candidates need its data."""
-
-    def __init__(self, benchmark: read.Benchmark, stored: tuple[Item, ...]) -> None:
-        self._benchmark, self._stored = benchmark, stored
-        self._plain = RequestBuilder(stored)
-        self._with_examples: RequestBuilder | None = None
-
-    def of(self, item: Item, candidate: str, repeat: int, keys: Set[str]) -> tuple[Message, ...] | None:
-        """What the candidate was asked; null where the request has none of these keys."""
-        settings = dict(parse(candidate).settings)
-        if settings.pop("preset", None):
-            settings = {**self._benchmark.card.published, **settings}
-        try:
-            builder = self._few_shot() if settings.get("shots") else self._plain
-            request = builder.generation(item, settings, sampling_of(settings), repeat)
-        except (VivaError, KeyError):  # a prompt file, the benchmark's data or the item in them are gone
-            return None
-        return request.messages if request.key in keys else None
-
-    def _few_shot(self) -> RequestBuilder:
-        if self._with_examples is None:
-            loaded = load(self._benchmark.spec)
-            every = loaded.joined(tuple(item for item in self._stored if item.origin is not None)).items
-            self._with_examples = RequestBuilder(every, split=lambda: load_examples(loaded.spec))
-        return self._with_examples
-
-
 def _conversations(
     db: sqlite3.Connection, chosen: set[ItemKey] | None, left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
@@ -153,13 +122,13 @@ def _of_benchmark(
     left_out: Counter[str],
     earlier: EarlierTurns,
 ) -> Iterator[dict[str, Any]]:
-    conversations = _Conversations(entry, tuple(items.values()))
+    rebuilt = RebuiltRequests(entry, tuple(items.values()))
     for row in rows.iter_rows(named=True):
         item = items[row["benchmark"], row["item"], row["variant"]]
         brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
         why = _reason(row, item, entry.card.access == "credentialed", brought)
         asked = None if why else earlier.as_asked(item, row["candidate"], row["repeat"])
-        turns = None if asked is None else conversations.of(asked, row["candidate"], row["repeat"], brought)
+        turns = None if asked is None else rebuilt.messages(asked, row["candidate"], row["repeat"], brought)
         if turns is None:
             left_out[f"answers: {why or REBUILT_OTHERWISE}"] += 1
             continue

@@ -62,7 +62,7 @@ class EveryEvalEver(RecordedLogReader):
             tool="every_eval_ever",
             version=version,
             task=task,
-            candidate=name_or_empty(first.get("model_id")),
+            candidate=_candidate(described) or name_or_empty(first.get("model_id")),
             files=(path, aggregate) if described else (path,),
             samples=partial(_samples, path, task, results),
             evaluation=f"{first['evaluation_id']}/{path.name}",
@@ -71,6 +71,13 @@ class EveryEvalEver(RecordedLogReader):
             if described
             else (f"{path.name} has no {aggregate.name} beside it: ranges are not known.",),
         )
+
+
+def _candidate(described: Mapping[str, Any]) -> str:
+    """The candidate as our own exports name it, with its settings; '' in files of others."""
+    if part(described, "eval_library").get("name") != "vivavoce":
+        return ""
+    return name_or_empty(part(described, "model_info", "additional_details").get("candidate"))
 
 
 def _task(row: Mapping[str, Any], results: Mapping[Any, Mapping[str, Any]]) -> str:
@@ -98,20 +105,22 @@ def _answers(line: Line, task: str, results: Mapping[Any, Mapping[str, Any]]) ->
         messages=messages_of(question),
         **keyed(options, key),
     )
+    number = name_or_empty(part(row, "metadata").get("repeat"))
+    start = int(number) if re.fullmatch(r"[1-9]\d{0,5}", number) else 1
     answers, error = texts_or_null(replies.get("raw")), row.get("error")
     if error or not answers:
         row_id = identity.isdecimal()
-        yield Sample(where=where, item=item, row_id=row_id, repeat=1, **answer_fields(None, error))
+        yield Sample(where=where, item=item, row_id=row_id, repeat=start, **answer_fields(None, error))
         return
-    for number, text in enumerate(answers, 1):
+    for repeat, text in enumerate(answers, start):
         yield Sample(
             where=where,
             item=item,
             row_id=identity.isdecimal(),
-            repeat=number,
+            repeat=repeat,
             **answer_fields(text_or_null(text, where)),
             tokens=whole_number(part(row, "token_usage").get("output_tokens")),
-            marks=(_mark(row, results),) if number == 1 else (),
+            marks=(_mark(row, results),) if repeat == start else (),
         )
 
 

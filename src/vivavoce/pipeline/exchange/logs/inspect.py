@@ -30,8 +30,10 @@ from vivavoce.pipeline.exchange.logs.fields import (
 )
 from vivavoce.pipeline.exchange.logs.files import members_before, start_of
 from vivavoce.pipeline.exchange.logs.inspect_archive import attached, header, member, open_archive
-from vivavoce.pipeline.exchange.logs.inspect_marks import marks_of
+from vivavoce.pipeline.exchange.logs.inspect_marks import Scorers
+from vivavoce.pipeline.exchange.logs.inspect_ours import OURS, restored
 from vivavoce.pipeline.exchange.logs.messages import messages_of
+from vivavoce.pipeline.exchange.logs.reasoning import reasoning_in, without_reasoning
 from vivavoce.pipeline.exchange.recorded_log import RecordedLog, RecordedLogReader, Sample
 
 NEWEST = 2
@@ -59,7 +61,7 @@ class InspectLog(RecordedLogReader):
         """The log in one file."""
         head = header(path) if path.suffix.lower() == ".eval" else members_before(path, "samples")
         of_eval = need(head, "eval", str(path))
-        if head.get("version", 0) > NEWEST:
+        if (whole_number(head.get("version", 0)) or 0) > NEWEST:
             raise InputError(
                 f"{path}: a log of version {head['version']}, and versions up to {NEWEST} are read: update "
                 "vivavoce, or have `inspect log convert` write an older one."
@@ -76,37 +78,26 @@ class InspectLog(RecordedLogReader):
             task=str(need(of_eval, "task", str(path), str)),
             candidate=name_or_empty(of_eval.get("model")),
             files=(path,),
-            samples=partial(_samples, path, str(of_eval["task"]), _raters(of_eval)),
+            samples=partial(_samples, path, str(of_eval["task"]), Scorers.of(of_eval)),
             evaluation=name_or_empty(of_eval.get("eval_id")),
             settings={"generation": of_eval.get("model_generate_config") or None},
             notes=tuple(notes),
         )
 
 
-def _raters(of_eval: Mapping[str, Any]) -> dict[str, str]:
-    """The model that graded for each scorer which has one."""
-    raters = {}
-    for scorer in of_eval.get("scorers") or ():
-        model = (scorer.get("options") or {}).get("model")
-        name = model.get("model") if isinstance(model, dict) else model
-        if isinstance(name, str):
-            raters[scorer["name"]] = name
-    return raters
-
-
-def _samples(path: Path, task: str, raters: Mapping[str, str]) -> Iterator[Sample]:
+def _samples(path: Path, task: str, scorers: Scorers) -> Iterator[Sample]:
     if path.suffix.lower() != ".eval":
         rows = (row for name, row in members(path, "samples") if name == "samples")
         for number, row in enumerate(rows, 1):
-            yield _sample(row, f"{path}, sample {number}", task, raters)
+            yield _sample(row, f"{path}, sample {number}", task, scorers)
         return
     with open_archive(path) as archive:
         for name in archive.namelist():
             if re.fullmatch(r"samples/.+\.json", name):
-                yield _sample(member(path, archive, name), f"{path}, {name}", task, raters)
+                yield _sample(member(path, archive, name), f"{path}, {name}", task, scorers)
 
 
-def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sample:
+def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
     row = _with_id(row, where)
     row = attached({name: row[name] for name in _READ if name in row}, part(row, "attachments"))
     options = texts(row.get("choices"))
@@ -114,9 +105,8 @@ def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sampl
     choices = rows_in(output, "choices")
     first = choices[0] if choices else {}
     reason = first.get("stop_reason")
-    text = content_text(part(first, "message").get("content")) if first and not error else None
-    scores = part(row, "scores").items()
-    return Sample(
+    content = part(first, "message").get("content") if first and not error else None
+    sample = Sample(
         where=where,
         item=item_of(
             task,
@@ -128,14 +118,17 @@ def _sample(row: Any, where: str, task: str, raters: Mapping[str, str]) -> Sampl
         ),
         repeat=_epoch(row, where),
         **answer_fields(
-            text,
+            content_text(without_reasoning(content)) if first and not error else None,
             part(row, "error").get("message", error or output.get("error")),
             "length" if reason == "max_tokens" else reason,
         ),
+        reasoning=reasoning_in(content),
         tokens=whole_number(part(output, "usage").get("output_tokens")),
         seconds=number_or_null(output.get("time")),
-        marks=tuple(mark for s, score in scores for mark in marks_of(s, score, raters.get(s, ""), where)),
+        marks=tuple(scorers.marks(part(row, "scores"), where)),
     )
+    ours = part(row, "metadata", OURS)
+    return restored(sample, ours) if ours else sample
 
 
 def _with_id(row: Any, where: str) -> Mapping[str, Any]:

@@ -1,15 +1,48 @@
 """Marks in a log of Inspect: letters, numbers, objects of several, and graders that gave none."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.text import one_line
-from vivavoce.pipeline.exchange.logs.fields import number_or_null
+from vivavoce.pipeline.exchange.logs.fields import need, number_or_null, part, rows_in
+from vivavoce.pipeline.exchange.logs.inspect_ours import OURS, Declared, declared_metrics, our_marks
 from vivavoce.pipeline.exchange.recorded_log import Mark, safe_name
 
 GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What Inspect's letters are worth: correct, partial, incorrect, no answer (its `value_to_float`)."""
+
+
+class Scorers(NamedTuple):
+    """The scorers of a log: the model that graded for those which have one, and which are our metrics."""
+
+    raters: Mapping[str, str]
+    ours: Declared
+
+    @classmethod
+    def of(cls, of_eval: Mapping[str, Any]) -> "Scorers":
+        """The scorers as the head of a log declares them."""
+        return cls(_raters(of_eval), declared_metrics(of_eval))
+
+    def marks(self, scores: Mapping[str, Any], where: str) -> Iterator[Mark]:
+        """The marks of a sample; those of our own metrics as they stood in the run."""
+        for scorer in scores:
+            score = need(scores, scorer, f"{where}, scores")
+            if scorer in self.ours and OURS in part(score, "metadata"):
+                yield from our_marks(scorer, score, self.ours[scorer], where)
+            else:
+                yield from marks_of(scorer, score, self.raters.get(scorer, ""), where)
+
+
+def _raters(of_eval: Mapping[str, Any]) -> dict[str, str]:
+    """The model that graded for each scorer which has one."""
+    raters = {}
+    for scorer in rows_in(of_eval, "scorers"):
+        model = part(scorer, "options").get("model")
+        name = model.get("model") if isinstance(model, dict) else model
+        if isinstance(name, str):
+            raters[str(scorer.get("name"))] = name
+    return raters
 
 
 def marks_of(scorer: str, score: Mapping[str, Any], rater: str, where: str) -> Iterator[Mark]:

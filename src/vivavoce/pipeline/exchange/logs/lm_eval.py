@@ -86,6 +86,7 @@ def _sample(line: Line, task: str, directions: Mapping[str, Direction]) -> Itera
     requests = list(need(row, "arguments", where).values())
     replies = need(row, "resps", where, list)
     _check(requests, replies, where)
+    need(row, "metrics", where, list)
     question = _question(doc, requests)
     identity = name_or_empty(doc.get("id"))
     marks = tuple(_marks(row, directions))

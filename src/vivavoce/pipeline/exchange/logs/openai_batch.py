@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from vivavoce.core.errors import InputError
 from vivavoce.core.registry import log_reader
 from vivavoce.core.text import one_line
+from vivavoce.pipeline.exchange.batches import BATCH_ID
 from vivavoce.pipeline.exchange.logs.fields import (
     answer_fields,
     content_text,
@@ -39,7 +40,21 @@ class OpenAIBatch(RecordedLogReader):
         return first_line(path).keys() >= {"custom_id", "response", "error"}
 
     def logs(self, path: Path) -> Iterable[RecordedLog]:
-        """The results of one batch: those of this file, and of others that answer the same requests."""
+        """The results of one batch: those of this file, and of others that answer the same requests.
+
+        Requests that a run of ours wrote need not be beside them.
+        """
+        if BATCH_ID.fullmatch(_first_id(path)):
+            yield RecordedLog(
+                tool="openai_batch",
+                version=None,
+                task="openai_batch",
+                candidate="",
+                files=(path,),
+                samples=tuple,
+                of_batch=True,
+            )
+            return
         neighbours = sorted(path.parent.glob("*.jsonl"))
         requests = _requests(f for f in neighbours if first_line(f).keys() >= {"custom_id", "body", "url"})
         results = [file for file in neighbours if self.knows(file) and _first_id(file) in requests]

@@ -1,0 +1,269 @@
+"""Results of batches that a run of ours wrote: its responses and calls, as `viva collect` stores them."""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vivavoce.core.errors import InputError, VivaError
+from vivavoce.core.records import Response
+from vivavoce.core.text import is_blank, one_line
+from vivavoce.models.endpoints import scrubbed
+from vivavoce.models.engine.calls import Call, CallOutcome
+from vivavoce.models.http_client import ContentFilterError, refusal
+from vivavoce.models.providers.openai import chat_reply, checked_model
+from vivavoce.models.requests import RejectedError, Reply, Request, RetryableError
+from vivavoce.pipeline.collect.generate import response_of, with_confidence
+from vivavoce.pipeline.exchange.batches import BatchRequest, BatchSettings, batch_requests, batches
+from vivavoce.pipeline.exchange.logs.fields import name_or_empty, part, texts
+from vivavoce.pipeline.exchange.logs.files import json_rows
+from vivavoce.pipeline.exchange.rebuilt_requests import RebuiltRequests
+from vivavoce.store import read
+from vivavoce.store.calls import CallRecord, put_call_of_response
+from vivavoce.store.write import Stored, put_candidates, put_provenance, put_responses
+
+_HALF = 0.5
+"""What a request in a batch costs of the listed price."""
+_AT_ONCE = 1000
+"""Results that are in memory at a time."""
+
+
+class _Batch(NamedTuple):
+    """A batch of the run: its settings, and whether the candidate was asked for a confidence."""
+
+    settings: BatchSettings
+    confidence: bool
+
+
+class _Result(NamedTuple):
+    """What came for an item: the response, and the call that brought it."""
+
+    request: BatchRequest
+    response: Response
+    call: CallRecord
+
+
+class BatchImport(NamedTuple):
+    """What results brought to a candidate on a benchmark; `repeats` is the largest number for one item."""
+
+    settings: BatchSettings
+    numbers: Mapping[str, int]
+    items: int
+    repeats: int
+    stored: Stored
+    notes: tuple[str, ...]
+
+
+def import_batches(db: sqlite3.Connection, files: Sequence[Path]) -> list[BatchImport]:
+    """Store the results in these files, in the transaction of the caller; what is there already stays.
+
+    Raises `InputError` for a result of no request of this run, and for two results of one.
+    """
+    requests = _requests_by_id(db, _ids(files))
+    groups = dict.fromkeys(batch for entries in requests.values() for batch, _ in entries)
+    candidates = put_candidates(db, _roles(groups))
+    imports = {batch: _Import(db, batch, candidates) for batch in groups}
+    results = _results(files, requests)
+    while chunk := list(islice(results, _AT_ONCE)):
+        by_batch: dict[_Batch, list[_Result]] = defaultdict(list)
+        for batch, result in chunk:
+            by_batch[batch].append(result)
+        for batch, rows in by_batch.items():
+            imports[batch].store(rows)
+    return [entry.close() for entry in imports.values()]
+
+
+def _roles(groups: Mapping[_Batch, None]) -> dict[str, Any]:
+    return {batch.settings.candidate: batch.settings.role for batch in groups}
+
+
+def _ids(files: Sequence[Path]) -> dict[str, str]:
+    """Where each result stands, by its id. Raises `InputError` for two replies to one request."""
+    ids: dict[str, str] = {}
+    replies: set[str] = set()
+    for file in files:
+        for line in json_rows(file):
+            name = name_or_empty(line.row.get("custom_id"))
+            if name in replies and _is_reply(line.row):
+                raise InputError(f"{line.where}: a second reply to the custom_id {one_line(name, 60)!r}.")
+            ids[name] = line.where
+            replies.update([name] if _is_reply(line.row) else ())
+    return ids
+
+
+def _is_reply(row: Mapping[str, Any]) -> bool:
+    return not row.get("error") and part(row, "response").get("status_code") == 200
+
+
+def _requests_by_id(
+    db: sqlite3.Connection, ids: Mapping[str, str]
+) -> dict[str, list[tuple[_Batch, BatchRequest]]]:
+    """By id what was asked. Raises `InputError` for an id that is of no request of this run."""
+    requests: dict[str, list[tuple[_Batch, BatchRequest]]] = defaultdict(list)
+    places: set[tuple[str, ...]] = set()
+    for batch, request in _batch_requests(db):
+        settings, item = batch.settings, request.item
+        place = (settings.benchmark, settings.candidate, item.item, item.variant, str(request.repeat))
+        if request.custom_id in ids and place not in places:  # a later batch may ask the same again
+            places.add(place)
+            requests[request.custom_id].append((batch, request))
+    if strange := [name for name in ids if name not in requests]:
+        raise InputError(
+            f"{ids[strange[0]]}: no request of this run has the custom_id {one_line(strange[0], 60)!r}: "
+            "import the results into the run that wrote the batch, with the prompt files that it was written "
+            "with. Nothing was imported."
+        )
+    return requests
+
+
+def _batch_requests(db: sqlite3.Connection) -> Iterator[tuple[_Batch, BatchRequest]]:
+    """The requests of every batch of the run, the newest first, as far as they can be built again."""
+    entries = {entry.benchmark: entry for entry in read.benchmarks(db)}
+    stored = tuple(read.items_by_id(db).values())
+    for settings in batches(db):
+        if entry := entries.get(settings.benchmark):
+            items = tuple(item for item in stored if item.benchmark == settings.benchmark)
+            rebuilt = RebuiltRequests(entry, items).settings(settings.candidate)
+            batch = _Batch(settings, bool(rebuilt.get("confidence")))
+            with suppress(VivaError):  # its prompt file is gone: its ids will be of no request
+                yield from ((batch, request) for request in batch_requests(entry, items, settings))
+
+
+def _results(
+    files: Sequence[Path], requests: Mapping[str, Sequence[tuple[_Batch, BatchRequest]]]
+) -> Iterator[tuple[_Batch, _Result]]:
+    """What came, for each item that asked so; a reply that several share costs once."""
+    for file in files:
+        for line in json_rows(file):
+            for shared, (batch, request) in enumerate(requests[name_or_empty(line.row.get("custom_id"))]):
+                outcome = _outcome(line.row, request.request, batch.settings)
+                if shared:
+                    outcome = outcome._replace(cost=0.0, attempts=0)
+                yield batch, _result(batch, request, outcome)
+
+
+def _result(batch: _Batch, request: BatchRequest, outcome: CallOutcome) -> _Result:
+    settings, usage = batch.settings, outcome.reply.usage if outcome.reply else None
+    call = Call(request.request, request.repeat, request.item)
+    response = replace(response_of(settings.benchmark, settings.candidate, call, outcome), seconds=None)
+    if batch.confidence:
+        response = with_confidence(response)
+    record = CallRecord(
+        key=request.request.key,
+        model=settings.candidate,
+        endpoint=settings.endpoint,
+        repeat=request.repeat,
+        kind=request.request.kind,
+        purpose="collect",
+        status=response.status,
+        attempts=outcome.attempts,
+        seconds=outcome.seconds,
+        input_tokens=usage.input if usage else None,
+        output_tokens=usage.output if usage else None,
+        cost=outcome.cost,
+        error=outcome.error,
+        reply=None,
+    )
+    return _Result(request, response, record)
+
+
+def _outcome(row: Mapping[str, Any], request: Request, settings: BatchSettings) -> CallOutcome:
+    """What came of a request. Nobody waited for it, so it took no seconds of ours."""
+    try:
+        reply = _reply(row, request, settings)
+    except (RetryableError, RejectedError) as error:
+        return CallOutcome(None, scrubbed(str(error)), 1, 0.0, None)
+    return CallOutcome(reply, None, 1, 0.0, _cost(reply, settings.price))
+
+
+def _reply(row: Mapping[str, Any], request: Request, settings: BatchSettings) -> Reply:
+    """The reply in a result. Raises `RetryableError` or `RejectedError` for an error, as an endpoint does."""
+    response = part(row, "response")
+    body = part(response, "body")
+    if not _is_reply(row):
+        error = part(row, "error") or part(body, "error")
+        why = one_line(
+            ": ".join(texts([error.get("code"), error.get("message")])) or "no cause was stated", 300
+        )
+        status = response.get("status_code")
+        if not isinstance(status, int):
+            raise RetryableError(why)
+        try:
+            raise refusal(why, status)
+        except ContentFilterError:
+            return Reply(text=None, finish_reason="content_filter")
+    return chat_reply(body, request, checked_model(body, settings.model, {settings.model: settings.accept}))
+
+
+def _cost(reply: Reply, price: Sequence[float] | None) -> float | None:
+    """Half of what the tokens cost elsewhere; null without a price or a count."""
+    sent, generated = reply.usage
+    if price is None or sent is None or generated is None:
+        return None
+    return _HALF * (sent * price[0] + generated * price[1]) / 1e6
+
+
+class _Import:
+    """The import of a batch's results into the run, in its transaction."""
+
+    def __init__(self, db: sqlite3.Connection, batch: _Batch, candidates: Mapping[str, int]) -> None:
+        self._db, self._batch, self._candidates = db, batch, candidates
+        self._items = {
+            (str(item), str(variant)): int(key)
+            for key, item, variant in db.execute(
+                "SELECT item_id, item, variant FROM items JOIN benchmarks USING (benchmark_id) "
+                "WHERE benchmark = ? AND current = 1",
+                (batch.settings.benchmark,),
+            )
+        }
+        self._numbers: Counter[str] = Counter()
+        self._places: set[tuple[int, int]] = set()
+        self._stored = Stored(0, 0, 0)
+
+    def store(self, results: Sequence[_Result]) -> None:
+        """Store responses; beside each that is new its call."""
+        candidate = self._candidates[self._batch.settings.candidate]
+        fresh = [result for result in results if self._is_new(result, candidate)]
+        more = put_responses(
+            self._db, [result.response for result in results], items=self._items, candidates=self._candidates
+        )
+        self._stored = Stored(*(before + new for before, new in zip(self._stored, more, strict=True)))
+        for result in fresh:
+            put_call_of_response(self._db, result.call, self._key(result), candidate, result.request.repeat)
+        for result in results:
+            text = result.response.text
+            self._numbers["responses"] += 1
+            self._numbers["failed"] += result.response.status == "failed"
+            self._numbers["blank"] += text is not None and is_blank(text)
+            self._places.add((self._key(result), result.request.repeat))
+
+    def _key(self, result: _Result) -> int:
+        return self._items[result.request.item.item, result.request.item.variant]
+
+    def _is_new(self, result: _Result, candidate: int) -> bool:
+        """Whether nothing is there yet, or a failure that this is none of."""
+        present = self._db.execute(
+            "SELECT status FROM responses WHERE (item_id, candidate_id, repeat, edit_id) = (?, ?, ?, 0)",
+            (self._key(result), candidate, result.request.repeat),
+        ).fetchone()
+        return present is None or (present[0] == "failed" and result.response.status != "failed")
+
+    def close(self) -> BatchImport:
+        """Note what was done in the run's provenance."""
+        settings = self._batch.settings
+        body = {"benchmark": settings.benchmark, "candidate": settings.candidate, **self._numbers}
+        put_provenance(self._db, "import batch", body, changed=self._stored.new + self._stored.replaced)
+        repeats = Counter(item for item, _ in self._places)
+        cost = "half the listed price" if settings.price else "not known, for want of a listed price"
+        return BatchImport(
+            settings,
+            self._numbers,
+            items=len(repeats),
+            repeats=max(repeats.values(), default=0),
+            stored=self._stored,
+            notes=(f"The cost of a request in a batch is {cost}.",),
+        )

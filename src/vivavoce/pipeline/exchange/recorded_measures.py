@@ -1,0 +1,53 @@
+"""The measures that the marks of a log are of, as far as the marks declare them."""
+
+import sqlite3
+from collections.abc import Mapping
+
+from vivavoce.core.records import Criterion, Measure
+from vivavoce.core.specs import RECORDED, parse
+from vivavoce.pipeline.exchange.recorded_log import Mark
+from vivavoce.store.write import put_measures
+
+MeasureKey = tuple[str, str, str]
+"""Scorer, criterion, rater."""
+
+
+class Declared:
+    """What the marks of a measure declare: a limit holds only where each of them declares and keeps it."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.low, self.high, self.direction = mark.low, mark.high, mark.direction
+        self.of_units = False
+        self.if_unanswered = mark.if_unanswered
+
+    def add(self, mark: Mark) -> None:
+        """One more mark; one that failed says nothing of limits."""
+        self.of_units |= mark.of_units or mark.unit is not None
+        if mark.value is None:
+            return
+        if self.low is not None and (mark.low is None or mark.value < self.low):
+            self.low = None
+        if self.high is not None and (mark.high is None or mark.value > self.high):
+            self.high = None
+
+
+def recorded_measures(
+    db: sqlite3.Connection, tool: str, declared: Mapping[MeasureKey, Declared]
+) -> dict[MeasureKey, int]:
+    """The key of each measure, recorded under the tool's name and never merged with ours."""
+    measures = []
+    for (scorer, name, rater), d in declared.items():
+        spec = parse(f"{tool}.{scorer}")
+        criterion = Criterion(
+            criterion=name,
+            low=d.low,
+            high=d.high,
+            direction=d.direction,
+            if_unanswered=d.if_unanswered,
+            pool="unit" if d.of_units else "mean",
+        )
+        text = str(spec) if spec.settings else f"{spec.name}()"
+        measures.append(
+            Measure(metric=str(spec), signature=f"{text}@{RECORDED}", rater=rater, criterion=criterion)
+        )
+    return dict(zip(declared, put_measures(db, measures), strict=True))
