@@ -11,6 +11,7 @@ from tests.studies.making import borrowed, exam
 from vivavoce import formats
 from vivavoce.benchmarks import load
 from vivavoce.core import registry
+from vivavoce.core.conversations import Message
 from vivavoce.core.errors import InputError, SpecError
 from vivavoce.core.records import Item, Reading
 from vivavoce.formats.base import Format
@@ -67,6 +68,7 @@ def test_the_example_keeps_what_ours_keep() -> None:
         ("longform", {"answer": ("Give aspirin and call for help.",)}),
         ("relation", {"options": ("Bind", "Cause"), "answer": ("aspirin | bind | COX-1",)}),
         ("argument", {"options": ("Aspirin", "Iron"), "answer": ("A",), "references": ("It thins.",)}),
+        ("conversation", {"messages": (Message("user", "It hurts."),), "references": ("Rest.",)}),
     ],
 )
 def test_ours_keep_it(name: str, fields: dict[str, Any]) -> None:

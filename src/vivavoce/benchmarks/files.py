@@ -45,10 +45,8 @@ def _columns(words: tuple[str, ...]) -> dict[str, str]:
 
 def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     """The item of a row; with `arrays`, a list may be written as the text of a JSON array."""
-    row = line.row
-    messages = _messages(row, line.where)
-    if messages:
-        row = {**row, "question": thread(messages), "format": row.get("format") or "conversation"}
+    messages = _messages(line.row, line.where)
+    row = _with_thread(line.row, messages)
     for column in ("item", "question", "format"):
         if row.get(column) in (None, ""):
             raise _lacking(column, line.where)
@@ -87,6 +85,13 @@ def read_items(line: Line, benchmark: str, *, arrays: bool) -> tuple[Item, ...]:
     ]
     later = [replace(read_item(row, benchmark, arrays=arrays), meta=item.meta) for row in rows]
     return chained((item, *later))
+
+
+def _with_thread(row: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
+    """The row with its messages as one text for its question, and the format that they have."""
+    if not messages:
+        return row
+    return {**row, "question": thread(messages), "format": row.get("format") or "conversation"}
 
 
 def _messages(row: dict[str, Any], where: str) -> tuple[Message, ...]:
@@ -277,20 +282,29 @@ class ItemFile(Benchmark):
         pairs, exam = _columns(self.columns), self._exam
         arrays = self.path.suffix.lower() in (".csv", ".tsv", ".xlsx", ".xlsm")
         for line in self._table.lines:
-            row = rename(line, pairs)
-            if "id" in row and "item" not in row:
-                row["item"] = row.pop("id")
-            of_turns = "conversation" if row.get("turns") or row.get("follows") else None
-            row["format"] = row.get("format") or self.format or of_turns
+            row = _with_format(_with_id(rename(line, pairs)), self.format)
             try:
                 items = read_items(Line(line.where, row), exam, arrays=arrays)
-                if self.replies == "own":
-                    items = tuple(turn for item in items for turn in turns_of(item))
-                yield from [check_item(item) for item in items]
+                yield from [check_item(turn) for item in items for turn in self._turns(item)]
             except RowError as error:
                 if self.faulty == "refuse":
                     raise RowError(f"{error} {_EXCLUDE}", error.reason) from None
                 yield exclusion_at(line.where, error.reason)
+
+    def _turns(self, item: Item) -> tuple[Item, ...]:
+        """The item, or with the candidate's own replies each turn of its conversation."""
+        return turns_of(item) if self.replies == "own" else (item,)
+
+
+def _with_id(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its `id` as `item`."""
+    return {"item": row.pop("id"), **row} if "id" in row and "item" not in row else row
+
+
+def _with_format(row: dict[str, Any], default: str | None) -> dict[str, Any]:
+    """The row with its format, else the default, else that of a conversation where it has turns."""
+    of_turns = "conversation" if row.get("turns") or row.get("follows") else None
+    return {**row, "format": row.get("format") or default or of_turns}
 
 
 @benchmark("jsonl")

@@ -242,10 +242,15 @@ def _list_of(value: Any, *, dicts: bool = False) -> Any:
 
 def inferred_format(row: Mapping[str, Any]) -> str:
     """The format of a question that states none, by `INFERRED`."""
-    if row.get("steps"):
-        return "multi_hop" if row.get("step") in (None, "") else "multi_hop_inverse"
     if row.get("messages"):
         return "conversation"
+    if row.get("steps"):
+        return "multi_hop" if row.get("step") in (None, "") else "multi_hop_inverse"
+    return _format_of_key(row)
+
+
+def _format_of_key(row: Mapping[str, Any]) -> str:
+    """The format that options and keys tell."""
     keys, options = _keys(row), row.get("options") or ()
     if len(keys) == 1 and all(map(_is_truth, (*keys, *options))):
         return "true_false"

@@ -51,13 +51,13 @@ def turns_of(item: Item) -> tuple[Item, ...]:
 
     Only the last one has what answers are held against. An item with one message of the user is itself.
     """
-    asked = tuple(message for message in item.messages if message.role == "user")
-    if len(asked) < 2:
+    of_user = tuple(message for message in item.messages if message.role == "user")
+    if len(of_user) < 2:
         return (item,)
     plain = replace(item, references=(), must=(), nice=(), rubric=(), answer=())
-    first = replace(plain, messages=(*leading(item.messages), asked[0]))
-    later = [replace(plain, messages=(message,)) for message in asked[1:-1]]
-    return chained((first, *later, replace(item, messages=asked[-1:])))
+    first = replace(plain, messages=(*leading(item.messages), of_user[0]))
+    later = [replace(plain, messages=(message,)) for message in of_user[1:-1]]
+    return chained((first, *later, replace(item, messages=of_user[-1:])))
 
 
 def chained(turns: tuple[Item, ...]) -> tuple[Item, ...]:

@@ -24,13 +24,15 @@ class Conversation(Format):
 
     def ask(self, item: Item, style: str | None = None) -> str:
         """The last message; the collect sends the ones before it as messages too."""
-        return item.messages[-1].content
+        return item.messages[-1].content if item.messages else item.question
 
     def check(self, item: Item) -> Item:
         """The item with its question as the thread; a question alone is a conversation of one message."""
         check_question(item)
+        # Candidates are sent messages and nothing else, so a context would never reach them.
         if item.context:
             raise item_error(item, "a conversation has no context beside its messages: put it into one")
+        # One form for one conversation: it has one hash, whether it came as a question or as a message.
         messages = item.messages or (Message("user", item.question),)
         if messages[-1].role != "user":
             raise item_error(item, "the last message is to be the user's, as a candidate answers it")

@@ -213,12 +213,16 @@ def error_message(reply: Mapping[str, Any]) -> str | None:
     body = reply.get("error") or reply.get("message") or reply.get("detail")
     if not isinstance(body, dict) or not body:
         return body if isinstance(body, str | None) else _dumped(body)
-    text = body.get("message") or body.get("type")
-    if text is not None and not isinstance(text, str):
-        text = _dumped(text)
+    text = _text_of(body)
     codes = dict.fromkeys(str(body[key]) for key in ("code", "type") if isinstance(body.get(key), str | int))
     unsaid = [code for code in codes if text and code not in text]
     return f"{text} [{', '.join(unsaid)}]" if unsaid else text
+
+
+def _text_of(body: Mapping[str, Any]) -> str | None:
+    """What an error says in words, else of which type it is; null for neither."""
+    text = body.get("message") or body.get("type")
+    return text if isinstance(text, str | None) else _dumped(text)
 
 
 def _proxy(endpoint: str, host: str) -> str | None:

@@ -29,10 +29,7 @@ def item_parts(item: Item) -> Iterator[Html]:
     yield soft(", ".join(filter(None, (item.format, item.category, case, item.origin))))
     if item.context:
         yield prose(item.context, MOST_IN_QUESTION, classes="viva-soft")
-    for message in item.messages if len(item.messages) > 1 else ():
-        yield _labelled(message.role.capitalize(), message.content)
-    if len(item.messages) < 2:
-        yield prose(item.question, MOST_IN_QUESTION)
+    yield from _question(item)
     yield from _key(item)
     for field, words in LISTS:
         for number, text in enumerate(getattr(item, field), 1):
@@ -40,6 +37,15 @@ def item_parts(item: Item) -> Iterator[Html]:
     if item.rubric:
         points, weights = zip(*((unit.text, unit.weight) for unit in item.rubric), strict=True)
         yield table([Column("point", points), Column("weight", weights)])
+
+
+def _question(item: Item) -> Iterator[Html]:
+    """The question, or each message of a conversation with who speaks."""
+    if len(item.messages) < 2:
+        yield prose(item.question, MOST_IN_QUESTION)
+        return
+    for message in item.messages:
+        yield _labelled(message.role.capitalize(), message.content)
 
 
 def _key(item: Item) -> Iterator[Html]:

@@ -144,7 +144,7 @@ def vary(
     stored, stock = _stock(run, with_items)
     bases = {(i.benchmark, i.item): i for i in stock.bases}
     attempts = [
-        Attempt(str(variation), _with_origin(outcome, str(variation), bases))
+        Attempt(str(variation), _with_origin(_without_conversations(outcome), str(variation), bases))
         for variation in variations
         for outcome in _outcomes(variation, stock, desk, executor)
     ]
@@ -244,14 +244,19 @@ def _stored_items(db: sqlite3.Connection) -> dict[ItemKey, Item]:
     return {_key(item): item for item in read.items_by_id(db).values()}
 
 
+def _without_conversations(outcome: Outcome) -> Outcome:
+    """The outcome, without a variant of a conversation: its messages are asked as they stand."""
+    if any(isinstance(part, Item) and part.messages for part in outcome.records):
+        return outcome._replace(records=(), reason="the messages of a conversation are asked as they stand")
+    return outcome
+
+
 def _with_origin(outcome: Outcome, variation: str, bases: Mapping[tuple[str, str], Item]) -> Outcome:
     """The outcome with origin and the hash of the base item in what was made, and nothing of its key changed.
 
     Raises `InputError` for a variation, such as a plugin's, that changes what it must not.
     """
     sealed: list[Item | Response] = []
-    if any(isinstance(part, Item) and part.messages for part in outcome.records):
-        return outcome._replace(records=(), reason="the messages of a conversation are asked as they stand")
     for part in outcome.records:
         if isinstance(part, Item):
             base = bases[part.benchmark, part.item]

@@ -274,8 +274,8 @@ def _item(fields: dict[str, Any]) -> Item:
     lists = {name: tuple(json.loads(fields[name])) for name in LISTS}
     points = tuple(Unit(**point) for point in json.loads(fields["rubric"]))
     messages = tuple(Message(**message) for message in json.loads(fields["messages"]))
-    own = {"messages": messages, "rubric": points, "meta": json.loads(fields["meta"])}
-    return Item(**fields | lists | own)
+    records = {"messages": messages, "rubric": points, "meta": json.loads(fields["meta"])}
+    return Item(**fields | lists | records)
 
 
 def items_by_id(db: sqlite3.Connection) -> dict[int, Item]:

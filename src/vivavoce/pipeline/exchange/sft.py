@@ -127,8 +127,12 @@ def _of_benchmark(
         item = items[row["benchmark"], row["item"], row["variant"]]
         brought = keys.get((*_place(item), row["candidate"], row["repeat"]), frozenset())
         why = _reason(row, item, entry.card.access == "credentialed", brought)
-        asked = None if why else earlier.as_asked(item, row["candidate"], row["repeat"])
-        turns = None if asked is None else rebuilt.messages(asked, row["candidate"], row["repeat"], brought)
+        with_turns = None if why else earlier.as_asked(item, row["candidate"], row["repeat"])
+        turns = (
+            None
+            if with_turns is None
+            else rebuilt.messages(with_turns, row["candidate"], row["repeat"], brought)
+        )
         if turns is None:
             left_out[f"answers: {why or REBUILT_OTHERWISE}"] += 1
             continue

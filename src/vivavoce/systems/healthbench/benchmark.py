@@ -142,15 +142,20 @@ class HealthBench(SourceFolder):
 
 def _open_item(line: SourceLine, name: str) -> Item:
     """A row of the three open sets: prompt, rubrics, tags, perhaps a physician's completion."""
-    tags = [tag for tag in line.row.get("example_tags") or () if isinstance(tag, str)]
-    themes = [tag.removeprefix("theme:") for tag in tags if tag.startswith("theme:")]
+    tags = _tags(line.row.get("example_tags"))
+    theme = next((tag for tag in tags if tag.startswith("theme:")), None)
     ideal = line.row.get("ideal_completions_data")
     completion = ideal.get("ideal_completion") if isinstance(ideal, dict) else None
     rest = [tag for tag in tags if not tag.startswith("theme:")]
     return _item(
-        line, name, "prompt", "rubrics", line.text("prompt_id"), themes[0] if themes else None, completion,
-        {"tags": rest} if rest else {},
+        line, name, "prompt", "rubrics", line.text("prompt_id"), theme and theme.removeprefix("theme:"),
+        completion, {"tags": rest} if rest else {},
     )  # fmt: skip
+
+
+def _tags(value: Any) -> list[str]:
+    """The tags in a list; none where there is no list."""
+    return [tag for tag in value if isinstance(tag, str)] if isinstance(value, list) else []
 
 
 def _professional(line: SourceLine, name: str) -> Item:
@@ -190,16 +195,23 @@ def _points(line: SourceLine, column: str) -> tuple[tuple[Unit, ...], dict[str, 
     entries = line.row.get(column)
     if not isinstance(entries, list):
         raise line.fault(f"{column} is no list")
-    points, axes = [], {}
-    for number, entry in enumerate(entries, 1):
-        text = (entry.get("criterion") or entry.get("criterion_text")) if isinstance(entry, dict) else None
-        weight = finite(entry.get("points")) if isinstance(entry, dict) else None
-        if not isinstance(text, str) or not text.strip() or not weight:
-            raise line.fault("a point without a text or without points")
-        points.append(Unit(unit=f"r{number}", text=text, weight=weight))
-        axis = next((tag for tag in entry.get("tags") or () if str(tag).startswith("axis:")), None)
-        if axis:
-            axes[f"r{number}"] = str(axis).removeprefix("axis:")
+    points = tuple(_point(line, entry, f"r{number}") for number, entry in enumerate(entries, 1))
     if not any((point.weight or 0) > 0 for point in points):
         raise line.fault("no point is above 0, so there is nothing to reach")
-    return tuple(points), axes
+    axes = {
+        point.unit: tag.removeprefix("axis:")
+        for point, entry in zip(points, entries, strict=True)
+        for tag in _tags(entry.get("tags"))
+        if tag.startswith("axis:")
+    }
+    return points, axes
+
+
+def _point(line: SourceLine, entry: Any, name: str) -> Unit:
+    """A point of a rubric: its text, and its points as its weight."""
+    if not isinstance(entry, dict):
+        raise line.fault("a point is no object")
+    text, weight = entry.get("criterion") or entry.get("criterion_text"), finite(entry.get("points"))
+    if not isinstance(text, str) or not text.strip() or not weight:
+        raise line.fault("a point without a text or without points")
+    return Unit(unit=name, text=text, weight=weight)

@@ -114,13 +114,13 @@ def with_earlier_turns(db: sqlite3.Connection, item: ItemRecord, answer: "Answer
     """The question as this candidate was asked it: a later turn behind the conversation so far."""
     if item.follows is None:
         return item
-    own = Item(
+    turn = Item(
         benchmark=item.benchmark, item=item.item, variant=item.variant, format=item.format,
         question=item.question, follows=item.follows,
         messages=tuple(Message(**message) for message in item.lists["messages"]),
     )  # fmt: skip
-    asked = EarlierTurns(db).as_asked(own, answer.candidate, answer.repeat) or own
-    return item._replace(lists={**item.lists, "messages": as_rows(asked.messages)})
+    with_turns = EarlierTurns(db).as_asked(turn, answer.candidate, answer.repeat) or turn
+    return item._replace(lists={**item.lists, "messages": as_rows(with_turns.messages)})
 
 
 def answer_record(db: sqlite3.Connection, response_id: int) -> AnswerRecord:

@@ -102,8 +102,7 @@ def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
     row = attached({name: row[name] for name in _READ if name in row}, part(row, "attachments"))
     options = texts(row.get("choices"))
     output, error = part(row, "output"), row.get("error")
-    choices = rows_in(output, "choices")
-    first = choices[0] if choices else {}
+    first = next(iter(rows_in(output, "choices")), {})
     reason = first.get("stop_reason")
     content = part(first, "message").get("content") if first and not error else None
     sample = Sample(

@@ -29,8 +29,8 @@ def restored(sample: Sample, ours: Mapping[str, Any]) -> Sample:
     """The sample with item and response as the run held them. Raises `InputError` for what cannot be."""
     fields, response = dict(part(ours, "item")), part(ours, "response")
     meta, weight = fields.pop("meta", {}), fields.pop("weight", 1.0)
-    asked = {} if fields.get("messages") else {"question": sample.item.question}
-    row = {**asked, "options": list(sample.item.options), **fields}
+    question = {} if fields.get("messages") else {"question": sample.item.question}
+    row = {**question, "options": list(sample.item.options), **fields}
     item = read_item(Line(sample.where, row), sample.item.benchmark, arrays=False)
     worth = finite(weight)
     if worth is None or worth <= 0 or not isinstance(meta, dict):

@@ -115,10 +115,10 @@ def _answers(row: Mapping[str, Any], where: str, name: str, request: Mapping[str
     """The answers in a result; an error, also one with a response, is a failed answer."""
     numbered = _ID.fullmatch(name)
     repeat = int(numbered["repeat"]) if numbered else None
-    asked = request.get("messages") or request.get("input")
-    question = question_of(asked, where)
+    messages = request.get("messages") or request.get("input")
+    question = question_of(messages, where)
     name = numbered["item"] if numbered else name
-    item = item_of("openai_batch", name, question, messages=messages_of(asked))
+    item = item_of("openai_batch", name, question, messages=messages_of(messages))
     candidate = name_or_empty(request.get("model"))
     response = part(row, "response")
     body = part(response, "body")

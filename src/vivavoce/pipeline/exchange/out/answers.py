@@ -104,14 +104,18 @@ class ExportSource:
         if entry.card.access == "credentialed" and self._hide is None:
             self.left_out["questions: of a credentialed benchmark"] += len(items)
             items = {}
-        n_varied = sum(item.origin is not None for item in items.values())
-        self.left_out["questions: made by `viva vary`"] += n_varied
-        later = {n for n, item in items.items() if item.follows is not None}
-        self.left_out["questions: later turns, asked behind a candidate's own answers"] += len(later)
-        originals = {
-            n: self._hidden(item) for n, item in items.items() if item.origin is None and n not in later
-        }
+        originals = {n: self._hidden(item) for n, item in items.items() if self._is_original(item)}
         return Exam(key, entry, originals, item_ids(originals.values()))
+
+    def _is_original(self, item: Item) -> bool:
+        """Whether an item is a question of the exam that stands by itself; another one is counted."""
+        if item.origin is not None:
+            self.left_out["questions: made by `viva vary`"] += 1
+        elif item.follows is not None:
+            self.left_out["questions: later turns, asked behind a candidate's own answers"] += 1
+        else:
+            return True
+        return False
 
     def _is_chosen(self, item: Item) -> bool:
         return self._chosen is None or (item.benchmark, item.item, item.variant) in self._chosen

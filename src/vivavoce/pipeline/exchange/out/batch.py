@@ -4,7 +4,7 @@
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -109,13 +109,7 @@ class Batch(Exporter):
         endpoints = load_endpoints(self.providers)
         named = _name_of(run, self.benchmark) if self.benchmark else None
         for entry in entries:
-            items = tuple(item for item in stored if _is_chosen(item, entry.benchmark, chosen))
-            files.left_out["questions: later turns, which wait for the answers before them"] += sum(
-                item.benchmark == entry.benchmark and item.follows is not None for item in stored
-            )
-            if entry.card.access == "credentialed":
-                files.left_out["questions: of a credentialed benchmark"] += len(items)
-                items = ()
+            items = _items_to_ask(entry, stored, chosen, files)
             if not items or named not in (None, entry.benchmark):
                 continue
             for label, repeats in self._repeats(entry, collects, endpoints).items():
@@ -209,10 +203,23 @@ def _collects(db: sqlite3.Connection) -> list[dict[str, Any]]:
     return [row for row in read.provenance(db) if row["verb"] == "collect" and not row.get("for")]
 
 
+def _items_to_ask(
+    entry: read.Benchmark, stored: Collection[Item], chosen: set[ItemKey] | None, files: ExportedFiles
+) -> tuple[Item, ...]:
+    """The items of a benchmark that a batch may ask; the others are counted."""
+    items = [item for item in stored if _is_chosen(item, entry.benchmark, chosen)]
+    if entry.card.access == "credentialed":
+        files.left_out["questions: of a credentialed benchmark"] += len(items)
+        return ()
+    later = [item for item in items if item.follows is not None]
+    files.left_out["questions: later turns, which wait for the answers before them"] += len(later)
+    return tuple(item for item in items if item.follows is None)
+
+
 def _is_chosen(item: Item, benchmark: str, chosen: set[ItemKey] | None) -> bool:
-    """Whether an item is of a benchmark and among the chosen ones; a later turn waits for the one before."""
+    """Whether an item is of a benchmark, and among the chosen ones."""
     is_named = chosen is None or (item.benchmark, item.item, item.variant) in chosen
-    return is_named and item.benchmark == benchmark and item.follows is None
+    return is_named and item.benchmark == benchmark
 
 
 def _config(label: str, endpoints: Mapping[str, EndpointConfig]) -> CandidateConfig:

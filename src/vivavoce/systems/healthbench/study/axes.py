@@ -5,6 +5,7 @@ no point above 0 on an axis is left out there. Means are clipped to 0 to 1, as p
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -42,17 +43,24 @@ class AxesRow(MeasureRow):
 
 
 class _Points:
-    """The weights of an item's points, and those by axis."""
+    """The case and theme of an item, and the weights of its points, all and by axis."""
 
-    def __init__(self, rubric: str, meta: str) -> None:
+    def __init__(self, group: str, theme: str | None, rubric: str, meta: str) -> None:
+        self.group = group
         self.weights = {point["unit"]: float(point["weight"] or 0.0) for point in json.loads(rubric)}
         axes: Mapping[str, str] = json.loads(meta or "{}").get("axes") or {}
-        self.axes = {axis: [u for u in self.weights if axes.get(u) == axis] for axis in set(axes.values())}
+        self.parts = [
+            ("axis", axis, [unit for unit in self.weights if axes.get(unit) == axis])
+            for axis in sorted(set(axes.values()))
+        ]
+        self.parts += [("theme", theme, list(self.weights))] if theme else []
 
-    def score(self, met: Mapping[str, float], units: list[str]) -> float | None:
-        """The points met among these over those above 0; null where there are none to reach."""
-        possible = sum(weight for unit in units if (weight := self.weights[unit]) > 0)
-        return sum(self.weights[unit] * met.get(unit, 0.0) for unit in units) / possible if possible else None
+    def scores(self, met: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
+        """By part and name the points met over those above 0, where there are any."""
+        for part, name, units in self.parts:
+            possible = sum(weight for unit in units if (weight := self.weights[unit]) > 0)
+            if possible:
+                yield part, name, sum(self.weights[unit] * met.get(unit, 0.0) for unit in units) / possible
 
 
 @study("axes")
@@ -79,7 +87,7 @@ class Axes(Study):
         if scores.units is None or scores.items is None:
             return self.finding((), NOTHING)
         points = {
-            row[:3]: (row[3], row[4], _Points(*row[5:]))
+            row[:3]: _Points(*row[3:])
             for row in scores.items.select(*_PLACE, "group", "category", "rubric", "meta").iter_rows()
         }
         rows = [
@@ -91,51 +99,50 @@ class Axes(Study):
 
 
 def _rows_of(
-    units: pl.DataFrame, measure: Measure, points: Mapping[tuple[str, ...], tuple[str, str | None, _Points]]
+    units: pl.DataFrame, measure: Measure, points: Mapping[tuple[str, ...], _Points]
 ) -> Iterator[AxesRow]:
     """The rows of one measure, by benchmark and candidate."""
     values: dict[tuple[str, str, str, str], dict[tuple[str, ...], list[float]]] = {}
-    failed: dict[tuple[str, str], int] = {}
+    failed: Counter[tuple[str, str]] = Counter()
     for place, part in units.sort(_RESPONSE).group_by(_RESPONSE, maintain_order=True):
-        benchmark, candidate = str(place[0]), str(place[3])
-        item = tuple(map(str, place[:3]))
-        if item not in points:
-            continue
-        _, theme, rubric = points[item]
+        benchmark, candidate, item = str(place[0]), str(place[3]), tuple(map(str, place[:3]))
         if "failed" in part["status"]:
-            failed[benchmark, candidate] = failed.get((benchmark, candidate), 0) + 1
-            continue
-        met = {unit: value for unit, value in part.select("unit", "value").iter_rows() if value is not None}
-        parts = [("axis", axis, units_of) for axis, units_of in rubric.axes.items()]
-        parts += [("theme", theme, list(rubric.weights))] if theme else []
-        for kind, name, units_of in parts:
-            score = rubric.score(met, units_of)
-            if score is not None:
+            failed[benchmark, candidate] += 1
+        elif item in points:
+            met = {unit: value or 0.0 for unit, value in part.select("unit", "value").iter_rows()}
+            for kind, name, score in points[item].scores(met):
                 values.setdefault((benchmark, candidate, kind, name), {}).setdefault(item, []).append(score)
     for (benchmark, candidate, kind, name), by_item in sorted(values.items()):
-        means = [sum(scores) / len(scores) for scores in by_item.values()]
-        groups = [f"{item[0]}\0{points[item][0]}" for item in by_item]
-        figure = clipped_mean(stats.pooled([[mean, 1.0] for mean in means], groups, stats.sum_ratio))
+        figure = _mean(by_item, [points[item].group for item in by_item])
         yield AxesRow(
             benchmark=benchmark, **measure_columns(measure), candidate=candidate, part=kind, name=name,
-            score=figure.value, low=figure.low, high=figure.high, n_items=len(means),
-            n_groups=figure.n_groups,
-            n_failed=failed.get((benchmark, candidate), 0), reason=figure.reason,
+            score=figure.value, low=figure.low, high=figure.high, n_items=len(by_item),
+            n_groups=figure.n_groups, n_failed=failed[benchmark, candidate], reason=figure.reason,
         )  # fmt: skip
+
+
+def _mean(by_item: Mapping[tuple[str, ...], list[float]], groups: list[str]) -> stats.Pooled:
+    """The clipped mean over items of the means over repeats, with its interval by case."""
+    means = [[sum(scores) / len(scores), 1.0] for scores in by_item.values()]
+    return clipped_mean(stats.pooled(means, groups, stats.sum_ratio))
 
 
 def _sentence(rows: list[AxesRow]) -> str:
     """How many axes and themes there are, and where each candidate is lowest."""
     if not rows:
         return "No point has an axis, and no conversation a theme."
-    kinds = {kind: len({row.name for row in rows if row.part == kind}) for kind in ("axis", "theme")}
-    lowest: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    names = {kind: {row.name for row in rows if row.part == kind} for kind in ("axis", "theme")}
+    axes = f"{len(names['axis'])} {'axis' if len(names['axis']) == 1 else 'axes'}"
+    return " ".join([f"{axes} and {count(len(names['theme']), 'theme')}.", *_lowest(rows)])
+
+
+def _lowest(rows: list[AxesRow]) -> list[str]:
+    """For each candidate and rater the axis with the lowest score."""
+    scores: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for row in rows:
         if row.part == "axis" and row.score is not None:
-            lowest.setdefault((row.candidate, row.rater), []).append((row.score, row.name))
-    ends = [
-        f"{candidate} is lowest on {min(scores)[1]} ({min(scores)[0]:.2f}, scored by {rater})"
-        for (candidate, rater), scores in sorted(lowest.items())
+            scores.setdefault((row.candidate, row.rater), []).append((row.score, row.name))
+    return [
+        f"{candidate} is lowest on {min(of_axes)[1]} ({min(of_axes)[0]:.2f}, scored by {rater})."
+        for (candidate, rater), of_axes in sorted(scores.items())
     ]
-    axes = f"{kinds['axis']} {'axis' if kinds['axis'] == 1 else 'axes'}"
-    return f"{axes} and {count(kinds['theme'], 'theme')}. {'; '.join(ends)}{'.' if ends else ''}".rstrip()

@@ -76,19 +76,25 @@ class MetaEvaluation(Study):
         labels = labels.join(
             categories, on=["benchmark", "item", "variant"], how="left", maintain_order="left"
         )
-        rows: list[MetaRow] = []
-        for key, measure in scores.measures.items():
-            judged = _table(scores, [key]) if _judges(measure) else None
-            if judged is not None:
-                failed = scores.scores.filter(measure_id=key, status="failed").height
-                rows += _rows(judged, labels, measure, "judge", failed)
-        for key, measure in scores.measures.items():
-            if _labels(measure):
-                own = _table(scores, [key])
-                if own is not None:
-                    others = labels.filter(pl.col("rater") != measure.rater)
-                    rows += _rows(own, others, measure, "person", 0)
+        rows = [*_judge_rows(scores, labels), *_person_rows(scores, labels)]
         return self.finding(rows, _sentence(rows))
+
+
+def _judge_rows(scores: ScoreTable, labels: pl.DataFrame) -> Iterator[MetaRow]:
+    """Each judge held against all people."""
+    for key, measure in scores.measures.items():
+        judged = _table(scores, [key]) if _judges(measure) else None
+        if judged is not None:
+            n_failed = scores.scores.filter(measure_id=key, status="failed").height
+            yield from _rows(judged, labels, measure, "judge", n_failed)
+
+
+def _person_rows(scores: ScoreTable, labels: pl.DataFrame) -> Iterator[MetaRow]:
+    """Each person held against the others."""
+    for key, measure in scores.measures.items():
+        rated = _table(scores, [key]) if _labels(measure) else None
+        if rated is not None:
+            yield from _rows(rated, labels.filter(pl.col("rater") != measure.rater), measure, "person", 0)
 
 
 def _labels(measure: Measure) -> bool:
@@ -112,10 +118,10 @@ def _table(scores: ScoreTable, keys: list[int]) -> pl.DataFrame | None:
 
 
 def _rows(
-    own: pl.DataFrame, labels: pl.DataFrame, measure: Measure, kind: str, n_failed: int
+    rated: pl.DataFrame, labels: pl.DataFrame, measure: Measure, kind: str, n_failed: int
 ) -> Iterator[MetaRow]:
     """The rows of one rater: all points, then category by category."""
-    pairs = own.join(labels, on=list(RESPONSE), how="inner", suffix="_label").sort(*RESPONSE, "rater_label")
+    pairs = rated.join(labels, on=list(RESPONSE), how="inner", suffix="_label").sort(*RESPONSE, "rater_label")
     for (benchmark,), part in pairs.group_by("benchmark", maintain_order=True):
         parts = [(EVERYTHING, part)]
         parts += [
@@ -134,14 +140,14 @@ def _rows(
 
 def _balanced_f1(pairs: pl.DataFrame) -> stats.Pooled:
     """The mean of the F1 of met and of not met: a macro F1 of two labels, over pairs."""
-    own, label = pairs["met"].to_numpy(), pairs["met_label"].to_numpy()
+    met, label = pairs["met"].to_numpy(), pairs["met_label"].to_numpy()
     counts: Any = np.column_stack(
-        [own & label, ~own & ~label, own & ~label, ~own & label, ~own & label, own & ~label]
+        [met & label, ~met & ~label, met & ~label, ~met & label, ~met & label, met & ~label]
     ).astype(np.float64)
     groups = pairs["group"].to_numpy()
     sizes = stats.label_sizes(counts)
     figure = stats.pooled(counts, groups, stats.macro_f1, sizes=sizes, low=0.0, high=1.0)
-    if len(set(own.tolist())) < 2 or len(set(label.tolist())) < 2:
+    if len(set(met.tolist())) < 2 or len(set(label.tolist())) < 2:
         reason = "one side says the same of every point"
         return figure._replace(value=None, low=None, high=None, reason=reason)
     return figure
@@ -149,14 +155,18 @@ def _balanced_f1(pairs: pl.DataFrame) -> stats.Pooled:
 
 def _sentence(rows: list[MetaRow]) -> str:
     """Each judge beside the range of the physicians."""
-    whole = [row for row in rows if row.category == EVERYTHING and row.balanced_f1 is not None]
-    people = [row.balanced_f1 for row in whole if row.kind == "person" and row.balanced_f1 is not None]
-    lines = [
-        f"{row.rater} has a balanced F1 of {row.balanced_f1:.2f}{interval_text(row)} over "
-        f"{count(row.n_pairs, 'pair')} with physicians"
-        for row in whole
-        if row.kind == "judge"
-    ]
-    if people:
+    lines = [_of_judge(row) for row in _overall(rows, "judge")]
+    if people := [row.balanced_f1 or 0.0 for row in _overall(rows, "person")]:
         lines.append(f"physicians among themselves have {min(people):.2f} to {max(people):.2f}")
     return f"{'; '.join(lines)}." if lines else "Nobody labelled a point that somebody else scored."
+
+
+def _overall(rows: list[MetaRow], kind: str) -> list[MetaRow]:
+    """The rows about all points that have a figure, of judges or of people."""
+    of_kind = [row for row in rows if row.kind == kind and row.category == EVERYTHING]
+    return [row for row in of_kind if row.balanced_f1 is not None]
+
+
+def _of_judge(row: MetaRow) -> str:
+    figure = f"{row.balanced_f1:.2f}{interval_text(row)}"
+    return f"{row.rater} has a balanced F1 of {figure} over {count(row.n_pairs, 'pair')} with physicians"
