@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, NamedTuple
 
-from vivavoce.core.records import Item, Response
+from vivavoce.core.records import Item, ItemKey, Response
 from vivavoce.store.damage import decoding
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.hashes import CONFIDENCE, changed, check_response, response_name, stored_confidence
@@ -20,6 +20,11 @@ class Pending(NamedTuple):
     key: int
     item: Item
     response: Response
+
+    @property
+    def place(self) -> ItemKey:
+        """Which item it answers, however its candidate was asked it."""
+        return self.item.benchmark, self.item.item, self.item.variant
 
 
 class Demand(NamedTuple):

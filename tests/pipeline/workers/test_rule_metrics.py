@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.pipeline.workers.every_format import answered, stored_scores
+from tests.studies.making import made
 
 from vivavoce.core import registry
 from vivavoce.core.specs import parse
@@ -51,3 +52,19 @@ def test_workers_give_the_rows_of_one_process_for_every_rule_metric(
     assert set(by_one.notes) == set(by_two.notes)
     shared.score(*specs, workers=2)  # nothing is left, and nothing changes
     assert expected == stored_scores(shared)
+
+
+def test_turns_of_conversations_are_scored_in_workers_as_here(tmp_path: Path) -> None:
+    """A later turn reaches a worker as its candidate was asked it."""
+    turn = {"content": "More?", "references": ["Drink water."]}
+    talks = [
+        {"item": f"t{k}", "question": f"It hurts {k}.", "references": ["Rest."], "turns": [turn]}
+        for k in range(4)
+    ]
+    answers = {"A": {f"t{k}/{n}": f"Rest and drink {k}" for k in range(4) for n in (1, 2)}}
+    items = [{"format": "conversation", **talk} for talk in talks]
+    runs = [made(tmp_path / str(n), answers, items=items) for n in (1, 2)]
+    for run, workers in zip(runs, (1, 2), strict=True):
+        run.score("rouge(n=L)", "token_f1", workers=workers)
+    assert runs[0].scores.equals(runs[1].scores)
+    assert 16 == runs[0].scores.height

@@ -143,9 +143,9 @@ def _score_rows(response: int, value: ValueOrUnits, pass_no: int) -> Iterable[Sc
 
 def _rows(metric: Metric, batch: Sequence[Pending], reader: _Reader) -> Sequence[Row | Value]:
     """The responses as the metric gets them, or their values, with their repeats where it needs these."""
-    items = {id(p.item): p.item for p in batch}
+    items = {p.place: p.item for p in batch}
     reasons = {key: metric.not_applicable(item) for key, item in items.items()}
-    rows = [_row_or_value(metric, p, reasons[id(p.item)], reader) for p in batch]
+    rows = [_row_or_value(metric, p, reasons[p.place], reader) for p in batch]
     return with_other_repeats(batch, rows) if metric.needs_repeats else rows
 
 

@@ -7,6 +7,7 @@ where most of them have been read, unless that worker has more to read than its 
 from collections import Counter
 from collections.abc import Iterator
 
+from vivavoce.core.records import ItemKey
 from vivavoce.metrics import Metric
 from vivavoce.pipeline.score.batch_scores import Batch
 from vivavoce.pipeline.score.repeats import texts
@@ -26,21 +27,21 @@ class Lanes:
 
     def __init__(self, n_workers: int) -> None:
         self._loads = [0] * n_workers
-        self._of_item: dict[int, int] = {}
+        self._of_item: dict[ItemKey, int] = {}
         self._readers: dict[int, int] = {}
         """By the hash of a text the workers that read it: bit i stands for worker i."""
 
     def parts(self, batch: Batch) -> Iterator[Shard[Batch]]:
         """The batch in a part for each worker that has items in it."""
-        lengths: dict[int, dict[int, int]] = {}
+        lengths: dict[ItemKey, dict[int, int]] = {}
         for p in batch.responses:
-            of_item = lengths.setdefault(id(p.item), {})
+            of_item = lengths.setdefault(p.place, {})
             of_item |= {hash(text): len(text) for text in texts(p)}
         for item, of_item in lengths.items():
             self._assign(item, of_item)
         by_lane: dict[int, list[int]] = {}
         for k, p in enumerate(batch.responses):
-            by_lane.setdefault(self._of_item[id(p.item)], []).append(k)
+            by_lane.setdefault(self._of_item[p.place], []).append(k)
         for n, (lane, places) in enumerate(sorted(by_lane.items()), 1):
             part = batch._replace(
                 responses=[batch.responses[k] for k in places],
@@ -49,8 +50,8 @@ class Lanes:
             )
             yield Shard(part, lane)
 
-    def _assign(self, item: int, lengths: dict[int, int]) -> None:
-        """Give an item, by its identity, to a worker, if it has none; note what that worker reads."""
+    def _assign(self, item: ItemKey, lengths: dict[int, int]) -> None:
+        """Give an item to a worker, if it has none; note what that worker reads."""
         if item not in self._of_item:
             least = min(self._loads)
             free = [lane for lane, load in enumerate(self._loads) if load - least <= SLACK]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from vivavoce import formats
 from vivavoce.core import registry, specs
 from vivavoce.core.errors import VivaError
-from vivavoce.core.records import Reading, Row, Value
+from vivavoce.core.records import ItemKey, Reading, Row, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.store import read
 from vivavoce.store.pending import Pending
@@ -49,8 +49,8 @@ def _length(p: Pending) -> int:
     return len(p.response.text or "") + len(p.response.logprobs or "")
 
 
-def _place(p: Pending) -> tuple[int, str]:
-    return id(p.item), p.response.candidate
+def _place(p: Pending) -> tuple[ItemKey, str]:
+    return p.place, p.response.candidate
 
 
 def with_other_repeats(batch: Sequence[Pending], read_as: Sequence[Row | Value]) -> list[Row | Value]:
@@ -59,8 +59,8 @@ def with_other_repeats(batch: Sequence[Pending], read_as: Sequence[Row | Value])
     A silence and an unreadable answer are readings too: asked again, the candidate said something else. A
     failed response says nothing of the candidate, and is none.
     """
-    places = [(id(p.item), p.response.candidate, p.response.edit) for p in batch]
-    readings: dict[tuple[int, str, str], dict[int, Reading]] = {}
+    places = [(p.place, p.response.candidate, p.response.edit) for p in batch]
+    readings: dict[tuple[ItemKey, str, str], dict[int, Reading]] = {}
     for number, (place, row) in enumerate(zip(places, read_as, strict=True)):
         if isinstance(row, Row):
             readings.setdefault(place, {})[number] = row.reading

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from vivavoce.core.records import Item, Measure, Response, Value
+from vivavoce.core.records import Item, ItemKey, Measure, Response, Value
 from vivavoce.metrics import ScoringContext
 from vivavoce.pipeline.score.batch_scores import Batch, BatchScores, Scores, batch_scores
 from vivavoce.pipeline.score.tasks import Task
@@ -20,9 +20,13 @@ _FIELDS = tuple(f.name for f in fields(Response))
 
 
 class SentBatch(NamedTuple):
-    """A batch on its way to a worker: for each response its key, the key of its item, and its fields."""
+    """A batch on its way to a worker.
 
-    responses: Sequence[tuple[int, int, tuple[Any, ...]]]
+    For each response its key, the key of its item, and its fields; and of a later turn the item as the
+    candidate was asked it.
+    """
+
+    responses: Sequence[tuple[int, int, tuple[Any, ...], Item | None]]
     lacking: Sequence[int]
     tasks: frozenset[int]
 
@@ -79,7 +83,7 @@ class ScoreJob:
 
     def __init__(self, tasks: Sequence[Task], items: Mapping[int, Item], context: ScoringContext) -> None:
         self._tasks, self._items, self._context = tasks, items, context
-        self._keys = {id(item): key for key, item in items.items()}
+        self._keys = {_place(item): key for key, item in items.items()}
 
     def compute(self, batch: Batch) -> BatchScores:
         """The scores of a batch."""
@@ -93,14 +97,19 @@ class ScoreJob:
             for t in self._tasks
         )
         items = dict(self._items)
-        others = (item for item in self._context.items if id(item) not in self._keys)
+        others = (item for item in self._context.items if _place(item) not in self._keys)
         items |= {-number: item for number, item in enumerate(others, 1)}
         return RemoteScoring(rebuilding.sources(), sent, items, frozenset(self._items), self._context.pass_no)
 
     def pack(self, batch: Batch) -> SentBatch:
         """The batch as it is sent."""
         responses = [
-            (p.key, self._keys[id(p.item)], tuple([getattr(p.response, name) for name in _FIELDS]))
+            (
+                p.key,
+                self._keys[p.place],
+                tuple([getattr(p.response, name) for name in _FIELDS]),
+                p.item if p.item.follows else None,
+            )
             for p in batch.responses
         ]
         return SentBatch(responses, list(batch.lacking), batch.tasks)
@@ -122,10 +131,14 @@ class ScoreJob:
         )
 
 
+def _place(item: Item) -> ItemKey:
+    return item.benchmark, item.item, item.variant
+
+
 def _received(sent: SentBatch, items: Mapping[int, Item]) -> Batch:
     responses = [
-        Pending(key, items[item], Response(**dict(zip(_FIELDS, values, strict=True))))
-        for key, item, values in sent.responses
+        Pending(key, with_turns or items[item], Response(**dict(zip(_FIELDS, values, strict=True))))
+        for key, item, values, with_turns in sent.responses
     ]
     return Batch(responses, sent.lacking, sent.tasks)
 
