@@ -216,7 +216,7 @@ def _items() -> Iterator[Item]:
     keyed = {**closed, "argument": _OPTIONS[:1]}
     for name in formats.FORMATS:
         chain = name.startswith("multi_hop")
-        yield Item(
+        item = Item(
             benchmark="example",
             item=name,
             format=name,
@@ -236,9 +236,10 @@ def _items() -> Iterator[Item]:
             step=2 if name == "multi_hop_inverse" else None,
             false_answer="Give an antiviral drug." if name.endswith("inverse") else None,
             rubric=(Unit(unit="drug", text="Names amoxicillin.", weight=1.0),),
-            context="He takes no other drugs.",
+            context="" if name == "conversation" else "He takes no other drugs.",
             source="an example",
         )
+        yield formats.check(item)
 
 
 def _responses(item: Item) -> list[str]:
