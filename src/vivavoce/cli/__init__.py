@@ -25,6 +25,7 @@ from vivavoce.cli.import_ import import_
 from vivavoce.cli.interim import interim
 from vivavoce.cli.list_ import list_
 from vivavoce.cli.merge import merge
+from vivavoce.cli.network_disk import with_network_disk
 from vivavoce.cli.panel import panel
 from vivavoce.cli.plan_sample import plan_sample
 from vivavoce.cli.report import report
@@ -64,7 +65,7 @@ OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
 for command in COMMANDS:
     settings = OPEN if command is build else None
     name = command.__name__.rstrip("_").replace("_", "-")
-    app.command(name, cls=Command, context_settings=settings)(command)
+    app.command(name, cls=Command, context_settings=settings)(with_network_disk(command))
 
 
 def main() -> None:

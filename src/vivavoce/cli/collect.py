@@ -13,12 +13,14 @@ from vivavoce.cli.options import (
     Allow,
     AllowPhi,
     Json,
+    Limits,
     MaxCost,
     Offline,
     Plugin,
     Providers,
     Quiet,
     RunPath,
+    Shard,
     TimeoutTotal,
     open_run,
 )
@@ -103,6 +105,8 @@ def collect(
         int,
         typer.Option(help="Which sample of that size; each needs a run of its own.", metavar="N"),
     ] = 1,
+    shard: Shard = None,
+    limits: Limits = "divided",
     providers: Providers = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be asked and sent, and its cost; ask nothing.")
@@ -128,6 +132,8 @@ def collect(
     Example: `viva collect exam.viva sample --model openai/gpt-4o --max-tokens 500 --dry-run`
 
     Example: `viva collect exam.viva sample --model hf/NAME --logprobs perplexity --logprobs options`
+
+    Example: `viva collect part-3.viva sample --model openai/gpt-4o --shard 3/16`
     """
     opened = open_run(run, plugin)
     with collect_progress(show=not quiet and not dry_run) as progress:
@@ -148,6 +154,8 @@ def collect(
             preset=preset,
             sample=sample,
             draw=draw,
+            shard=shard,
+            limits=limits,
             providers=providers,
             dry_run=dry_run,
             max_cost=max_cost,

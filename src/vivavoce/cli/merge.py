@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Quiet, RunPath, open_run
 from vivavoce.cli.output import print_json
 from vivavoce.core.text import printable
@@ -18,11 +19,20 @@ def merge(
 ) -> None:
     """Merge other runs' answers, scores, findings and calls into a run, each run completely or not at all.
 
+    Shards (`viva collect --shard 3/16`) join in any order; shards of another exam, of other settings or
+    prompts, or of another number of shards are refused. Exit code 1 if a shard is missing or unfinished.
+
     Example: `viva merge all.viva site-a.viva site-b.viva`
+
+    Example: `viva merge exam.viva part-*.viva`
     """
-    merged = open_run(run).merge(*runs)
+    from vivavoce.pipeline.shards.joining import as_json, incomplete, shard_sentences
+
+    opened = open_run(run)
+    merged, shards = opened.merge(*runs), opened.shards()
     if json:
-        print_json("merge", run, [source._asdict() for source in merged])
+        more = {"shards": as_json(shards)} if shards else {}
+        print_json("merge", run, [source._asdict() for source in merged], **more)
     elif not quiet:
         for source in merged:
             print(
@@ -32,3 +42,7 @@ def merge(
                     f"{source.replaced} failed answers replaced."
                 )
             )
+        for sentence in shard_sentences(shards):
+            print(printable(sentence))
+    if incomplete(shards):
+        raise typer.Exit(ExitCode.INCOMPLETE)

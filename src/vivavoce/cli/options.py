@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -82,6 +82,20 @@ AllowCredentialed = Annotated[
 ]
 
 # Calls to models
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this part, such as 3/16, into a run of its own; `viva merge` joins all parts.",
+        metavar="K/N",
+    ),
+]
+Limits = Annotated[
+    Literal["divided", "whole"],
+    typer.Option(
+        help="With --shard: keep a part of rates, concurrency and --max-cost, or all.",
+        metavar="divided|whole",
+    ),
+]
 Providers = Annotated[
     Path | None,
     typer.Option(

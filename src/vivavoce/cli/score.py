@@ -16,6 +16,7 @@ from vivavoce.cli.options import (
     AllowPhi,
     Items,
     Json,
+    Limits,
     MaxCost,
     NWorkers,
     Offline,
@@ -23,6 +24,7 @@ from vivavoce.cli.options import (
     Providers,
     Quiet,
     RunPath,
+    Shard,
     TimeoutTotal,
     open_run,
 )
@@ -79,6 +81,8 @@ def score(
         ),
     ] = None,
     workers: NWorkers = 1,
+    shard: Shard = None,
+    limits: Limits = "divided",
     max_cost: MaxCost = None,
     timeout_total: TimeoutTotal = TIMEOUT_TOTAL_S,
     offline: Offline = False,
@@ -107,6 +111,7 @@ def score(
     Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --dry-run --pilot 20`
 
     Example: `viva score exam.viva rougeL meteor --workers auto`
+    Example: `viva score part-3.viva rougeL --shard 3/16`
 
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
@@ -131,6 +136,8 @@ def score(
             dry_run=dry_run,
             pilot=pilot,
             workers=workers,
+            shard=shard,
+            limits=limits,
         )
     if dry_run:
         _print_plan(finding, run, quiet=quiet, json=json)
@@ -138,7 +145,10 @@ def score(
     if json:
         print_json("score", run, finding.rows, passes=finding.passes)
     elif not quiet:
-        print_estimates(by_view(finding.rows))
+        if finding.rows:
+            print_estimates(by_view(finding.rows))
+        else:
+            print(printable(str(finding)))
         for note in finding.notes:
             print(printable(note))
     _exit_if_failed(finding.rows, run)

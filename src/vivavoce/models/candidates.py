@@ -44,7 +44,8 @@ class CandidateConfig(NamedTuple):
     """A candidate: its canonical spec, role and settings, and the provider it is reached by.
 
     `endpoint` is the entry of a providers file that configures the provider, if one does. `options` are the
-    provider's own settings, those of how it runs included, which are no part of the spec.
+    provider's own settings, those of how it runs included, which are no part of the spec. Of the limits of an
+    endpoint that so many `shards` share, each keeps its part.
     """
 
     spec: Spec
@@ -55,6 +56,7 @@ class CandidateConfig(NamedTuple):
     endpoint: EndpointConfig | None
     model: str
     options: Mapping[str, Any] = {}
+    shards: int = 1
 
     @property
     def branching(self) -> bool:
@@ -75,8 +77,14 @@ class CandidateConfig(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """The limits on requests to its endpoint."""
-        return self.endpoint.limits if self.endpoint else self.provider.limits
+        """The limits on requests to its endpoint, of which each shard keeps its part."""
+        whole = self.endpoint.limits if self.endpoint else self.provider.limits
+        return whole.divided(self.shards) if self.shares_limits else whole
+
+    @property
+    def shares_limits(self) -> bool:
+        """Whether shards have the limits in common: not those of a model that each has in its own process."""
+        return self.provider.host != ""
 
     @property
     def with_label(self) -> "CandidateConfig":

@@ -19,6 +19,18 @@ class Limits(NamedTuple):
     tokens_per_minute: int | None = None
     attempts: int = 6
 
+    def divided(self, shards: int) -> "Limits":
+        """What each of so many processes may do, so that all together stay within; 1 at least."""
+        return self._replace(
+            concurrency=max(1, self.concurrency // shards),
+            requests_per_minute=_part(self.requests_per_minute, shards),
+            tokens_per_minute=_part(self.tokens_per_minute, shards),
+        )
+
+
+def _part(rate: int | None, shards: int) -> int | None:
+    return None if rate is None else max(1, rate // shards)
+
 
 class RateLimiter:
     """Slots for requests in flight: half as many after an overload, one more after each round of successes.

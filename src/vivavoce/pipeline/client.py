@@ -30,7 +30,7 @@ class HearsWaiting(Protocol):
 
 
 class AskOptions(NamedTuple):
-    """The options of every verb that may ask models."""
+    """The options of every verb that may ask models; so many `shards` have the limits in common."""
 
     providers: str | Path | None = None
     max_cost: float | None = None
@@ -39,6 +39,12 @@ class AskOptions(NamedTuple):
     allow_phi: bool = False
     progress: Progress | None = None
     timeout_total: float = TIMEOUT_TOTAL_S
+    shards: int = 1
+
+    @property
+    def own_max_cost(self) -> float | None:
+        """The part of the limit of cost that each of the shards keeps."""
+        return None if self.max_cost is None else self.max_cost / self.shards
 
 
 @contextmanager
@@ -78,7 +84,8 @@ def open_client(
         client = kind(
             run,
             endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
-            max_cost=options.max_cost,
+            max_cost=options.own_max_cost,
+            shards=options.shards,
             timeout_total=options.timeout_total,
             progress=report,
             check=guard(privacy, items=stored, texts=texts, credentialed=credentialed),

@@ -15,9 +15,8 @@ from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.pipeline.build.verb import build_exam
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
-from vivavoce.pipeline.collect import collect
 from vivavoce.pipeline.collect.plan import plan_collect
-from vivavoce.pipeline.collect.summary import done, estimate_cost, planned
+from vivavoce.pipeline.collect.verb import collect_run
 from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
 from vivavoce.pipeline.exchange.answers import import_answers
 from vivavoce.pipeline.exchange.exporters import exporter_of
@@ -44,6 +43,8 @@ from vivavoce.pipeline.primary import choose_primary
 from vivavoce.pipeline.run_tables import RunTables
 from vivavoce.pipeline.score.repeats import measured_by_repeats
 from vivavoce.pipeline.score.verb import require_separate, score_run
+from vivavoce.pipeline.shards.joining import refuse_strange_shards
+from vivavoce.pipeline.shards.limits import ShardLimits
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.pipeline.vary import store_benchmark, vary
 from vivavoce.pipeline.workers import count_workers, open_executor
@@ -55,15 +56,18 @@ from vivavoce.studies.comparison.gate import FailIf, Gate, GateTerms, Require
 from vivavoce.studies.leaderboard.thresholds import bad_ends
 
 
-def open_run(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> "Run":
+def open_run(
+    path: str | Path, *, plugins: Sequence[str | Path] = (), network_disk: bool | None = None
+) -> "Run":
     """The run at `path`, which need not exist yet: nothing is created until something is stored.
 
-    `plugins` are Python files whose metrics and benchmarks may then be named. Raises `StoreError` if the
-    file is not a run of ours.
+    `plugins` are Python files whose metrics and benchmarks may then be named. `network_disk` lets it be
+    written on a network disk, by one process at a time; null: if VIVA_NETWORK_DISK=1. Raises `StoreError` if
+    the file is not a run of ours.
     """
     for plugin in plugins:
         registry.load_plugin(plugin)
-    run = Run(Path(path))
+    run = Run(Path(path), network_disk=network_disk)
     if run.file.exists:
         with run.file.reading():
             pass
@@ -158,7 +162,8 @@ class Run(PanelVerbs, RunTables):
         system: str | None = None, prompt: str | Path | None = None, shots: int | None = None,
         chat_template: bool | None = None, confidence: bool = False,
         preset: Literal["published"] | None = None, sample: str | int | None = None,
-        draw: int = 1, providers: str | Path | None = None, dry_run: bool = False,
+        draw: int = 1, shard: str | None = None, limits: ShardLimits = "divided",
+        providers: str | Path | None = None, dry_run: bool = False,
         max_cost: float | None = None, timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False,
         allow: Sequence[str] = (), allow_phi: bool = False,
         progress: Callable[[UsageCounter, int], None] | None = None,
@@ -170,8 +175,10 @@ class Run(PanelVerbs, RunTables):
         generated. Settings from `temperature` to `confidence` are for every model whose spec does not state
         them; `confidence` asks for a last line that states one. `preset` fills in those that the benchmark
         was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
-        weigh them; another `draw` is another sample of that size, for a run of its own. `dry_run` asks no
-        model and says what would be asked. A request takes `timeout_total` seconds at most, over all its
+        weigh them; another `draw` is another sample of that size, for a run of its own. `shard` "3/16" asks
+        the third of sixteen parts, cases whole, into a run of its own, with its part of the endpoints' limits
+        and of `max_cost` unless `limits` are "whole"; `merge` joins the parts. `dry_run` asks no model and
+        says what would be asked. A request takes `timeout_total` seconds at most, over all its
         attempts and the waits between them. `offline` allows connections to this machine only; a credentialed
         benchmark goes to the hosts of `allow` only; items that look like patient data leave this machine only
         with `allow_phi`.
@@ -199,18 +206,10 @@ class Run(PanelVerbs, RunTables):
             chat_template=chat_template,
             confidence=confidence or None,
         )
-        if dry_run:
-            return planned(plan, estimate_cost(self.file, plan))
-        privacy = Privacy(offline, allow_phi, tuple(allow))
-        collected = collect(
-            self.file,
-            plan,
-            privacy=privacy,
-            max_cost=max_cost,
-            timeout_total=timeout_total,
-            progress=progress,
-        )
-        return done(collected, str(self.file.path))
+        return collect_run(
+            self.file, plan, shard=shard, limits=limits, dry_run=dry_run, max_cost=max_cost,
+            privacy=Privacy(offline, allow_phi, tuple(allow)), timeout_total=timeout_total, progress=progress,
+        )  # fmt: skip
 
     def score(
         self, *metrics: str, items: str | None = None, passes: int = 1, worst_at: int | None = None,
@@ -218,7 +217,7 @@ class Run(PanelVerbs, RunTables):
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
         allow_phi: bool = False, progress: Progress | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S, dry_run: bool = False, pilot: int | None = None,
-        workers: int | str = 1,
+        workers: int | str = 1, shard: str | None = None, limits: ShardLimits = "divided",
     ) -> Finding:  # fmt: skip
         """Score every response that has no score yet and return the estimates of these metrics.
 
@@ -230,12 +229,13 @@ class Run(PanelVerbs, RunTables):
         `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
         `workers` is how many processes compute what no model is asked about, "auto" as many as there are
         cores: the scores are the same.
+        `shard` and `limits` are as in `collect`: only that part is scored and estimated.
         """
         options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
             self.file, metrics, options, items=items, passes=passes, bad_ends=thresholds, dry_run=dry_run,
-            pilot=pilot, workers=workers,
+            pilot=pilot, workers=workers, shard=shard, limits=limits,
         )  # fmt: skip
 
     def vary(
@@ -373,8 +373,13 @@ class Run(PanelVerbs, RunTables):
         return compare_measures(self.file, (one, other), items=items, margin=margin)
 
     def merge(self, *runs: str | Path) -> tuple[Merged, ...]:
-        """Bring other runs' items, answers, marks and findings into this one, each all or nothing."""
+        """Bring other runs' items, answers, marks and findings into this one, each all or nothing.
+
+        Shards of one exam join in any order; `shards` says how far each is. Raises `InputError` before
+        anything is merged for shards of another exam, of other settings or another division.
+        """
         sources = [RunFile(Path(path)) for path in runs]
+        refuse_strange_shards(self.file, sources)
         by_repeats = measured_by_repeats([self.file, *sources])
         return tuple(merge(self.file, source, by_repeats=by_repeats) for source in sources)
 

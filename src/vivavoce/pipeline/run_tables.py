@@ -8,6 +8,7 @@ from vivavoce.core.records import Candidate, Item, Measure
 from vivavoce.notebook.run_view import run_html, run_text
 from vivavoce.pipeline.credentialed import refuse_copy
 from vivavoce.pipeline.scored_response import ScoredResponse, find_item, find_response
+from vivavoce.pipeline.shards.joining import ShardRow, shard_rows
 from vivavoce.store import read
 from vivavoce.store.evidence import evidence_rows
 from vivavoce.store.exclusions import exclusion_rows
@@ -17,8 +18,8 @@ from vivavoce.store.runfile import RunFile
 class RunTables:
     """The tables of one run file, read anew each time they are asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self.file = RunFile(path)
+    def __init__(self, path: Path, *, network_disk: bool | None = None) -> None:
+        self.file = RunFile(path, network_disk=network_disk)
 
     def __repr__(self) -> str:
         return run_text(self.file)
@@ -69,6 +70,10 @@ class RunTables:
         """What has scored this run."""
         with self.file.reading() as db:
             return [keyed.measure for keyed in read.measures(db)]
+
+    def shards(self) -> tuple[ShardRow, ...]:
+        """How far each part is of all that was collected or scored in shards; none where nothing was."""
+        return tuple(shard_rows(self.file))
 
     def item(self, item: str, *, benchmark: str | None = None, variant: str = "") -> Item:
         """One item by its id or alias. Raises `SelectionError` where none or several have it."""

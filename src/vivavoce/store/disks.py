@@ -19,14 +19,25 @@ NETWORK_DISKS = frozenset(
         *("nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "ncpfs", "afs", "coda"),
         *("lustre", "gpfs", "beegfs", "ceph", "orangefs", "pvfs2"),
         *("fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.gcsfuse"),
+        *("fuse.ceph-fuse", "fuse.rclone", "fuse.juicefs", "fuse.goofys", "fuse.blobfuse2", "fuse.mfs"),
+        *("fuse.lustre", "fuse.moosefs", "fuse.lizardfs", "fuse.davfs", "fuse.hdfs", "wekafs", "panfs"),
     )
 )
-"""The types of disks on which a run is not written.
+"""The types of disks on which a run is not written, unless somebody allows it.
 
 9p, virtiofs, overlay and other fuse types are not among them: so containers, virtual machines and WSL show a
 disk of the same machine, where locks hold between the processes of one guest.
 """
 _ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+ALLOWED = "VIVA_NETWORK_DISK"
+"""The environment variable that allows writing runs on network disks, for this process and its workers."""
+
+
+def network_disks_allowed() -> bool:
+    """Whether runs on network disks may be written: with a rollback journal, by one process at a time."""
+    return os.environ.get(ALLOWED, "").strip() not in ("", "0")
 
 
 def network_disk(path: Path) -> str | None:

@@ -15,12 +15,13 @@ from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.core.private_files import create_private
 from vivavoce.store.damage import DamagedValue, damaged
 from vivavoce.store.declared_schema import refuse_other_schema
-from vivavoce.store.disks import network_disk
+from vivavoce.store.disks import network_disk, network_disks_allowed
 from vivavoce.store.integrity import rehash
 from vivavoce.store.schema import APPLICATION_ID, HASHES, LINKS, MIGRATIONS
 from vivavoce.store.sqlite_errors import Unwritable, explain
 from vivavoce.store.stored_values import check_small_tables
 from vivavoce.store.strange_files import check_unopened, refuse_special_files, side_file
+from vivavoce.store.writer_lock import is_writing, only_writer
 
 WAIT_SECONDS = 60.0
 _UNCHANGING = "mode=ro&immutable=1"  # SQLite neither locks such a file nor lays files beside it
@@ -33,11 +34,15 @@ class RunFile:
     A file is not trusted. One that declares anything but what our migrations make is refused before it is
     read, and nothing is written to it or beside it. While another process writes, it waits `wait_s` seconds,
     by default a minute.
+
+    On a network disk a run is read, and written only with `network_disk`, by default as the environment says:
+    with a rollback journal, by one process at a time, and read as a copy of its own.
     """
 
-    def __init__(self, path: Path, *, wait_s: float | None = None) -> None:
+    def __init__(self, path: Path, *, wait_s: float | None = None, network_disk: bool | None = None) -> None:
         self.path = path
         self._wait_s = wait_s
+        self._network_disk_allowed = network_disk
         self._checked: tuple[int, int] | None = None  # the device and number of the file that was checked
 
     @property
@@ -73,15 +78,17 @@ class RunFile:
         if beside:
             with beside.reading():  # refuses what is no run, and brings an older one up to date
                 pass
-        if self._network_disk:
+        if self._refused_disk:
             raise Unwritable(
-                f"{self.path} lies on a network disk ({self._network_disk}), where locks do not hold between "
-                "machines: copy it to a local disk, use it there, and copy it back with `viva copy`."
+                f"{self.path} lies on a network disk ({self._refused_disk}), where locks do not hold between "
+                "machines: copy it to a local disk, use it there, and copy it back with `viva copy`; or let "
+                "one process at a time write it there, with --network-disk."
             )
-        with self.explained(), closing(self._connect()) as db:
+        with self._alone(), self.explained(), closing(self._connect()) as db:
             if beside:
                 beside._attach(db)
-            if db.execute("PRAGMA main.journal_mode").fetchone() != ("wal",):  # a new file, or a copy
+            wal = db.execute("PRAGMA main.journal_mode").fetchone() == ("wal",)
+            if not wal and not self._rolls_back:  # a new file, or a copy
                 _use_wal(db)
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -106,11 +113,13 @@ class RunFile:
         What is committed survives the end of the process at any instant, though not of the power: waiting for
         the disk after each answer would cost more than the answer.
         """
-        with self.writing():
-            pass
-        with self.explained(), closing(self._connect()) as db:
-            db.execute("PRAGMA synchronous = NORMAL")
-            yield db
+        with self._alone():
+            with self.writing():
+                pass
+            with self.explained(), closing(self._connect()) as db:
+                if not self._rolls_back:
+                    db.execute("PRAGMA synchronous = NORMAL")
+                yield db
 
     def copy(self, to: Path) -> None:
         """Write a compact copy to a path where nothing lies yet (`VACUUM INTO`), also while others write."""
@@ -139,6 +148,9 @@ class RunFile:
             if _version(db, self.path) < len(MIGRATIONS):  # an older file, or one that is still empty
                 with self.writing():
                     pass
+            if self._rolls_back:  # a view that stays open would keep the writer from ending its transaction
+                with closing(db):
+                    return _copied(db)
         except Unwritable:
             with closing(db):
                 return _lifted(db, self.path)
@@ -152,13 +164,11 @@ class RunFile:
         refuse_special_files(self.path)
         if not self.path.parent.is_dir():
             raise StoreError(f"no folder {self.path.parent} to put the run in.")
-        if self._network_disk and side_file(self.path, "-wal").exists():
-            raise StoreError(
-                f"{self.path} lies on a network disk ({self._network_disk}), and by the -wal file beside "
-                "it a writer is at work there, or was killed: copy all its files to a local disk and use it "
-                "there."
-            )
+        self._refuse_writer_at_work()
         try:
+            if self._is_wal:
+                with suppress(Unwritable, sqlite3.OperationalError):  # it can be read all the same
+                    self._leave_wal()
             self._check_once()
             db = self._open()
             if self._wait_s is not None:
@@ -172,9 +182,26 @@ class RunFile:
             raise
         return db
 
+    def _refuse_writer_at_work(self) -> None:
+        """Raise `StoreError` for what another machine may be writing on a network disk."""
+        suffixes = ("-wal",) if self._rolls_back else ("-wal", "-journal")
+        for suffix in suffixes if self._network_disk else ():
+            if side_file(self.path, suffix).exists():
+                raise StoreError(
+                    f"{self.path} lies on a network disk ({self._network_disk}), and by the {suffix} file "
+                    "beside it a writer is at work there, or was killed: copy all its files to a local disk "
+                    "and use it there."
+                )
+
+    def _leave_wal(self) -> None:
+        """Give a file that was written on a local disk a rollback journal; nobody else writes meanwhile."""
+        with self._alone(), closing(_unread(f"{self.path.absolute().as_uri()}?mode=rw")) as db:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")  # so that the -wal file needs no shared memory
+            db.execute("PRAGMA journal_mode = DELETE")
+
     def _check_once(self) -> None:
         """Check the file without opening it for writing, unless this object has done so."""
-        if self.exists:
+        if self.exists and not (self._rolls_back and is_writing(self.path)):  # it was checked before
             status = self.path.stat()
             if self._checked != (status.st_dev, status.st_ino):
                 check_unopened(self.path, lambda db: _version(db, self.path))
@@ -182,7 +209,7 @@ class RunFile:
 
     def _open(self) -> sqlite3.Connection:
         address = self.path.absolute().as_uri()
-        if self._network_disk:
+        if self._refused_disk or self._is_wal:
             return _open(f"{address}?{_UNCHANGING}")
         try:
             create_private(self.path)
@@ -207,7 +234,7 @@ class RunFile:
         address = self.path.absolute().as_uri()
         attach = "ATTACH ? AS theirs"
         try:
-            db.execute(attach, (f"{address}?{_UNCHANGING}" if self._network_disk else f"{address}?mode=ro",))
+            db.execute(attach, (f"{address}?{_UNCHANGING}" if self._refused_disk else f"{address}?mode=ro",))
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF not in _CLOSED or side_file(self.path, "-wal").exists():
                 raise
@@ -221,6 +248,40 @@ class RunFile:
     @cached_property
     def _network_disk(self) -> str | None:
         return network_disk(self.path)
+
+    @property
+    def _rolls_back(self) -> bool:
+        """Whether it lies on a network disk and may be written there."""
+        allowed = self._network_disk_allowed
+        return bool(self._network_disk) and (network_disks_allowed() if allowed is None else allowed)
+
+    @property
+    def _refused_disk(self) -> str | None:
+        """The type of the network disk on which it must not be written."""
+        return None if self._rolls_back else self._network_disk
+
+    @property
+    def _is_wal(self) -> bool:
+        """Whether a file that is to have a rollback journal has a write-ahead log, by its header.
+
+        It is looked at once in a process: closing the file again would end SQLite's own locks on it.
+        """
+        if not self._rolls_back or not self.exists:
+            return False
+        status = self.path.stat()
+        key = status.st_dev, status.st_ino
+        if key not in _ROLLING_BACK and not _has_wal(self.path):
+            _ROLLING_BACK.add(key)
+        return key not in _ROLLING_BACK
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """On a network disk, nobody else writes while the block runs."""
+        if not self._rolls_back:
+            yield
+            return
+        with only_writer(self.path, wait_s=self._wait_s or WAIT_SECONDS):
+            yield
 
     @contextmanager
     def explained(self, written: Path | None = None) -> Iterator[None]:
@@ -241,11 +302,15 @@ class RunFile:
             ) from error
 
 
-def _open(address: str) -> sqlite3.Connection:
+def _unread(address: str) -> sqlite3.Connection:
     # Not one thread's alone: what `connected` gives may be used by another in its place.
-    db = sqlite3.connect(
+    return sqlite3.connect(
         address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
+
+
+def _open(address: str) -> sqlite3.Connection:
+    db = _unread(address)
     try:
         db.execute("PRAGMA trusted_schema = OFF")  # no function of a file's schema may do anything
         db.execute("PRAGMA cell_size_check = ON")
@@ -255,6 +320,30 @@ def _open(address: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+_ROLLING_BACK: set[tuple[int, int]] = set()
+"""Devices and numbers of files that have a rollback journal."""
+
+
+def _has_wal(path: Path) -> bool:
+    """Whether SQLite would open the file with a write-ahead log: the versions in its header are 2."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(20)[18:20] == b"\2\2"
+    except OSError:
+        return False
+
+
+def _copied(db: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy as it is now, which lasts as long as its connection."""
+    copy = _open("")
+    try:
+        db.backup(copy)
+    except BaseException:
+        copy.close()
+        raise
+    return copy
 
 
 def _lifted(old: sqlite3.Connection, path: Path) -> sqlite3.Connection:

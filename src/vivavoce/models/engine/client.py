@@ -94,7 +94,8 @@ class ModelClient:
 
     `endpoints` are those of the environment unless given. `check` is called with each model before its first
     request, and raises where nothing may be sent to it. `progress` gets the counters, the number of requests
-    and their purpose. A request takes `timeout_total` seconds at most. Raises `InputError` for a model
+    and their purpose. A request takes `timeout_total` seconds at most. Of the limits that so
+    many `shards` have in common, the client keeps its part. Raises `InputError` for a model
     without a price under `max_cost`.
     """
 
@@ -107,10 +108,13 @@ class ModelClient:
         progress: Callable[[UsageCounter, int, str], None] | None = None,
         check: Callable[[CandidateConfig, Model], None] | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S,
+        shards: int = 1,
     ) -> None:
         check_option("max_cost", max_cost)
         check_option("timeout_total", timeout_total)
-        self.run, self._endpoints = run, endpoints
+        self.run, self._endpoints, self._shards = run, endpoints, shards
+        self.candidates: dict[str, CandidateConfig] = {}
+        """By spec, the models that were asked for."""
         self._max_cost, self._progress, self._check = max_cost, progress, check
         self._timeout_total, self._refusals = timeout_total, RefusalCounter()
         self._checked: set[str] = set()
@@ -134,7 +138,8 @@ class ModelClient:
                 f"{model}: {', '.join(candidate.settings)} is for candidates; what a model is asked here "
                 "stands in its rubric or prompt."
             )
-        return candidate
+        candidate = candidate._replace(shards=self._shards)
+        return self.candidates.setdefault(str(candidate.spec), candidate)
 
     def ask(
         self,

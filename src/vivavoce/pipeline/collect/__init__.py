@@ -31,6 +31,7 @@ from vivavoce.pipeline.collect.loglikelihood import (
     prompt_builder,
 )
 from vivavoce.pipeline.collect.plan import CollectPlan
+from vivavoce.pipeline.shards.memory import remember_shard
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
 from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
 from vivavoce.store.earlier_turns import EarlierTurns
@@ -136,6 +137,8 @@ def _prepare(run: RunFile, plan: CollectPlan, connected: Sequence[Connected]) ->
     with run.writing() as db:
         store_loaded(db, plan.benchmark, plan.items)
         put_candidates(db, {str(c.spec): c.role for c in plan.candidates})
+        if plan.shard:
+            remember_shard(db, plan.shard)
     if not plan.tasks:
         return count_unanswered(run, plan)
     return sum(max_calls(run, plan, c, bool(getattr(m, "branching", False))) for c, m in connected)

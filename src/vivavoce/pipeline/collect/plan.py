@@ -25,6 +25,7 @@ from vivavoce.models.ranges import RANGES, check_option
 from vivavoce.models.requests import Message, Request, Sampling
 from vivavoce.pipeline.collect.few_shot import FewShot
 from vivavoce.pipeline.collect.seeds import seed_of
+from vivavoce.pipeline.shards.memory import ShardWork
 
 _FILE = re.compile(r"system_\w+|\S+\.md")
 """A system message that is the name of a shipped prompt, or a file."""
@@ -157,7 +158,8 @@ class LogprobTask(NamedTuple):
 class CollectPlan(NamedTuple):
     """What is to be asked, checked: the items, the candidates, and how often; or which log-probabilities.
 
-    `inapplicable` are metrics that were asked for and score none of the items.
+    `inapplicable` are metrics that were asked for and score none of the items. Of a shard, `items` are its
+    own, and `exam` those of all shards.
     """
 
     benchmark: Loaded
@@ -168,6 +170,8 @@ class CollectPlan(NamedTuple):
     requests: RequestBuilder
     tasks: tuple[LogprobTask, ...] = ()
     inapplicable: tuple[str, ...] = ()
+    exam: tuple[Item, ...] = ()
+    shard: ShardWork | None = None
 
 
 def unanswered(plan: CollectPlan, done: set[tuple[str, str, int]]) -> Iterator[tuple[Item, int]]:

@@ -73,7 +73,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
     20 % or 50 % of the groups: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, with 80 % power.
     Repeats do not lower it: the groups are the sample.
     """
-    counted = count_items(plan.items)
+    counted, exam = count_items(plan.items), plan.exam or plan.items
     n_groups = counted.cases
     calls = sum(estimate.calls for estimate in estimates)
     candidates = f"{len(estimates)} {'candidate' if len(estimates) == 1 else 'candidates'}"
@@ -90,7 +90,7 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
     lines += filter(None, [counted.text, getattr(excluded, "text", "")])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
-        effective = effective_groups([item.group for item in plan.items])
+        effective = effective_groups([item.group for item in exam])
         differences = [(share, mde(math.sqrt(share / effective), df=effective - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
     facts = exclusion_facts(excluded)

@@ -10,6 +10,7 @@ from typing import Any
 from vivavoce.core import net, registry, specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError
 from vivavoce.core.records import Finding, ItemKey
+from vivavoce.core.shards import Shard
 from vivavoce.judging.judge import Jury
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.metrics import Metric
@@ -19,12 +20,21 @@ from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions, open_client
 from vivavoce.pipeline.findings import estimate_scores
-from vivavoce.pipeline.load import load_scores, select_items, with_generated
+from vivavoce.pipeline.load import load_scores, with_generated
 from vivavoce.pipeline.named_scores import overall_table, scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
 from vivavoce.pipeline.score.pilot import pilot_rows
+from vivavoce.pipeline.score.shard import (
+    empty_shard,
+    refuse_whole_exam,
+    remember_scoring,
+    select_part,
+    shard_options,
+    with_shard,
+)
+from vivavoce.pipeline.shards.limits import ShardLimits
 from vivavoce.pipeline.workers import Workers, count_workers, open_executor
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
@@ -44,6 +54,8 @@ def score_run(
     dry_run: bool = False,
     pilot: int | None = None,
     workers: Workers = 1,
+    shard: str | None = None,
+    limits: ShardLimits = "divided",
 ) -> Finding:
     """Score every response that has no score yet, and return the estimates of these metrics.
 
@@ -51,19 +63,20 @@ def score_run(
     """
     _check_pilot(pilot, dry_run=dry_run)
     n_workers = count_workers(workers)
+    part, options = shard_options(run, shard, limits, options)
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
     if dry_run:
         return (
-            _planned(run, rest, options, items=items, passes=passes, pilot=pilot)
+            _planned(run, rest, options, items=items, passes=passes, pilot=pilot, shard=part)
             if rest or not overalls
             else Finding(study="score", rows=(), text="An overall scores nothing: it rests on other scores.")
         )
     score_rest = partial(_score_run, run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
-        return score_rest(workers=n_workers)
-    scored = score_rest(workers=n_workers) if rest else None
-    return _with_overalls(run, scored, overalls, select_items(run, items), bad_ends)
+        return score_rest(workers=n_workers, shard=part)
+    scored = score_rest(workers=n_workers, shard=part) if rest else None
+    return _with_overalls(run, scored, overalls, select_part(run, items, part), bad_ends)
 
 
 def _check_pilot(pilot: int | None, *, dry_run: bool) -> None:
@@ -104,19 +117,25 @@ def _score_run(
     passes: int,
     bad_ends: BadEnds | None,
     workers: int,
+    shard: Shard | None,
 ) -> Finding:
     """Score by metrics, and their estimates."""
-    selected = select_items(run, items)
+    selected = select_part(run, items, shard)
+    if empty := empty_shard(shard, selected):
+        return empty
     bound, unnamed = _bound_metrics(run, metrics, options, selected, passes)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = _scorers(bound)
     to_score = with_generated(run, selected)
     encoded = Counter[str]()
+    refuse_whole_exam(run, scorers)
+    remember_scoring(run, scorers, shard, passes=passes, items=items, done=False)
     with open_client(run, to_score, options) as client, open_executor(workers) as executor:
         summaries = score(
             run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
             encoded=encoded, executor=executor,
         )  # fmt: skip
+    remember_scoring(run, scorers, shard, passes=passes, items=items, done=True)
     table = load_scores(run, [m.signature for metric in scorers for m in measures_of(metric)], selected)
     for jury in juries:
         table = table.joined(scores_by(run, str(jury), selected))
@@ -127,7 +146,8 @@ def _score_run(
         f"The encoder {name} read {n:,} {'text' if n == 1 else 'texts'}." for name, n in encoded.items()
     ]
     notes = (*filter(None, sentences), *_notes(run, scorers, summaries), *read_by, *finding.notes, *unnamed)
-    return replace(finding, study="score", notes=notes, passes=dict(encoded))
+    finding = replace(finding, study="score", notes=notes, passes=dict(encoded))
+    return with_shard(finding, shard, client, options)
 
 
 def require_separate(kind: str, names: Sequence[object]) -> None:
@@ -168,9 +188,12 @@ def _planned(
     items: str | None,
     passes: int,
     pilot: int | None,
+    shard: Shard | None,
 ) -> Finding:
     """What scoring by these metrics would do, and by a pilot of so many responses what it would take."""
-    selected = select_items(run, items)
+    selected = select_part(run, items, shard)
+    if empty := empty_shard(shard, selected):
+        return empty
     bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=pilot is not None)
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
     to_score = with_generated(run, selected)

@@ -1,0 +1,161 @@
+"""`viva collect`: a plan is asked, or counted, whole or one shard of it, and a finding comes back."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from vivavoce.core.records import Finding
+from vivavoce.core.shards import Shard, exam_digest, part_of
+from vivavoce.models.engine.calls import UsageCounter
+from vivavoce.models.engine.egress import Privacy
+from vivavoce.pipeline.collect import HearsRemarks, collect
+from vivavoce.pipeline.collect.plan import CollectPlan
+from vivavoce.pipeline.collect.summary import CostEstimate, done, estimate_cost, planned
+from vivavoce.pipeline.shards.limits import (
+    ShardLimits,
+    limits_rows,
+    limits_sentence,
+    shard_cost,
+    shards_sharing,
+)
+from vivavoce.pipeline.shards.memory import (
+    ShardWork,
+    refuse_items_outside,
+    refuse_other_shard,
+    refuse_whole,
+    remember_shard,
+)
+from vivavoce.store.calls import known_items
+from vivavoce.store.runfile import RunFile
+
+
+def collect_run(
+    run: RunFile,
+    plan: CollectPlan,
+    *,
+    shard: str | None,
+    limits: ShardLimits,
+    dry_run: bool,
+    privacy: Privacy,
+    max_cost: float | None,
+    timeout_total: float,
+    progress: Callable[[UsageCounter, int], None] | None,
+) -> Finding:
+    """Ask what the plan says, or one shard of it, or count what would be asked.
+
+    Raises `InputError` for a shard that this run is not, or for all of a benchmark that it is a shard of.
+    """
+    benchmark, part = plan.items[0].benchmark, Shard.parse(shard) if shard is not None else None
+    n_sharing = shards_sharing(part, limits)
+    ask = partial(
+        _collected, run, dry_run=dry_run, privacy=privacy, timeout_total=timeout_total, progress=progress
+    )
+    if part is None:
+        refuse_whole(run, benchmark)
+        return ask(plan, max_cost=max_cost)
+    refuse_other_shard(run, part)
+    shard_plan = divide(plan, part, n_sharing)
+    refuse_items_outside(run, list(known_items(run, benchmark)), shard_plan.items, part)
+    max_cost = shard_cost(max_cost, n_sharing)
+    sentence = _limits_sentence(shard_plan, part, n_sharing, max_cost)
+    if sentence and not dry_run and isinstance(progress, HearsRemarks):
+        progress.remark(sentence)
+    if shard_plan.items:
+        finding = ask(shard_plan, max_cost=max_cost)
+    else:
+        finding = _empty(run, shard_plan, dry_run=dry_run)
+    return _with_shard(finding, shard_plan, part, sentence)
+
+
+def _limits_sentence(plan: CollectPlan, shard: Shard, n_sharing: int, max_cost: float | None) -> str:
+    undivided = [c._replace(shards=1).limits for c in plan.candidates if c.shares_limits]
+    rows = limits_rows(plan.candidates)
+    return limits_sentence(shard, rows, max_cost, undivided if n_sharing > 1 else ())
+
+
+def _with_shard(finding: Finding, plan: CollectPlan, shard: Shard, sentence: str) -> Finding:
+    """The finding with the shard and what it may do."""
+    limits = limits_rows(plan.candidates)
+    rows = tuple({**row, "shard": str(shard), "limits": limits} for row in finding.rows)
+    counted = f"Shard {shard}: {len(plan.items):,} of {len(plan.exam):,} questions."
+    return replace(finding, rows=rows, text="\n".join(filter(None, [counted, finding.text, sentence])))
+
+
+def _collected(
+    run: RunFile,
+    plan: CollectPlan,
+    *,
+    dry_run: bool,
+    privacy: Privacy,
+    max_cost: float | None,
+    timeout_total: float,
+    progress: Callable[[UsageCounter, int], None] | None,
+) -> Finding:
+    if dry_run:
+        return planned(plan, estimate_cost(run, plan))
+    collected = collect(
+        run, plan, privacy=privacy, max_cost=max_cost, timeout_total=timeout_total, progress=progress
+    )
+    return done(collected, str(run.path))
+
+
+def divide(plan: CollectPlan, shard: Shard, shards: int) -> CollectPlan:
+    """The plan of one shard; its candidates keep their part of limits that so many shards share."""
+    items = part_of(plan.items, shard)
+    inside = {(item.item, item.variant) for item in items}
+    tasks = tuple(
+        task._replace(items=tuple(i for i in task.items if (i.item, i.variant) in inside))
+        for task in plan.tasks
+    )
+    expected = sum(len(task.items) for task in tasks) if tasks else len(items) * plan.repeats
+    work = ShardWork("collect", shard, _job(plan), expected * len(plan.candidates), done=False)
+    candidates = tuple(c._replace(shards=shards) for c in plan.candidates)
+    return plan._replace(items=items, tasks=tasks, candidates=candidates, exam=plan.items, shard=work)
+
+
+def _job(plan: CollectPlan) -> Mapping[str, Any]:
+    """What the shards of one collect have in common: the exam, the candidates and what they are asked."""
+    settings = {key: value for key, value in plan.settings.items() if key not in ("benchmark", "preset")}
+    return {
+        "benchmark": plan.items[0].benchmark,
+        "exam": exam_digest(plan.items),
+        **settings,
+        "prompts": _prompt_digest(plan),
+    }
+
+
+def _prompt_digest(plan: CollectPlan) -> str:
+    """A digest of what candidates are asked about one item: prompts, system messages, examples."""
+    first = min(plan.items, key=lambda item: (item.origin is not None, item.item, item.variant))
+    messages: list[Sequence[Any]] = [
+        (str(c.spec), *((m.role, m.content) for m in plan.requests.messages(first, c.settings)))
+        for c in plan.candidates
+    ]
+    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
+
+
+def _empty(run: RunFile, plan: CollectPlan, *, dry_run: bool) -> Finding:
+    """The finding of a shard without an item, which the run remembers, so that nobody looks for it."""
+    if dry_run:
+        rows = [CostEstimate(str(c.spec), 0, 0, 0, 0, 0.0)._asdict() for c in plan.candidates]
+        return Finding(study="collect", rows=tuple(rows), text="0 requests.")
+    if plan.shard:
+        with run.writing() as db:
+            remember_shard(db, plan.shard)
+    counter = UsageCounter()
+    row = {
+        **{"answered": 0, "failed": 0, "left": 0, "shared": 0, "retries": 0},
+        **{"input_tokens": 0, "output_tokens": 0, "cost": 0.0, "interrupted": False, "stopped": {}},
+        **{
+            "look": False,
+            "causes": {},
+            "sent": counter.traffic.rows,
+            "questions": 0,
+            "repeated": 0,
+            "cases": 0,
+        },
+    }
+    return Finding(study="collect", rows=(row,), text="There is nothing to ask.")

@@ -1,0 +1,106 @@
+"""Scoring one shard: its part of the items, what the run remembers of it, and what it may ask."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vivavoce.core import registry
+from vivavoce.core.errors import InputError, MetricError
+from vivavoce.core.records import Finding, ItemKey
+from vivavoce.core.shards import Shard, part_of
+from vivavoce.metrics import Metric
+from vivavoce.models.engine.client import ModelClient
+from vivavoce.pipeline.client import AskOptions
+from vivavoce.pipeline.load import select_items
+from vivavoce.pipeline.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
+from vivavoce.pipeline.shards.memory import ShardWork, own_shards, refuse_other_shard, remember_shard
+from vivavoce.store.read import items_by_id
+from vivavoce.store.runfile import RunFile
+
+
+def shard_options(
+    run: RunFile, shard: str | None, limits: ShardLimits, options: AskOptions
+) -> tuple[Shard | None, AskOptions]:
+    """The shard that a text names, and the options with its part of the limits.
+
+    Raises `InputError` for what is no shard, or not the one that the run is.
+    """
+    part = Shard.parse(shard) if shard is not None else None
+    if part:
+        refuse_other_shard(run, part)
+    return part, options._replace(shards=shards_sharing(part, limits))
+
+
+def select_part(run: RunFile, items: str | None, shard: Shard | None) -> set[ItemKey] | None:
+    """The items that a benchmark's spec selects, and of these a shard's; null for all."""
+    selected = select_items(run, items)
+    if shard is None:
+        return selected
+    with run.reading() as db:
+        part = part_of(list(items_by_id(db).values()), shard)
+    keys = {(item.benchmark, item.item, item.variant) for item in part}
+    return keys if selected is None else keys & selected
+
+
+def remember_scoring(
+    run: RunFile,
+    metrics: Sequence[Metric],
+    shard: Shard | None,
+    *,
+    passes: int,
+    items: str | None,
+    done: bool,
+) -> None:
+    """Store that these metrics are about to score a shard, or are done with it; nothing without a shard."""
+    if shard is None:
+        return
+    with run.writing() as db:
+        for metric in metrics:
+            job = {
+                "metric": str(metric),
+                "signature": registry.signature(metric),
+                "passes": passes if metric.rater else 1,
+                "items": items,
+            }
+            remember_shard(db, ShardWork("score", shard, job, None, done))
+
+
+def refuse_whole_exam(run: RunFile, metrics: Sequence[Metric]) -> None:
+    """Raise `InputError` for a metric that depends on all items, where the run holds a shard of them."""
+    collected = [work.shard for work in own_shards(run) if work.verb == "collect"]
+    if not collected:
+        return
+    with run.reading() as db:
+        items = list(items_by_id(db).values())
+    for metric in metrics:
+        try:
+            alike = registry.signature(metric.bind_settings(items[:1])) == registry.signature(metric)
+        except MetricError:
+            alike = False
+        if len(items) > 1 and not alike:
+            raise InputError(
+                f"{metric} depends on all items of an exam, and {run.path} holds shard {collected[0]}: "
+                "join the shards with `viva merge`, then score the whole."
+            )
+
+
+def empty_shard(shard: Shard | None, selected: set[ItemKey] | None) -> Finding | None:
+    """The finding of a shard in which nothing is to be scored; null for any other."""
+    if shard is None or selected:
+        return None
+    return Finding(study="score", rows=(), text=f"Shard {shard} holds no item: there is nothing to score.")
+
+
+def with_shard(finding: Finding, shard: Shard | None, client: ModelClient, options: AskOptions) -> Finding:
+    """The finding of a shard with what it says of the rest, and of what the shard may ask."""
+    if shard is None:
+        return finding
+    candidates = list(client.candidates.values())
+    undivided = [c._replace(shards=1).limits for c in candidates if c.shares_limits]
+    sentence = limits_sentence(
+        shard,
+        limits_rows(candidates),
+        options.own_max_cost if candidates else None,
+        undivided if options.shards > 1 else (),
+    )
+    alone = f"These estimates are of shard {shard} alone: `viva merge` joins the shards."
+    return replace(finding, notes=(*finding.notes, *filter(None, (sentence, alone))))

@@ -1,0 +1,119 @@
+"""What a run remembers of the shard that it is, in its provenance: its part, and what all parts share.
+
+What was brought in by a merge is another run's memory: a run is a shard by what was done to it since.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from vivavoce.core.errors import InputError
+from vivavoce.core.records import Item
+from vivavoce.core.shards import Shard
+from vivavoce.store.damage import decoding
+from vivavoce.store.runfile import RunFile
+from vivavoce.store.stored_values import stored_object
+from vivavoce.store.write import put_provenance
+
+VERB = "shard"
+"""The verb of provenance under which a run says which shard it is."""
+_WHAT = "which shard this is"
+ShardVerb = Literal["collect", "score"]
+_JOB_KEYS = {"collect": {"benchmark", "candidates", "repeats"}, "score": {"signature", "passes"}}
+
+
+class ShardWork(NamedTuple):
+    """One part of what is collected or scored in shards.
+
+    `job` is what all shards have in common; `expected` counts the responses that this one is to bring, null
+    where it scores. `done` says that scoring came to its end.
+    """
+
+    verb: ShardVerb
+    shard: Shard
+    job: Mapping[str, Any]
+    expected: int | None
+    done: bool
+
+    @property
+    def key(self) -> str:
+        """What is equal for the shards of one job."""
+        return json.dumps([self.verb, self.shard.of, self.job], sort_keys=True)
+
+
+def shard_works(db: sqlite3.Connection, *, since_merge: bool = False) -> list[ShardWork]:
+    """All that was done in shards, in order; `since_merge`: what this run did since others came into it."""
+    merges = "SELECT provenance_id FROM provenance WHERE verb = 'merge'"
+    since = f"SELECT coalesce(max(provenance_id), 0) FROM ({merges})" if since_merge else "SELECT 0"
+    rows = db.execute(
+        f"SELECT body FROM provenance WHERE verb = ? AND provenance_id > ({since}) ORDER BY provenance_id",
+        (VERB,),
+    )
+    return [_work(stored_object(body, _WHAT)) for (body,) in rows]
+
+
+def _work(row: Mapping[str, Any]) -> ShardWork:
+    with decoding(_WHAT):
+        shard, job, expected = Shard(row["shard"], row["of"]), row["job"], row["expected"]
+        if not all(isinstance(n, int) for n in (*shard, expected or 0)) or not 1 <= shard.number <= shard.of:
+            raise ValueError("a shard has a number")
+        if row["of_verb"] not in _JOB_KEYS or not _JOB_KEYS[row["of_verb"]] <= job.keys():
+            raise ValueError("what shards have in common lacks a key")
+        return ShardWork(row["of_verb"], shard, job, expected, row["state"] == "done")
+
+
+def remember_shard(db: sqlite3.Connection, work: ShardWork) -> None:
+    """Store what the run is about to do as a shard, or has done; the same once."""
+    latest = {(earlier.key, earlier.shard): earlier for earlier in shard_works(db, since_merge=True)}
+    if latest.get((work.key, work.shard)) == work:
+        return
+    body = {
+        "of_verb": work.verb,
+        "shard": work.shard.number,
+        "of": work.shard.of,
+        "job": dict(work.job),
+        "expected": work.expected,
+        "state": "done" if work.done else "begun",
+    }
+    put_provenance(db, VERB, body, changed=0)
+
+
+def refuse_other_shard(run: RunFile, shard: Shard) -> None:
+    """Raise `InputError` if the run is another shard."""
+    for work in own_shards(run):
+        if work.shard != shard:
+            raise InputError(
+                f"{run.path} is shard {work.shard}: ask for --shard {work.shard} here, and give shard "
+                f"{shard} a run of its own."
+            )
+
+
+def refuse_whole(run: RunFile, benchmark: str) -> None:
+    """Raise `InputError` if the run is a shard of a benchmark that is to be collected whole."""
+    for work in own_shards(run):
+        if work.verb == "collect" and work.job["benchmark"] == benchmark:
+            raise InputError(
+                f"{run.path} is shard {work.shard} of {benchmark}: ask for --shard {work.shard} here, or use "
+                "another run for all of it."
+            )
+
+
+def refuse_items_outside(
+    run: RunFile, stored: Sequence[tuple[str, str]], part: Sequence[Item], shard: Shard
+) -> None:
+    """Raise `InputError` if the run holds items, by id and variant, of other shards."""
+    inside = {(item.item, item.variant) for item in part}
+    if outside := [name for name, variant in stored if (name, variant) not in inside]:
+        raise InputError(
+            f"{run.path} holds {len(outside):,} items that are not in shard {shard}, such as {min(outside)}: "
+            "a shard needs a run of its own."
+        )
+
+
+def own_shards(run: RunFile) -> list[ShardWork]:
+    """What this run did in shards since other runs came into it; none where there is no run yet."""
+    if not run.exists:
+        return []
+    with run.reading() as db:
+        return shard_works(db, since_merge=True)
