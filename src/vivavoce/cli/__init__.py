@@ -5,6 +5,7 @@ inside a command, so that `viva --help` answers at once.
 """
 
 import os
+import signal
 import sys
 from typing import Annotated, NoReturn
 
@@ -33,6 +34,7 @@ from vivavoce.cli.reproduce import reproduce
 from vivavoce.cli.run import run
 from vivavoce.cli.run_files import missing_run_message
 from vivavoce.cli.score import score
+from vivavoce.cli.shards import shards
 from vivavoce.cli.show import show
 from vivavoce.cli.status import status
 from vivavoce.cli.study import study
@@ -58,7 +60,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, fetch, collect, run, import_, list_, show, score, compare, interim, study, diff, vary, train),
-    *(build, reproduce, panel, annotate, plan_sample, merge, status, view, report, export, copy),
+    *(build, reproduce, panel, annotate, plan_sample, shards, merge, status, view, report, export, copy),
 )
 OPEN = {"ignore_unknown_options": True, "allow_extra_args": True}
 """Of a command that takes options of what it names."""
@@ -71,8 +73,10 @@ for command in COMMANDS:
 def main() -> None:
     """Run the command line; an error is one sentence on stderr, never a traceback.
 
-    With VIVA_TRACEBACK=1 an error of our own shows where it happened.
+    With VIVA_TRACEBACK=1 an error of our own shows where it happened. SIGTERM, by which schedulers end a job,
+    is Ctrl-C.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vivavoce.cli.exit_codes import ExitCode
-from vivavoce.cli.options import Json, Quiet
+from vivavoce.cli.options import Json, Limits, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
 from vivavoce.cli.progress import collect_progress, progress_bars
 from vivavoce.core.text import printable
@@ -31,6 +31,11 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, and show what would be asked and its cost.")
     ] = False,
+    shard: Shard = None,
+    to: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="A run to use instead of the plan's.")
+    ] = None,
+    limits: Limits = "divided",
     schema: Annotated[
         bool,
         typer.Option(
@@ -49,11 +54,14 @@ def run(
     primary, overall, compare, studies, report, and, where needed, providers, offline, allow, allow_phi,
     max_cost, timeout_total and plugins; paths are relative to the working directory. Everything is checked
     before a model is called. The run stops after collecting while answers are still to be asked. Exit code 1
-    if answers failed or are still to be asked.
+    if answers failed or are still to be asked. With --shard only that part is collected and scored;
+    `viva shards` writes such commands.
 
     Example: `viva run exam.yaml --dry-run`
 
     Example: `viva run exam.yaml`
+
+    Example: `viva run exam.yaml --shard 3/16 --to part-3.viva`
     """
     from vivavoce.pipeline.plan_file import examine, read_plan
 
@@ -63,10 +71,10 @@ def run(
         return collect_progress(show) if verb == "collect" else progress_bars(show)
 
     tell = None if quiet or json else _print_finding
-    findings = examine(plan, dry_run=dry_run, tell=tell, watch=watch)
+    findings = examine(plan, dry_run=dry_run, shard=shard, to=to, limits=limits, tell=tell, watch=watch)
     if json:
         rows = [{"step": finding.study, **row} for finding in findings for row in finding.rows]
-        print_json("run", read_plan(plan).run, rows)
+        print_json("run", to or read_plan(plan).run, rows)
     if not dry_run:
         _exit_unless_complete(findings)
 
@@ -84,7 +92,7 @@ def _exit_unless_complete(findings: "Sequence[Finding]") -> None:
 
 def _print_finding(finding: "Finding") -> None:
     print(printable(f"{finding.study}"))
-    if finding.study == "score":
+    if finding.study == "score" and finding.rows:
         from vivavoce.studies.text import by_view
 
         print_estimates(by_view(finding.rows))

@@ -26,6 +26,7 @@ from vivavoce.benchmarks import load
 from vivavoce.core import specs
 from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
 from vivavoce.core.records import Finding, Measure
+from vivavoce.core.shards import Shard
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
 from vivavoce.models.candidates import may_return_logprobs
@@ -37,6 +38,8 @@ from vivavoce.pipeline.findings import study_name
 from vivavoce.pipeline.plan_model import BOUNDS, PRIVACY, SETTINGS, checked_plan
 from vivavoce.pipeline.primary import declare_overall, name_primary
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.pipeline.score.shard import divisible
+from vivavoce.pipeline.shards.limits import ShardLimits, shards_sharing
 from vivavoce.store.read import match_candidate
 from vivavoce.studies.leaderboard.overall_design import (
     OVERALL,
@@ -52,7 +55,8 @@ Watch = Callable[[str], AbstractContextManager[Any]]
 class Plan(NamedTuple):
     """An evaluation as its file states it, checked as far as the file alone allows.
 
-    `settings` are arguments of `Run.collect`, privacy included.
+    `settings` are arguments of `Run.collect`, privacy included. Of a `shard`, so many as `n_sharing` have the
+    limits in common.
     """
 
     file: Path
@@ -69,6 +73,9 @@ class Plan(NamedTuple):
     compare: tuple[Mapping[str, Any], ...]
     studies: tuple[str, ...] | None
     report: Mapping[str, Any] | None
+    shard: Shard | None = None
+    limits: ShardLimits = "divided"
+    n_sharing: int = 1
 
 
 def read_plan(file: str | Path) -> Plan:
@@ -122,6 +129,9 @@ def examine(
     file: str | Path,
     *,
     dry_run: bool = False,
+    shard: str | None = None,
+    to: str | Path | None = None,
+    limits: ShardLimits = "divided",
     tell: Callable[[Finding], None] | None = None,
     watch: Watch | None = None,
 ) -> tuple[Finding, ...]:
@@ -132,9 +142,11 @@ def examine(
     are still to be asked for (Ctrl-C, a model that was given up, `max_cost`, which is for the whole plan), it
     ends there, so that no result is seen before the responses are in; failed responses do not stop it. `tell`
     hears each finding as it comes, `watch` gives for a verb the context whose value hears progress. `dry_run`
-    asks no model, stores nothing and returns the plans. Raises a `VivaError` that names file and key.
+    asks no model, stores nothing and returns the plans. With `shard` "3/16" that part alone is collected and
+    scored, into the run `to`, with its part of the `limits`; metrics that depend on all items wait for the
+    merge. Raises a `VivaError` that names file and key.
     """
-    plan = read_plan(file)
+    plan = _part_of_plan(read_plan(file), shard, to, limits)
     run = open_run(plan.run, plugins=plan.plugins)
     labels = _labels(plan, [c.candidate for c in run.candidates])
     _check(plan, run, labels)
@@ -147,6 +159,15 @@ def examine(
     return tuple(findings)
 
 
+def _part_of_plan(plan: Plan, shard: str | None, to: str | Path | None, limits: ShardLimits) -> Plan:
+    """The plan as it runs into another run, or as one shard of it."""
+    if shard is not None and to is None:
+        raise InputError(f"--shard {shard}: a shard needs a run of its own, such as --to part.viva.")
+    part = Shard.parse(shard) if shard is not None else None
+    plan = plan._replace(run=Path(to) if to is not None else plan.run)
+    return plan._replace(shard=part, limits=limits, n_sharing=shards_sharing(part, limits))
+
+
 def _findings(
     plan: Plan, run: Run, labels: Mapping[str, str], dry_run: bool, watch: Watch
 ) -> Iterator[Finding]:
@@ -157,6 +178,9 @@ def _findings(
         if not dry_run and (row["left"] or row["interrupted"]):
             return
     if dry_run:
+        return
+    if plan.shard:
+        yield from _score_shard(plan, run, watch)
         return
     _keep_primary(plan, run)
     if plan.metrics:
@@ -173,6 +197,21 @@ def _findings(
     if plan.report is not None:
         row = run.report_rows(**plan.report)[0]
         yield Finding(study="report", rows=(row,), text=str(row["path"]))
+
+
+def _score_shard(plan: Plan, run: Run, watch: Watch) -> Iterator[Finding]:
+    """What scoring one shard finds, by the metrics of the plan that can score a part of the items."""
+    metrics = divisible(run.file, [text for text in plan.metrics if not is_overall(text)])
+    if metrics:
+        with watch("score") as progress:
+            finding = run.score(
+                *metrics,
+                timeout_total=plan.timeout_total,
+                progress=progress,
+                shard=str(plan.shard),
+                limits=plan.limits,
+            )
+        yield finding
 
 
 STATED = "stated in the plan"
@@ -199,10 +238,12 @@ def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch) -> Iterator[Find
                     max_cost=budget,
                     timeout_total=plan.timeout_total,
                     progress=progress,
+                    shard=str(plan.shard) if plan.shard else None,
+                    limits=plan.limits,
                 )
             yield finding
             if budget is not None and not dry_run:
-                budget = max(0.0, budget - (finding.rows[0]["cost"] or 0.0))
+                budget = max(0.0, budget - plan.n_sharing * (finding.rows[0]["cost"] or 0.0))
 
 
 def _collects(plan: Plan, benchmark: str) -> Iterator[Mapping[str, Any]]:

@@ -401,8 +401,11 @@ class _Scheduler:
             yield
             return
         loop = asyncio.get_running_loop()
+        terminates = signal.getsignal(signal.SIGTERM) is signal.default_int_handler  # as our commands set it
         try:
             loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
+            if terminates:
+                loop.add_signal_handler(signal.SIGTERM, self._on_interrupt)
         except NotImplementedError:  # Windows: the loop itself cancels us
             yield
             return
@@ -410,6 +413,9 @@ class _Scheduler:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+            if terminates:
+                loop.remove_signal_handler(signal.SIGTERM)
+                signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _backoff(attempt: int, after: float | None) -> float:

@@ -9,6 +9,7 @@ from vivavoce.core.records import Finding, ItemKey
 from vivavoce.core.shards import Shard, part_of
 from vivavoce.metrics import Metric
 from vivavoce.models.engine.client import ModelClient
+from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
@@ -69,18 +70,30 @@ def refuse_whole_exam(run: RunFile, metrics: Sequence[Metric]) -> None:
     collected = [work.shard for work in own_shards(run) if work.verb == "collect"]
     if not collected:
         return
-    with run.reading() as db:
-        items = list(items_by_id(db).values())
     for metric in metrics:
-        try:
-            alike = registry.signature(metric.bind_settings(items[:1])) == registry.signature(metric)
-        except MetricError:
-            alike = False
-        if len(items) > 1 and not alike:
+        if not _divides(run, metric):
             raise InputError(
                 f"{metric} depends on all items of an exam, and {run.path} holds shard {collected[0]}: "
                 "join the shards with `viva merge`, then score the whole."
             )
+
+
+def divisible(run: RunFile, metrics: Sequence[str]) -> list[str]:
+    """Those of the metrics that score a part of the items as they would score all."""
+    return (
+        [str(metric) for metric in catalogue.metrics_of(metrics) if _divides(run, metric)] if metrics else []
+    )
+
+
+def _divides(run: RunFile, metric: Metric) -> bool:
+    """Whether a metric takes nothing from all items together: it is the same for one item as for all."""
+    with run.reading() as db:
+        items = list(items_by_id(db).values())
+    try:
+        bound = [registry.signature(metric.bind_settings(part)) for part in (items, items[:1])]
+    except MetricError:
+        return False
+    return bound[0] == bound[1]
 
 
 def empty_shard(shard: Shard | None, selected: set[ItemKey] | None) -> Finding | None:

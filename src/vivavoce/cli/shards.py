@@ -1,0 +1,58 @@
+"""`viva shards`: the shards of a plan as commands, or as a Slurm array job."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from vivavoce.cli.options import Json, Limits
+from vivavoce.cli.output import print_json
+
+
+def shards(
+    plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
+    of: Annotated[int, typer.Option("--of", metavar="N", help="Into how many shards the plan is divided.")],
+    slurm: Annotated[
+        bool, typer.Option("--slurm", help="Write a Slurm array job instead of commands.")
+    ] = False,
+    parts: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder of the shards' runs (beside the plan's run)."),
+    ] = None,
+    time: Annotated[str, typer.Option(metavar="TIME", help="Slurm: time limit of a task.")] = "24:00:00",
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="Slurm: memory of a task.")] = "8G",
+    limits: Limits = "divided",
+    merge_after: Annotated[
+        Literal["any", "ok"],
+        typer.Option(
+            metavar="any|ok", help="Slurm: merge once all tasks have ended, or only if all succeeded."
+        ),
+    ] = "any",
+    json: Json = False,
+) -> None:
+    """Divide a plan into shards: print a command for each and for the merge, or a Slurm job script.
+
+    The job has one task a shard, with a GPU where a local model (hf/…) is in the plan, offline where the plan
+    is. Each task works on the node's own disk and copies its run back, every ten minutes, at its end and when
+    it is cut; Slurm then starts it again, and it goes on. The merge joins the shards and runs the rest of the
+    plan.
+
+    Example: `viva shards exam.yaml --of 4`
+
+    Example: `viva shards exam.yaml --of 16 --slurm > job.sh && bash job.sh`
+    """
+    from vivavoce.pipeline.shards.slurm import ShardJob, shard_commands, slurm_job
+
+    job = ShardJob(of, parts, time, memory, limits, merge_after)
+    if slurm:
+        script = slurm_job(plan, job)
+        rows = [{"script": script}]
+    else:
+        commands = shard_commands(plan, job)
+        script = "".join(f"{command}\n" for command in commands)
+        rows = [{"command": command} for command in commands]
+    if json:
+        print_json("shards", None, rows)
+    else:
+        sys.stdout.write(script)  # as it is: names that a terminal could misread were refused

@@ -1,0 +1,91 @@
+"""A fake `sbatch` and a fake `scontrol`: what a test's PATH begins with. State lies in $FAKE_SLURM.
+
+`sbatch` reads the directives of a script, gives the job a number and writes it down; it runs nothing. `run`
+starts a task as Slurm does: on a copy of the script, with the variables of the array.
+"""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+_DIRECTIVE = re.compile(r"#SBATCH\s+--([a-z-]+)(?:=(.*))?")
+
+
+class FakeSlurm:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        for name in ("sbatch", "scontrol"):
+            program = folder / name
+            program.write_text(f'#!/bin/bash\nexec {sys.executable} {Path(__file__)} {name} "$@"\n')
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        path = f"{self.folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "FAKE_SLURM": str(self.folder), **more}
+
+    @property
+    def jobs(self) -> list[dict]:
+        return [json.loads(file.read_text()) for file in sorted(self.folder.glob("job-*.json"))]
+
+    @property
+    def requeued(self) -> list[str]:
+        file = self.folder / "requeued"
+        return file.read_text().split() if file.exists() else []
+
+    def task(self, job: dict, number: int, *, cwd: Path, restarts: int = 0, **more: str) -> subprocess.Popen:
+        """Start one task of an array job."""
+        spooled = self.folder / f"slurm_script_{job['id']}"  # Slurm runs a copy under another name
+        spooled.write_bytes(Path(job["script"]).read_bytes())
+        variables = {
+            "SLURM_JOB_ID": str(1000 + number),
+            "SLURM_ARRAY_JOB_ID": str(job["id"]),
+            "SLURM_ARRAY_TASK_ID": str(number),
+            "SLURM_RESTART_COUNT": str(restarts),
+            **more,
+        }
+        return subprocess.Popen(["bash", str(spooled)], cwd=cwd, env=self.environment(**variables))
+
+    def wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.CompletedProcess:
+        """Run a job that was submitted with `--wrap`."""
+        return subprocess.run(
+            ["sh", "-c", job["options"]["wrap"]], cwd=cwd, env=self.environment(**more), check=False,
+            capture_output=True, text=True,
+        )  # fmt: skip
+
+
+def sbatch(words: list[str]) -> None:
+    folder = Path(os.environ["FAKE_SLURM"])
+    options, script = {}, None
+    for word in words:
+        match = re.fullmatch(r"--([a-z-]+)(?:=(.*))?", word, re.DOTALL)
+        if match:
+            options[match[1]] = match[2]
+        else:
+            script = word
+            break
+    if script is not None:
+        for line in Path(script).read_text().splitlines()[1:]:
+            if not (match := _DIRECTIVE.fullmatch(line)):
+                break
+            options.setdefault(match[1], match[2])
+    number = 100 + len(list(folder.glob("job-*.json")))
+    (folder / f"job-{number}.json").write_text(
+        json.dumps({"id": number, "script": script, "options": options})
+    )
+    print(number if "parsable" in options else f"Submitted batch job {number}")
+
+
+def scontrol(words: list[str]) -> None:
+    verb, job = words
+    assert verb == "requeue"
+    with (Path(os.environ["FAKE_SLURM"]) / "requeued").open("a") as file:
+        file.write(f"{job}\n")
+
+
+if __name__ == "__main__":
+    {"sbatch": sbatch, "scontrol": scontrol}[sys.argv[1]](sys.argv[2:])

@@ -1,0 +1,242 @@
+"""The array job of a plan, under a fake sbatch: ids, preemption, requeue, merge, and hostile names."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.shards.fake_slurm import FakeSlurm
+
+import vivavoce as viva_
+from vivavoce.core.errors import InputError
+from vivavoce.pipeline.plan_file import examine
+from vivavoce.pipeline.shards.slurm import ShardJob, shard_commands, slurm_job
+
+Viva = Callable[..., Any]
+
+
+def plan(folder: Path, spec: str, name: str = "exam.yaml", **entries: Any) -> Path:
+    file = folder / name
+    body = {"run": "exam.viva", "benchmarks": [spec], "models": ["baseline/echo"], "metrics": ["exact"]}
+    file.write_text(json.dumps(body | entries))
+    return file
+
+
+@pytest.fixture
+def slurm(tmp_path: Path) -> FakeSlurm:
+    return FakeSlurm(tmp_path / "slurm")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder from which jobs are submitted."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def submitted(slurm: FakeSlurm, home: Path, script: str) -> list[dict]:
+    (home / "job.sh").write_text(script)
+    subprocess.run(["bash", "job.sh"], cwd=home, env=slurm.environment(), check=True)
+    return slurm.jobs
+
+
+# A plan in shards.
+
+
+def test_the_shards_of_a_plan_are_collected_and_scored_and_the_rest_waits(exam: Any, home: Path) -> None:
+    file = plan(home, exam(12), studies=["ranking"], report=True, metrics=["exact", "cliniqlink(idf=corpus)"])
+    for number in (1, 2):
+        found = examine(file, shard=f"{number}/2", to=f"part-{number}.viva")
+        assert ["collect", "score"] == [finding.study for finding in found]
+        assert {"exact"} == {row["metric"] for row in found[1].rows}
+    assert not (home / "exam.viva").exists()
+    target = viva_.open("exam.viva")
+    target.merge("part-1.viva", "part-2.viva")
+    assert {"complete"} == {row.state for row in target.shards()}
+
+
+def test_a_shard_of_a_plan_needs_a_run_of_its_own(exam: Any, home: Path) -> None:
+    with pytest.raises(InputError, match=r"--shard 1/2: a shard needs a run of its own, such as --to part"):
+        examine(plan(home, exam(3)), shard="1/2")
+
+
+def test_the_cost_of_a_plan_is_divided_over_all_its_collects(
+    exam: Any, home: Path, fake: Any, limits: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = {
+        "model": "m",
+        "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 0},
+    }
+    monkeypatch.setenv("VLLM_BASE_URL", fake(good).base_url)
+    providers = str(limits(prices={"m": [100_000.0, 0.0]}))  # a request costs 1
+    specs = [exam(20, name="one"), exam(20, name="two")]
+    more = {
+        "benchmarks": specs,
+        "models": ["vllm/m"],
+        "metrics": [],
+        "providers": providers,
+        "max_cost": 24.0,
+    }
+    file = plan(home, specs[0], **more)
+    found = examine(file, shard="1/2", to="part.viva")
+    assert sum(finding.rows[0]["cost"] for finding in found) <= 12.0
+
+
+# The job.
+
+
+def test_the_job_has_what_the_plan_needs(exam: Any, home: Path) -> None:
+    file = plan(home, exam(3), models=["hf/some/model"], offline=True)
+    lines = slurm_job(file, ShardJob(16, time="02:30:00", memory="32G")).splitlines()
+    assert "#!/bin/bash" == lines[0]
+    for line in (
+        "#SBATCH --array=1-16",
+        "#SBATCH --time=02:30:00",
+        "#SBATCH --mem=32G",
+        "#SBATCH --gres=gpu:1",
+        "#SBATCH --requeue",
+        "#SBATCH --signal=B:TERM@120",
+        "export HF_HUB_OFFLINE=1",
+    ):
+        assert line in lines
+    plain = slurm_job(plan(home, exam(3)), ShardJob(2))
+    assert "gpu" not in plain.partition("set -u")[0]
+    assert "HF_HUB_OFFLINE" not in plain
+    judged = plan(home, exam(3), metrics=["judge(rubric=correctness, model=hf/some/judge)"])
+    assert "--gres=gpu:1" in slurm_job(judged, ShardJob(2))
+
+
+def test_commands_for_any_scheduler_are_one_a_shard_and_the_merge(exam: Any, home: Path, viva: Viva) -> None:
+    file = plan(home, exam(3))
+    commands = viva("shards", file.name, "--of", "2", "--limits", "whole").stdout.splitlines()
+    assert [
+        "mkdir -p exam-parts",
+        "viva run exam.yaml --shard 1/2 --to exam-parts/part-1.viva --limits whole",
+        "viva run exam.yaml --shard 2/2 --to exam-parts/part-2.viva --limits whole",
+        "viva merge exam.viva exam-parts/part-*.viva && viva run exam.yaml",
+    ] == commands
+    rows = json.loads(viva("shards", file.name, "--of", "2", "--json").stdout)["rows"]
+    assert 4 == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("job", "words"),
+    [
+        (ShardJob(0), "--of 0: there are 1 to 100,000 parts"),
+        (ShardJob(2, time="soon"), "--time soon: write hours"),
+        (ShardJob(2, time="1\n#SBATCH --wrap=x"), "--time"),
+        (ShardJob(2, memory="8G --wrap=x"), "--memory 8G --wrap=x: write a number"),
+    ],
+)
+def test_what_stands_in_no_directive_is_refused(exam: Any, home: Path, job: ShardJob, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        slurm_job(plan(home, exam(3)), job)
+    assert words in str(error.value)
+
+
+def test_the_written_job_runs_is_preempted_requeued_and_merged(
+    exam: Any, home: Path, slurm: FakeSlurm, serving: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server = serving(latency=0.15)
+    monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
+    file = plan(
+        home, exam(60), models=["vllm/m"], providers=str(home / "p.yaml"), studies=["ranking"], report=True
+    )
+    (home / "p.yaml").write_text("vllm: {concurrency: 2}\n")
+    array, merge = submitted(slurm, home, slurm_job(file, ShardJob(2)))
+    assert ("1-2", "afterany:100") == (array["options"]["array"], merge["options"]["dependency"])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    node = {"SLURM_TMPDIR": str(scratch), "VIVA_COPY_EVERY": "1"}
+    task = slurm.task(array, 1, cwd=home, **node)
+    part = home / "exam-parts" / "part-1.viva"
+    _until(lambda: part.exists() and viva_.open(part).responses.height > 0)  # copied while it is at work
+    task.send_signal(signal.SIGTERM)
+    assert 143 == task.wait(60)
+    assert ["100_1"] == slurm.requeued
+    saved = viva_.open(part).responses.height
+    assert 0 < saved < 30 + 10
+    assert [] == list(scratch.iterdir())
+    assert [part] == list(part.parent.iterdir())
+    assert 0 == slurm.task(array, 1, cwd=home, restarts=1, **node).wait(60)
+    assert viva_.open(part).responses.height > saved
+    cut = slurm.wrapped(merge, cwd=home, **node)
+    assert 1 == cut.returncode
+    assert "of 2 shards missing 2." in cut.stdout
+    assert not (home / "exam.html").exists()
+    assert 0 == slurm.task(array, 2, cwd=home, **node).wait(60)
+    joined = slurm.wrapped(merge, cwd=home, **node)
+    assert 0 == joined.returncode, joined.stderr + joined.stdout
+    run = viva_.open(home / "exam.viva")
+    assert (60, 60) == (run.responses.height, run.scores.height)
+    assert (home / "exam.html").exists()
+    assert set(range(60)) == {int(q.split()[1].split("?")[0]) for q in server.seen}
+    assert 60 + 4 >= sum(server.seen.values())  # what was on the wire at the signal is asked again at most
+    assert [] == list(scratch.iterdir())
+
+
+def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_hostile_names_do_nothing_but_name(exam: Any, home: Path, slurm: FakeSlurm, viva: Viva) -> None:
+    hostile = "-x $(touch pwned) `touch pwned`; touch pwned ' \" \\ & | * é.yaml"
+    run = "'; touch pwned #$(touch pwned).viva"
+    file = plan(home, exam(4), name=hostile, run=run)
+    script = viva("shards", "--of", "1", "--slurm", "--", file.name).stdout
+    array, merge = submitted(slurm, home, script)
+    assert "x-touch-pwned-touch-pwned-touch-pwned-.y"[:10] == array["options"]["job-name"][:10]
+    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 0 == joined.returncode, joined.stderr + joined.stdout
+    assert not list(home.rglob("pwned"))
+    assert 4 == viva_.open(home / run).responses.height
+    for command in shard_commands(Path(hostile), ShardJob(1))[1:2]:
+        assert f"./{hostile}" == shlex.split(command)[2]
+
+
+@pytest.mark.parametrize("name", ["a\nb.viva", "a\x1b[31m.viva", "a\u202eb.viva", "a\x7f.viva"])
+def test_a_name_that_no_job_can_hold_is_refused(exam: Any, home: Path, name: str) -> None:
+    with pytest.raises(InputError, match="holds a character that cannot stand in a job"):
+        slurm_job(plan(home, exam(3), run=name), ShardJob(2))
+
+
+def test_a_plan_that_asks_nobody_is_not_divided(exam: Any, home: Path) -> None:
+    file = home / "exam.yaml"
+    file.write_text("run: exam.viva\n")
+    with pytest.raises(InputError, match="there is nothing to divide: the plan names no benchmarks"):
+        slurm_job(file, ShardJob(2))
+
+
+def test_sigterm_is_an_interrupt_of_any_command(exam: Any, home: Path, serving: Any) -> None:
+    server = serving(latency=0.3)
+    (home / "p.yaml").write_text("vllm: {concurrency: 1}\n")
+    words = ["collect", "exam.viva", exam(50), "--model", "vllm/m", "--providers", "p.yaml", "--quiet"]
+    environment = {**os.environ, "VLLM_BASE_URL": server.base_url}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *words],
+        cwd=home,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    _until(lambda: len(server.seen) > 1)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert 130 == process.returncode
+    assert "interrupted; what was stored is safe" in said
+    height = viva_.open(home / "exam.viva").responses.height
+    assert height == len(server.seen)  # what was on the wire was waited for
