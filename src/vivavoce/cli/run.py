@@ -33,7 +33,7 @@ def run(
     ] = False,
     shard: Shard = None,
     to: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="A run to use instead of the plan's.")
+        Path | None, typer.Option(metavar="FILE", help="A run to use instead of the plan's.")
     ] = None,
     limits: Limits = "divided",
     schema: Annotated[

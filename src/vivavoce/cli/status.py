@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vivavoce.cli.exit_codes import ExitCode
-from vivavoce.cli.options import Json, Plugin, Quiet, RunPath, open_run
+from vivavoce.cli.options import Json, Plugin, Quiet, open_run
 from vivavoce.cli.output import figure, print_json, print_table
+from vivavoce.cli.watch import print_progress, watch_progress
 from vivavoce.core.cases import CaseCount
 from vivavoce.core.errors import StoreError
 from vivavoce.core.text import causes_said, printable
@@ -23,7 +24,9 @@ _TROUBLE = ("last_cause", "last_cause_calls", "answered_since", "advice")
 
 
 def status(
-    run: RunPath,
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva, or a folder of shards.")
+    ],
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Check the file and all hashes: is it as it was written?"),
@@ -34,6 +37,12 @@ def status(
             "--full", help="Show every measure and candidate, why scores are missing, and all calls."
         ),
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show how far it is, again and again until Ctrl-C.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="--watch: seconds between two looks.")
+    ] = 5.0,
     plugin: Plugin = [],
     quiet: Quiet = False,
     json: Json = False,
@@ -46,8 +55,19 @@ def status(
 
     Example: `viva status exam.viva`
 
+    Of a folder, or with `--watch`, show how far its runs are that other processes write: what is done, failed
+    and left, calls a minute, time left and cost; `--watch --json` prints an object a line.
+
     Example: `viva status exam.viva --full`
+
+    Example: `viva status exam-parts --watch`
     """
+    if watch:
+        watch_progress(run, every, json=json)
+        return
+    if run.is_dir():
+        print_progress(run, json=json, quiet=quiet)
+        return
     if verify:
         _verify(run, plugin, quiet=quiet, json=json)
         return

@@ -1,0 +1,84 @@
+"""`viva status --watch`: how far the shards of a folder, or a run, are, again and again until Ctrl-C."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vivavoce.cli.output import counted, figure, print_json, print_table
+from vivavoce.core.errors import InputError
+from vivavoce.core.text import printable, printable_json
+
+if TYPE_CHECKING:
+    from vivavoce.pipeline.shards.progress import ProgressRow
+
+_CLEAR = "\x1b[H\x1b[2J"
+_COLUMNS = ("run", "shard", "done", "failed", "left", "scores", "calls a minute", "time left", "cost")
+
+
+def watch_progress(path: Path, every: float, *, json: bool) -> None:
+    """Print how far it is every so many seconds; with `json` an object a line. Ctrl-C ends it."""
+    if not 0.1 <= every <= 86_400:
+        raise InputError(f"--every {every:g}: seconds between 0.1 and 86,400.")
+    with suppress(KeyboardInterrupt):
+        while True:
+            print_progress(path, json=json, line=True)
+            sys.stdout.flush()
+            time.sleep(every)
+
+
+def print_progress(path: Path, *, json: bool, line: bool = False, quiet: bool = False) -> None:
+    """Print how far it is now: a table, or an object, on one `line` if asked."""
+    from vivavoce.pipeline.shards.progress import as_rows, snapshot
+
+    rows = snapshot(path)
+    if json and line:
+        _print_line(path, as_rows(rows))
+    elif json:
+        print_json("status", path, as_rows(rows))
+    elif not quiet:
+        if line and sys.stdout.isatty():
+            sys.stdout.write(_CLEAR)
+        _print_rows(rows)
+
+
+def _print_line(path: Path, rows: object) -> None:
+    answer = {"schema": "viva.status/1", "run": str(path), "rows": rows}
+    print(printable_json(json.dumps(answer, ensure_ascii=False, allow_nan=False)))
+
+
+def _print_rows(rows: "Sequence[ProgressRow]") -> None:
+    """A table with a row for each run and for all; below it what could not be read, and what is missing."""
+    lines = [
+        (
+            "all" if row.about == "total" else Path(row.run).name,
+            row.shard,
+            row.done,
+            row.failed,
+            row.left,
+            row.scores,
+            f"{row.rate:.0f}",
+            _duration(row.seconds_left),
+            figure(row.cost, 2),
+        )
+        for row in rows
+    ]
+    print_table(_COLUMNS, lines)
+    for row in rows:
+        if row.error:
+            print(printable(row.error))
+        if row.missing:
+            verb = "has" if row.missing == 1 else "have"
+            print(f"{counted(row.missing, 'shard')} {verb} no run here yet.")
+
+
+def _duration(seconds: float | None) -> str | None:
+    """Hours, minutes and seconds; null where nothing is known."""
+    if seconds is None:
+        return None
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

@@ -1,0 +1,171 @@
+"""How far runs are that other processes write: a snapshot of one run, or of all shards in a folder."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vivavoce.core.errors import RunNotFound, StoreError
+from vivavoce.pipeline.shards.memory import ShardWork, shard_works
+from vivavoce.store.read import provenance
+from vivavoce.store.runfile import RunFile
+
+WINDOW_S = 60.0
+"""Seconds over which the rate is counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressRow:
+    """How far a run is, or all together.
+
+    `done` and `failed` count responses, `left` those that are still to be asked, null where nothing says how
+    many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without one.
+    `error` says why a run cannot be read now. `missing` counts shards of which no run lies there.
+    """
+
+    about: str = "progress"
+    run: str
+    shard: str | None = None
+    done: int = 0
+    failed: int = 0
+    left: int | None = None
+    scores: int = 0
+    rate: float = 0.0
+    seconds_left: float | None = None
+    cost: float | None = None
+    error: str | None = None
+    missing: int = 0
+
+
+def run_files(path: Path) -> list[Path]:
+    """The run at a path, or the runs in a folder. Raises `StoreError` for a folder without one."""
+    try:
+        if not path.is_dir():
+            return [path]
+        runs = sorted(file for file in path.glob("*.viva") if file.is_file())
+    except OSError as error:
+        raise StoreError(f"cannot look into {path}: {error.strerror or error}.") from error
+    if not runs:
+        raise StoreError(
+            f"no run lies in the folder {path}: a run is a file whose name ends with .viva, such as `viva "
+            "collect` makes."
+        )
+    return runs
+
+
+def snapshot(path: Path) -> list[ProgressRow]:
+    """A row for each run, and one for all: in a folder of shards those that are no shard do not count there.
+
+    Raises `RunNotFound` where nothing lies at the path, `StoreError` for a folder without a run.
+    """
+    if not path.exists():
+        raise RunNotFound(f"no run at {path}.")
+    rows, divided = [], set[int]()
+    for file in run_files(path):
+        try:
+            row, of = _progress(file)
+        except StoreError as error:
+            if not path.is_dir():
+                raise
+            row, of = ProgressRow(run=str(file), error=str(error)), None
+        rows.append(row)
+        divided |= {of} if of else set()
+    counted = [row for row in rows if row.shard] or rows
+    return [*rows, _total(path, counted, max(divided, default=0))]
+
+
+def _progress(file: Path) -> tuple[ProgressRow, int | None]:
+    """The row of a run, and of how many shards it is one."""
+    with RunFile(file).reading() as db:
+        works = shard_works(db, since_merge=True)
+        expected = _expected(db, works)
+        done, failed = _responses(db)
+        (scores,) = db.execute("SELECT count(*) FROM scores").fetchone()
+        rate = _rate(db)
+        cost, unpriced = db.execute("SELECT total(cost), count(*) - count(cost) FROM calls").fetchone()
+    left = None if expected is None else max(0, expected - done - failed)
+    row = ProgressRow(
+        run=str(file),
+        shard=str(works[-1].shard) if works else None,
+        done=done,
+        failed=failed,
+        left=left,
+        scores=scores,
+        rate=rate,
+        seconds_left=_seconds_left(left, rate),
+        cost=None if unpriced else cost,
+    )
+    return row, works[-1].shard.of if works else None
+
+
+def _responses(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many current responses there are that came, and that failed; edits of responses do not count."""
+    counts: tuple[int, int] = db.execute(
+        "SELECT count(*) FILTER (WHERE r.status != 'failed'), count(*) FILTER (WHERE r.status = 'failed') "
+        "FROM responses r JOIN items i USING (item_id) JOIN edits e USING (edit_id) "
+        "WHERE i.current = 1 AND (r.edit_id = 0 OR e.probe != '')"
+    ).fetchone()
+    return counts
+
+
+def _rate(db: sqlite3.Connection) -> float:
+    """Calls a minute over the last minute."""
+    (n,) = db.execute(
+        "SELECT count(*) FROM calls WHERE made_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
+        (f"-{WINDOW_S:.0f} seconds",),
+    ).fetchone()
+    return float(n * 60.0 / WINDOW_S)
+
+
+def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
+    """How many responses the collects of a run bring in all; null where that is not known."""
+    shards = {work.key: work.expected for work in works if work.verb == "collect"}
+    if shards:
+        return sum(n or 0 for n in shards.values())
+    collects = [row for row in provenance(db) if row["verb"] == "collect"]
+    if not collects or any(row.get("for") for row in collects):
+        return None
+    items = dict(
+        db.execute(
+            "SELECT b.spec, count(*) FROM items JOIN benchmarks b USING (benchmark_id) WHERE current = 1 "
+            "GROUP BY b.spec"
+        )
+    )
+    repeats: dict[tuple[str, str], int] = {}
+    for row in collects:
+        for candidate in row.get("candidates") or ():
+            key = str(row.get("benchmark")), str(candidate)
+            repeats[key] = max(repeats.get(key, 0), int(row.get("repeats") or 1))
+    return sum(items.get(spec, 0) * n for (spec, _), n in repeats.items())
+
+
+def _seconds_left(left: int | None, rate: float) -> float | None:
+    if left == 0:
+        return 0.0
+    return None if left is None or not rate else left / rate * 60.0
+
+
+def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
+    lefts = [row.left for row in rows]
+    left = None if None in lefts else sum(n for n in lefts if n is not None)
+    costs = [row.cost for row in rows]
+    rate = sum(row.rate for row in rows)
+    shards = {row.shard for row in rows if row.shard}
+    return ProgressRow(
+        about="total",
+        run=str(path),
+        done=sum(row.done for row in rows),
+        failed=sum(row.failed for row in rows),
+        left=left,
+        scores=sum(row.scores for row in rows),
+        rate=rate,
+        seconds_left=_seconds_left(left, rate),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        missing=max(0, of - len(shards)),
+    )
+
+
+def as_rows(rows: Sequence[ProgressRow]) -> list[dict[str, Any]]:
+    """The rows as JSON has them."""
+    return [asdict(row) for row in rows]

@@ -1,0 +1,147 @@
+"""`viva status FOLDER --watch`: how far all shards are, while others write them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.shards.test_collect_and_score import ECHO, parts
+
+import vivavoce as viva_
+from vivavoce.core.errors import InputError, RunNotFound, StoreError
+from vivavoce.pipeline.shards.progress import snapshot
+
+Viva = Callable[..., Any]
+
+
+def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    runs = parts(folder, exam(30), 3)
+    runs[0].score("exact", shard="1/3")
+    runs[2].file.path.unlink()
+    viva_.open(folder / "all.viva").merge(runs[0].file.path)  # no shard: counted by itself alone
+    *each, total = snapshot(folder)
+    assert ["all.viva", "part-1.viva", "part-2.viva"] == [Path(row.run).name for row in each]
+    assert [None, "1/3", "2/3"] == [row.shard for row in each]
+    heights = [runs[0].responses.height, runs[1].responses.height]
+    assert heights == [row.done for row in each[1:]]
+    assert ("total", sum(heights), 0, 0, 1) == (
+        total.about,
+        total.done,
+        total.failed,
+        total.left,
+        total.missing,
+    )
+    assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
+    assert sum(heights) == total.rate  # all of them came within the last minute
+
+
+def test_what_is_left_and_what_failed_stand_apart(
+    exam: Any, fake: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from aiohttp import web
+
+    async def closed(request: Any) -> Any:
+        return web.json_response({"error": {"message": "no access"}}, status=403)
+
+    monkeypatch.setenv("VLLM_BASE_URL", fake(closed).base_url)
+    run = viva_.open(tmp_path / "part.viva")
+    run.collect(exam(12), models=["vllm/m"], shard="1/2")
+    row, total = snapshot(run.file.path)
+    assert (0, run.items.height) == (row.done, row.left)
+    assert row.cost is None
+    assert total.left == row.left
+
+
+def test_a_run_that_is_no_shard_is_watched_too(exam: Any, tmp_path: Path) -> None:
+    run = viva_.open(tmp_path / "whole.viva")
+    run.collect(exam(5), models=ECHO, repeats=2)
+    row, total = snapshot(run.file.path)
+    assert (None, 10, 0, 0) == (row.shard, row.done, row.left, total.missing)
+    imported = viva_.open(tmp_path / "imported.viva")
+    imported.import_answers([{"item": "a", "candidate": "m", "text": "x", "question": "Why?"}], name="table")
+    assert snapshot(imported.file.path)[0].left is None
+
+
+def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    parts(folder, exam(6), 1)
+    (folder / "broken.viva").write_bytes(b"no database")
+    broken, part, total = snapshot(folder)
+    assert broken.error
+    assert (6, 6) == (part.done, total.done)
+    with pytest.raises(StoreError):
+        snapshot(folder / "broken.viva")
+
+
+def test_a_folder_without_a_run_and_a_path_without_anything(tmp_path: Path, viva: Viva) -> None:
+    for words in ((), ("--watch",)):
+        with pytest.raises(
+            StoreError, match=r"no run lies in the folder .*: a run is a file whose name ends"
+        ):
+            viva("status", tmp_path, *words)
+    with pytest.raises(RunNotFound, match="no run at"):
+        viva("status", tmp_path / "none.viva", "--watch")
+    for every in ("0", "-1", "nan", "inf"):
+        with pytest.raises(InputError, match="--every"):
+            viva("status", tmp_path, "--watch", "--every", every)
+
+
+def test_the_status_of_a_folder_is_a_table_or_an_object(exam: Any, tmp_path: Path, viva: Viva) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    parts(folder, exam(6), 2)[1].file.path.unlink()
+    answer = json.loads(viva("status", folder, "--json").stdout)
+    assert ("viva.status/1", str(folder)) == (answer["schema"], answer["run"])
+    assert ["progress", "total"] == [row["about"] for row in answer["rows"]]
+    table = viva("status", folder).stdout
+    assert "part-1.viva" in table
+    assert "1 shard has no run here yet." in table
+    assert "" == viva("status", folder, "--quiet").stdout
+
+
+def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    parts(folder, exam(6), 1)
+    words = ["status", str(folder), "--watch", "--every", "0.2", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *words], stdout=subprocess.PIPE, text=True, env={**os.environ}
+    )
+    assert process.stdout
+    lines = [process.stdout.readline() for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert 0 == process.returncode
+    answers = [json.loads(line) for line in [*lines, *rest.splitlines()]]
+    assert {6} == {answer["rows"][-1]["done"] for answer in answers}
+
+
+def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: Path) -> None:
+    server = serving(latency=0.2)
+    (tmp_path / "p.yaml").write_text("vllm: {concurrency: 1}\n")
+    words = ["collect", "part.viva", exam(60), "--model", "vllm/m", "--providers", "p.yaml", "--shard", "1/1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *words, "--quiet"],
+        cwd=tmp_path,
+        env={**os.environ, "VLLM_BASE_URL": server.base_url},
+    )
+    try:
+        end = time.monotonic() + 60
+        while len(server.seen) < 4 and time.monotonic() < end:
+            time.sleep(0.1)
+        row = snapshot(tmp_path / "part.viva")[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    assert row.left is not None
+    assert 0 < row.done < 60
+    assert (60, row.left / row.rate * 60) == (row.done + row.left, row.seconds_left)
