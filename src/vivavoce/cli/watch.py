@@ -58,7 +58,7 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             row.shard,
             row.done,
             row.failed,
-            row.left,
+            row.remaining,
             row.scores,
             f"{row.rate:.0f}",
             _duration(row.seconds_left),

@@ -221,6 +221,29 @@ def test_a_plan_that_asks_nobody_is_not_divided(exam: Any, home: Path) -> None:
         slurm_job(file, ShardJob(2))
 
 
+def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copied(
+    exam: Any, home: Path, slurm: FakeSlurm, tmp_path: Path
+) -> None:
+    """A limit on the size of files stands for the disk: SQLite has one code for both."""
+    file = plan(home, exam(60, change=lambda k: {"question": f"Question {k}? " + "why " * 900}))
+    script = (
+        slurm_job(file, ShardJob(1))
+        .replace('viva run "$plan" --shard', '(ulimit -f 900; exec viva run "$plan" --shard')
+        .replace("--quiet &\n    child", "--quiet) 2>said &\n    child")
+    )
+    (array, _) = submitted(slurm, home, script)
+    assert 2 == slurm.task(array, 1, cwd=home).wait(100)
+    said = (home / "said").read_text()
+    assert "the disk is full: nothing of this step was written" in said
+    assert 1 == said.count("viva: ")
+    part = home / "exam-parts" / "part-1.viva"
+    before = viva_.open(part).responses.height
+    assert [] == [check for check in viva_.open(part).verify() if check.wrong]
+    (home / "job.sh").write_text(slurm_job(file, ShardJob(1)))
+    assert 0 == slurm.task(array, 1, cwd=home, restarts=1).wait(100)
+    assert before < 60 == viva_.open(part).responses.height
+
+
 def test_sigterm_is_an_interrupt_of_any_command(exam: Any, home: Path, serving: Any) -> None:
     server = serving(latency=0.3)
     (home / "p.yaml").write_text("vllm: {concurrency: 1}\n")

@@ -36,7 +36,7 @@ def test_a_folder_of_shards_is_counted_together(exam: Any, tmp_path: Path) -> No
         total.about,
         total.done,
         total.failed,
-        total.left,
+        total.remaining,
         total.missing,
     )
     assert (heights[0], 0.0, 0.0) == (total.scores, total.cost, total.seconds_left)
@@ -55,19 +55,19 @@ def test_what_is_left_and_what_failed_stand_apart(
     run = viva_.open(tmp_path / "part.viva")
     run.collect(exam(12), models=["vllm/m"], shard="1/2")
     row, total = snapshot(run.file.path)
-    assert (0, run.items.height) == (row.done, row.left)
+    assert (0, run.items.height) == (row.done, row.remaining)
     assert row.cost is None
-    assert total.left == row.left
+    assert total.remaining == row.remaining
 
 
 def test_a_run_that_is_no_shard_is_watched_too(exam: Any, tmp_path: Path) -> None:
     run = viva_.open(tmp_path / "whole.viva")
     run.collect(exam(5), models=ECHO, repeats=2)
     row, total = snapshot(run.file.path)
-    assert (None, 10, 0, 0) == (row.shard, row.done, row.left, total.missing)
+    assert (None, 10, 0, 0) == (row.shard, row.done, row.remaining, total.missing)
     imported = viva_.open(tmp_path / "imported.viva")
     imported.import_answers([{"item": "a", "candidate": "m", "text": "x", "question": "Why?"}], name="table")
-    assert snapshot(imported.file.path)[0].left is None
+    assert snapshot(imported.file.path)[0].remaining is None
 
 
 def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: Path) -> None:
@@ -142,6 +142,6 @@ def test_the_time_left_follows_from_the_rate(exam: Any, serving: Any, tmp_path: 
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
-    assert row.left is not None
+    assert row.remaining is not None
     assert 0 < row.done < 60
-    assert (60, row.left / row.rate * 60) == (row.done + row.left, row.seconds_left)
+    assert (60, row.remaining / row.rate * 60) == (row.done + row.remaining, row.seconds_left)

@@ -1,16 +1,17 @@
 """How far runs are that other processes write: a snapshot of one run, or of all shards in a folder."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vivavoce.core.errors import RunNotFound, StoreError
 from vivavoce.pipeline.shards.memory import ShardWork, shard_works
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
 
+Number = TypeVar("Number", int, float)
 WINDOW_S = 60.0
 """Seconds over which the rate is counted."""
 
@@ -19,8 +20,8 @@ WINDOW_S = 60.0
 class ProgressRow:
     """How far a run is, or all together.
 
-    `done` and `failed` count responses, `left` those that are still to be asked, null where nothing says how
-    many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without one.
+    `done` and `failed` count responses, `remaining` those that are still to be asked, null where nothing says
+    how many are expected. `rate` is calls a minute, over the last minute; `seconds_left` is null without it.
     `error` says why a run cannot be read now. `missing` counts shards of which no run lies there.
     """
 
@@ -29,7 +30,7 @@ class ProgressRow:
     shard: str | None = None
     done: int = 0
     failed: int = 0
-    left: int | None = None
+    remaining: int | None = None
     scores: int = 0
     rate: float = 0.0
     seconds_left: float | None = None
@@ -84,16 +85,16 @@ def _progress(file: Path) -> tuple[ProgressRow, int | None]:
         (scores,) = db.execute("SELECT count(*) FROM scores").fetchone()
         rate = _rate(db)
         cost, unpriced = db.execute("SELECT total(cost), count(*) - count(cost) FROM calls").fetchone()
-    left = None if expected is None else max(0, expected - done - failed)
+    remaining = None if expected is None else max(0, expected - done - failed)
     row = ProgressRow(
         run=str(file),
         shard=str(works[-1].shard) if works else None,
         done=done,
         failed=failed,
-        left=left,
+        remaining=remaining,
         scores=scores,
         rate=rate,
-        seconds_left=_seconds_left(left, rate),
+        seconds_left=_seconds_left(remaining, rate),
         cost=None if unpriced else cost,
     )
     return row, works[-1].shard.of if works else None
@@ -120,36 +121,55 @@ def _rate(db: sqlite3.Connection) -> float:
 
 def _expected(db: sqlite3.Connection, works: Sequence[ShardWork]) -> int | None:
     """How many responses the collects of a run bring in all; null where that is not known."""
-    shards = {work.key: work.expected for work in works if work.verb == "collect"}
+    shards = {work.key: work.expected or 0 for work in works if work.verb == "collect"}
     if shards:
-        return sum(n or 0 for n in shards.values())
+        return sum(shards.values())
+    return _expected_whole(db)
+
+
+def _expected_whole(db: sqlite3.Connection) -> int | None:
+    """How many responses the collects of a run that is no shard bring in all; null: not known."""
     collects = [row for row in provenance(db) if row["verb"] == "collect"]
-    if not collects or any(row.get("for") for row in collects):
+    # Of log-probabilities it is not said for which items they are collected.
+    if not collects or any("for" in row for row in collects):
         return None
-    items = dict(
+    items: dict[str, int] = dict(
         db.execute(
             "SELECT b.spec, count(*) FROM items JOIN benchmarks b USING (benchmark_id) WHERE current = 1 "
             "GROUP BY b.spec"
         )
     )
+    return sum(items.get(spec, 0) * n for (spec, _), n in _repeats(collects).items())
+
+
+def _repeats(collects: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+    """By benchmark and candidate how often an item is asked."""
     repeats: dict[tuple[str, str], int] = {}
     for row in collects:
         for candidate in row.get("candidates") or ():
             key = str(row.get("benchmark")), str(candidate)
-            repeats[key] = max(repeats.get(key, 0), int(row.get("repeats") or 1))
-    return sum(items.get(spec, 0) * n for (spec, _), n in repeats.items())
+            repeats[key] = max(repeats.get(key, 0), int(row.get("repeats", 1)))
+    return repeats
 
 
-def _seconds_left(left: int | None, rate: float) -> float | None:
-    if left == 0:
+def _seconds_left(remaining: int | None, rate: float) -> float | None:
+    if remaining == 0:
         return 0.0
-    return None if left is None or not rate else left / rate * 60.0
+    return None if remaining is None or not rate else remaining / rate * 60.0
+
+
+def _sum(numbers: Iterable[Number | None]) -> Number | None:
+    """The sum; null where a number is not known."""
+    total: Number = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
 
 
 def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
-    lefts = [row.left for row in rows]
-    left = None if None in lefts else sum(n for n in lefts if n is not None)
-    costs = [row.cost for row in rows]
+    remaining = _sum(row.remaining for row in rows)
     rate = sum(row.rate for row in rows)
     shards = {row.shard for row in rows if row.shard}
     return ProgressRow(
@@ -157,11 +177,11 @@ def _total(path: Path, rows: Sequence[ProgressRow], of: int) -> ProgressRow:
         run=str(path),
         done=sum(row.done for row in rows),
         failed=sum(row.failed for row in rows),
-        left=left,
+        remaining=remaining,
         scores=sum(row.scores for row in rows),
         rate=rate,
-        seconds_left=_seconds_left(left, rate),
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        seconds_left=_seconds_left(remaining, rate),
+        cost=_sum(row.cost for row in rows),
         missing=max(0, of - len(shards)),
     )
 
