@@ -373,7 +373,8 @@ def test_a_run_may_be_called_anything_once_it_is_there(viva: Viva, here: Path) -
 
 
 def test_a_folder_is_no_run_and_shows_those_in_it(viva: Viva, here: Path) -> None:
-    said = refused(viva("status", here))
+    """`viva status FOLDER` alone takes one: it is of shards."""
+    said = refused(viva("report", here))
     assert f"{here} is a folder, and a run is a file. Here: {here / 'run.viva'}" in said
 
 

@@ -63,7 +63,7 @@ def _acquire(lock: Path, path: Path, wait_s: float) -> None:
         _remove_of_ended(lock)
         if time.monotonic() > end:
             raise StoreError(
-                f"{path} is being written by {_display(_read(lock))}, and on a network disk one process "
+                f"{path} is being written by {_display(_content(lock))}, and on a network disk one process "
                 f"writes at a time: try again when it is done. If it is gone, remove {lock.name} there."
             )
         time.sleep(PAUSE_S)
@@ -82,7 +82,7 @@ def _make(lock: Path, holder: str, path: Path) -> bool:
     return True
 
 
-def _read(lock: Path) -> str:
+def _content(lock: Path) -> str:
     try:
         return lock.read_bytes()[:500].decode("utf-8", "replace")
     except OSError:
@@ -99,7 +99,7 @@ def _display(holder: str) -> str:
 
 def _remove_of_ended(lock: Path) -> None:
     """Remove the lock of a process of this machine that has ended; two processes never do so at once."""
-    if os.name != "posix" or not _has_ended(_read(lock)):
+    if os.name != "posix" or not _has_ended(_content(lock)):
         return
     import fcntl
 
@@ -110,7 +110,7 @@ def _remove_of_ended(lock: Path) -> None:
         create_private(local)
         with local.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _has_ended(_read(lock)):  # still: nobody took it over since
+            if _has_ended(_content(lock)):  # still: nobody took it over since
                 lock.unlink(missing_ok=True)
 
 
