@@ -10,9 +10,9 @@ import typer
 from vivavoce.cli.exit_codes import ExitCode
 from vivavoce.cli.options import Json, Plugin, Quiet, open_run
 from vivavoce.cli.output import figure, print_json, print_table
-from vivavoce.cli.watch import print_progress, watch_progress
+from vivavoce.cli.watch import show_progress
 from vivavoce.core.cases import CaseCount
-from vivavoce.core.errors import StoreError
+from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.text import causes_said, printable
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ def status(
 
     Example: `viva status exam-parts --watch`
     """
-    if watch:
-        watch_progress(run, every, json=json)
-        return
-    if run.is_dir():
-        print_progress(run, json=json, quiet=quiet)
+    if watch or run.is_dir():
+        _refuse_of_growing_runs(verify=verify, full=full)
+        show_progress(run, watch=watch, every=every, json=json, quiet=quiet)
         return
     if verify:
         _verify(run, plugin, quiet=quiet, json=json)
@@ -79,18 +77,28 @@ def status(
     elif not quiet:
         _print_lines(opened, finding.rows)
         if full:
-            print()
-            _print_questions(_rows_about(finding.rows, "questions"))
-            if _rows_about(finding.rows, "exclusions"):
-                _print_exclusions(opened)
-            if scores:
-                _print_scores(scores)
-            if calls := _rows_about(finding.rows, "calls"):
-                _print_calls(calls)
+            _print_tables(opened, finding.rows)
         else:
             print(printable(f"`viva status {quote(str(run))} --full` shows every measure and cause."))
     if any(row["failed"] for row in scores):
         raise typer.Exit(ExitCode.INCOMPLETE)
+
+
+def _refuse_of_growing_runs(*, verify: bool, full: bool) -> None:
+    if verify or full:
+        raise InputError("--verify and --full are of one run at rest: name a run, without --watch.")
+
+
+def _print_tables(run: "Run", rows: Sequence[Mapping[str, Any]]) -> None:
+    """All that `--full` shows below the lines."""
+    print()
+    _print_questions(_rows_about(rows, "questions"))
+    if _rows_about(rows, "exclusions"):
+        _print_exclusions(run)
+    if scores := _rows_about(rows, "marks"):
+        _print_scores(scores)
+    if calls := _rows_about(rows, "calls"):
+        _print_calls(calls)
 
 
 def _verify(path: Path, plugins: Sequence[Path], *, quiet: bool, json: bool) -> None:

@@ -19,18 +19,21 @@ _CLEAR = "\x1b[H\x1b[2J"
 _COLUMNS = ("run", "shard", "done", "failed", "left", "scores", "calls a minute", "time left", "cost")
 
 
-def watch_progress(path: Path, every: float, *, json: bool) -> None:
-    """Print how far it is every so many seconds; with `json` an object a line. Ctrl-C ends it."""
+def show_progress(path: Path, *, watch: bool, every: float, json: bool, quiet: bool) -> None:
+    """Print how far it is: once, or to `watch` it every so many seconds until Ctrl-C, an object a line."""
+    if not watch:
+        _print_progress(path, json=json, quiet=quiet)
+        return
     if not 0.1 <= every <= 86_400:
         raise InputError(f"--every {every:g}: seconds between 0.1 and 86,400.")
     with suppress(KeyboardInterrupt):
         while True:
-            print_progress(path, json=json, line=True)
+            _print_progress(path, json=json, line=True)
             sys.stdout.flush()
             time.sleep(every)
 
 
-def print_progress(path: Path, *, json: bool, line: bool = False, quiet: bool = False) -> None:
+def _print_progress(path: Path, *, json: bool, line: bool = False, quiet: bool = False) -> None:
     """Print how far it is now: a table, or an object, on one `line` if asked."""
     from vivavoce.pipeline.shards.progress import as_rows, snapshot
 

@@ -78,8 +78,8 @@ class CandidateConfig(NamedTuple):
     @property
     def limits(self) -> Limits:
         """The limits on requests to its endpoint, of which each shard keeps its part."""
-        whole = self.endpoint.limits if self.endpoint else self.provider.limits
-        return whole.divided(self.shards) if self.shares_limits else whole
+        limits = self.endpoint.limits if self.endpoint else self.provider.limits
+        return limits.divided(self.shards) if self.shares_limits else limits
 
     @property
     def shares_limits(self) -> bool:

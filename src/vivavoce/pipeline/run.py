@@ -228,8 +228,7 @@ class Run(PanelVerbs, RunTables):
         nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
         `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
         `workers` is how many processes compute what no model is asked about, "auto" as many as there are
-        cores: the scores are the same.
-        `shard` and `limits` are as in `collect`: only that part is scored and estimated.
+        cores: the scores are the same. `shard` scores and estimates one part, with `limits` as in `collect`.
         """
         options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)

@@ -106,6 +106,9 @@ def test_the_status_of_a_folder_is_a_table_or_an_object(exam: Any, tmp_path: Pat
     assert "part-1.viva" in table
     assert "1 shard has no run here yet." in table
     assert "" == viva("status", folder, "--quiet").stdout
+    for option in ("--verify", "--full"):
+        with pytest.raises(InputError, match="are of one run at rest"):
+            viva("status", folder, option)
 
 
 def test_watching_prints_an_object_a_line_until_ctrl_c(exam: Any, tmp_path: Path) -> None:

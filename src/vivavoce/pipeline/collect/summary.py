@@ -73,29 +73,30 @@ def planned(plan: CollectPlan, estimates: Sequence[CostEstimate]) -> Finding:
     20 % or 50 % of the groups: (t(.975) + t(.80)) * sqrt(share / G), 95 % for one pair, with 80 % power.
     Repeats do not lower it: the groups are the sample.
     """
-    counted, exam = count_items(plan.items), plan.exam or plan.items
-    n_groups = counted.cases
-    calls = sum(estimate.calls for estimate in estimates)
-    candidates = f"{len(estimates)} {'candidate' if len(estimates) == 1 else 'candidates'}"
-    lines = []
-    if plan.tasks:
-        tasks = "; ".join(f"{task.probe.name} of {len(task.items):,} questions" for task in plan.tasks)
-        lines.append(f"{calls:,} requests at most for probabilities, {candidates}: {tasks}.")
-    else:
-        lines.append(
-            f"{calls:,} requests: {len(plan.items):,} questions in {n_groups:,} cases, {plan.repeats} "
-            f"{'time' if plan.repeats == 1 else 'times'} each, {candidates}."
-        )
-    excluded = plan.benchmark.exclusion_counts
+    counted, excluded = count_items(plan.items), plan.benchmark.exclusion_counts
+    lines = [_requests_sentence(plan, estimates, counted.cases)]
     lines += filter(None, [counted.text, getattr(excluded, "text", "")])
     lines.append(_cost_sentence(estimates, logprobs=bool(plan.tasks)))
     if not plan.tasks:
-        effective = effective_groups([item.group for item in exam])
+        effective = effective_groups([item.group for item in plan.exam or plan.items])
         differences = [(share, mde(math.sqrt(share / effective), df=effective - 1)) for share in DISCORDANCE]
         lines.append(_detectable(differences))
     facts = exclusion_facts(excluded)
     rows = tuple({**estimate._asdict(), **facts} for estimate in estimates)
     return Finding(study="collect", rows=rows, text="\n".join(lines))
+
+
+def _requests_sentence(plan: CollectPlan, estimates: Sequence[CostEstimate], n_cases: int) -> str:
+    """How many requests there are, about what, to how many candidates."""
+    calls = sum(estimate.calls for estimate in estimates)
+    candidates = f"{len(estimates)} {'candidate' if len(estimates) == 1 else 'candidates'}"
+    if plan.tasks:
+        tasks = "; ".join(f"{task.probe.name} of {len(task.items):,} questions" for task in plan.tasks)
+        return f"{calls:,} requests at most for probabilities, {candidates}: {tasks}."
+    return (
+        f"{calls:,} requests: {len(plan.items):,} questions in {n_cases:,} cases, {plan.repeats} "
+        f"{'time' if plan.repeats == 1 else 'times'} each, {candidates}."
+    )
 
 
 def _cost_sentence(estimates: Sequence[CostEstimate], *, logprobs: bool) -> str:
