@@ -152,7 +152,7 @@ def examine(
     _check(plan, run, labels)
     watch = watch or (lambda verb: nullcontext())
     findings = []
-    for finding in _findings(plan, run, labels, dry_run, watch):
+    for finding in _findings(plan, run, labels, dry_run, watch, _Budget(plan)):
         findings.append(finding)
         if tell:
             tell(finding)
@@ -168,25 +168,37 @@ def _part_of_plan(plan: Plan, shard: str | None, to: str | Path | None, limits: 
     return plan._replace(shard=part, limits=limits, n_sharing=shards_sharing(part, limits))
 
 
+class _Budget:
+    """What is left of the limit of cost, which all verbs of a plan share; null without a limit."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._n_sharing = plan.n_sharing
+        self.left = plan.max_cost
+
+    def spend(self, cost: float | None) -> None:
+        """Take what was spent, here and by as many as share the limit."""
+        if self.left is not None:
+            self.left = max(0.0, self.left - self._n_sharing * (cost or 0.0))
+
+
 def _findings(
-    plan: Plan, run: Run, labels: Mapping[str, str], dry_run: bool, watch: Watch
+    plan: Plan, run: Run, labels: Mapping[str, str], dry_run: bool, watch: Watch, budget: _Budget
 ) -> Iterator[Finding]:
     """The findings of the verbs as they come, up to the first collect that leaves something to ask."""
-    for finding in _collect(plan, run, dry_run, watch):
+    for finding in _collect(plan, run, dry_run, watch, budget):
         yield finding
         (row, *_) = finding.rows
+        if not dry_run:
+            budget.spend(row["cost"])
         if not dry_run and (row["left"] or row["interrupted"]):
             return
     if dry_run:
         return
     if plan.shard:
-        yield from _score_shard(plan, run, watch)
+        yield from _score(plan, run, watch, budget)
         return
     _keep_primary(plan, run)
-    if plan.metrics:
-        with watch("score") as progress:
-            finding = run.score(*plan.metrics, timeout_total=plan.timeout_total, progress=progress)
-        yield finding
+    yield from _score(plan, run, watch, budget)
     for comparison in plan.compare:
         candidates = [labels.get(name, name) for name in comparison["candidates"]]
         against = comparison.get("against") or None
@@ -199,16 +211,20 @@ def _findings(
         yield Finding(study="report", rows=(row,), text=str(row["path"]))
 
 
-def _score_shard(plan: Plan, run: Run, watch: Watch) -> Iterator[Finding]:
-    """What scoring one shard finds, by the metrics of the plan that can score a part of the items."""
-    metrics = divisible(run.file, [text for text in plan.metrics if not is_overall(text)])
+def _score(plan: Plan, run: Run, watch: Watch, budget: _Budget) -> Iterator[Finding]:
+    """What scoring finds; of a shard by the metrics that can score a part of the items."""
+    metrics: Sequence[str] = plan.metrics
+    if plan.shard:
+        metrics = divisible(run.file, [text for text in metrics if not is_overall(text)])
     if metrics:
         with watch("score") as progress:
             finding = run.score(
                 *metrics,
+                **{key: value for key, value in plan.settings.items() if key in PRIVACY},
+                max_cost=budget.left,
                 timeout_total=plan.timeout_total,
                 progress=progress,
-                shard=str(plan.shard),
+                shard=str(plan.shard) if plan.shard else None,
                 limits=plan.limits,
             )
         yield finding
@@ -225,9 +241,8 @@ def _keep_primary(plan: Plan, run: Run) -> None:
         name_primary(run.file, plan.primary or OVERALL, STATED)
 
 
-def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch) -> Iterator[Finding]:
-    """The findings of all collects, which share the limit of cost."""
-    budget = plan.max_cost
+def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch, budget: _Budget) -> Iterator[Finding]:
+    """The findings of all collects, each with what is left of the limit of cost when it begins."""
     for benchmark in plan.benchmarks:
         for arguments in _collects(plan, benchmark):
             with watch("collect") as progress:
@@ -235,15 +250,13 @@ def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch) -> Iterator[Find
                     benchmark,
                     **arguments,
                     dry_run=dry_run,
-                    max_cost=budget,
+                    max_cost=budget.left,
                     timeout_total=plan.timeout_total,
                     progress=progress,
                     shard=str(plan.shard) if plan.shard else None,
                     limits=plan.limits,
                 )
             yield finding
-            if budget is not None and not dry_run:
-                budget = max(0.0, budget - plan.n_sharing * (finding.rows[0]["cost"] or 0.0))
 
 
 def _collects(plan: Plan, benchmark: str) -> Iterator[Mapping[str, Any]]:

@@ -168,6 +168,26 @@ def test_several_benchmarks_are_asked_one_after_the_other_under_one_limit_of_cos
     )  # fmt: skip
 
 
+def test_judges_of_a_plan_keep_its_limit_of_cost_and_stay_offline(exam, endpoint, limits, tmp_path):
+    server = endpoint()
+    plan = {
+        "run": str(tmp_path / "one.viva"),
+        "benchmarks": [exam(3)],
+        "models": ["vllm/m"],
+        "providers": str(limits(concurrency=1, prices={"m": [1e6, 0]})),  # 11 a request
+        "max_cost": 40,
+        "offline": True,
+    }
+    file = tmp_path / "exam.yaml"
+    file.write_text(json.dumps({**plan, "metrics": ["judge(rubric=correctness, model=vllm/m)"]}))
+    with pytest.raises(ModelError, match=r"another request might pass --max-cost 7"):  # 40 less three answers
+        viva_.examine(file)
+    assert 3 == sum(server.seen.values())
+    file.write_text(json.dumps({**plan, "metrics": ["judge(rubric=correctness, model=openai/m)"]}))
+    with pytest.raises(VivaError, match=r"offline: 'api\.openai\.com' is not this machine"):
+        viva_.examine(file)
+
+
 def test_a_file_without_models_marks_a_run_that_is_there(file, endpoint, tmp_path):
     endpoint()
     viva_.examine(file())
