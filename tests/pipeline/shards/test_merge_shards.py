@@ -89,7 +89,7 @@ def test_a_merge_says_which_shards_are_missing(exam: Exam, tmp_path: Path, viva:
         ("5/5", "missing"),
     ] == [(row["shard"], row["state"]) for row in answer["shards"]]
     said = viva("merge", tmp_path / "all.viva", paths[3], code=1).stdout.splitlines()
-    assert "collect exam by baseline/echo: of 5 shards missing 2, 3, 5." == said[-1]
+    assert "collect exam by baseline/echo, 5 shards; missing: 2, 3, 5." == said[-1]
     said = viva("merge", tmp_path / "all.viva", *paths).stdout.splitlines()
     assert "collect exam by baseline/echo: all 5 shards are complete." == said[-1]
 
@@ -121,7 +121,7 @@ def test_answers_that_failed_and_that_are_still_to_be_asked_leave_a_shard_unfini
         run.collect(spec, models=["vllm/m"], shard=f"{number}/3")
     target = joined(tmp_path, runs)
     assert {"1/3": "unfinished", "2/3": "unfinished", "3/3": "complete"} == states(target)
-    assert ["collect exam by vllm/m: of 3 shards unfinished 1, 2."] == shard_sentences(target.shards())
+    assert ["collect exam by vllm/m, 3 shards; unfinished: 1, 2."] == shard_sentences(target.shards())
     for number, run in enumerate(runs, 1):
         monkeypatch.setenv("VLLM_BASE_URL", fake(good).base_url)
         run.collect(spec, models=["vllm/m"], shard=f"{number}/3")

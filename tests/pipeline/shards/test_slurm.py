@@ -172,7 +172,7 @@ def test_the_written_job_runs_is_preempted_requeued_and_merged(
     assert viva_.open(part).responses.height > saved
     cut = slurm.wrapped(merge, cwd=home, **node)
     assert 1 == cut.returncode
-    assert "of 2 shards missing 2." in cut.stdout
+    assert "2 shards; missing: 2." in cut.stdout
     assert not (home / "exam.html").exists()
     assert 0 == slurm.task(array, 2, cwd=home, **node).wait(60)
     joined = slurm.wrapped(merge, cwd=home, **node)

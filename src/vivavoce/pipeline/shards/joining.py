@@ -252,10 +252,10 @@ def _sentence(verb: str, of_what: str, of: str, rows: Sequence[ShardRow]) -> str
         numbers = [row.shard.partition("/")[0] for row in rows if row.state == state]
         if numbers:
             more = f" and {len(numbers) - MOST_NAMED:,} more" if len(numbers) > MOST_NAMED else ""
-            faults.append(f"{state} {', '.join(numbers[:MOST_NAMED])}{more}")
+            faults.append(f"{state}: {', '.join(numbers[:MOST_NAMED])}{more}")
     if not faults:
         return f"{subject}: all {of} shards are complete."
-    return f"{subject}: of {of} shards {'; '.join(faults)}."
+    return f"{subject}, {of} shards; {'; '.join(faults)}."
 
 
 def incomplete(rows: Iterable[ShardRow]) -> bool:
