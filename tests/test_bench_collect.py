@@ -65,14 +65,16 @@ def test_memory_is_told_for_questions_and_for_repeats(said):
         assert re.search(r"20 x 1: \d+, 40 x 1: \d+, 20 x 2: \d+$", line)
 
 
-@pytest.mark.parametrize(
-    ("python", "why"),
-    [
-        (sys.executable, "ModuleNotFoundError: No module named 'inspect_ai'"),
-        ("nowhere", "there is no nowhere"),
-    ],
-)
-def test_a_peer_whose_python_cannot_run_it_is_told_as_failed(bench, python, why):
+def test_a_peer_whose_python_cannot_run_it_is_told_as_failed(bench, tmp_path):
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # a Python without any package
+    bare.chmod(0o700)
+    reasons = {str(bare): "ModuleNotFoundError: No module named '", "nowhere": "there is no nowhere"}
+    for python, why in reasons.items():
+        _check_reason(bench, python, why)
+
+
+def _check_reason(bench, python, why):
     said = bench("--samples", 5, "--rounds", 1, "--at-once", 2, "--arms", "Inspect, model", "--memory",
                  "--inspect", python)  # fmt: skip
     assert f"Inspect, model     failed: {why}" in said

@@ -57,6 +57,14 @@ COMMANDS: dict[tuple[str, str], tuple[object, ...]] = {
         *("export", "exam.viva", "out", "--format", "label-studio", "--task", "rank", "--n", 3),
     ),
     ("export", "argilla"): ("export", "exam.viva", "out", "--format", "argilla", "--task", "review"),
+    ("export", "inspect"): ("export", "exam.viva", "out", "--format", "inspect"),
+    ("export", "every_eval_ever"): ("export", "exam.viva", "out", "--format", "every-eval-ever"),
+    ("export", "lm_eval"): ("export", "exam.viva", "out", "--format", "lm-eval"),
+    ("export", "batch"): (
+        *("export", "exam.viva", "out", "--format", "batch"),
+        *("--set", "candidate=openai/gpt-4o", "--set", "repeats=9"),
+    ),
+    ("export", "healthbench"): ("export", "rubric.viva", "out", "--format", "healthbench"),
     ("export", "cliniqlink"): ("challenge", "results", "challenge.viva", "--to", "out/results"),
 }
 """By command and option, or by export format: the words that make it write, all of it to paths with `out`."""
@@ -80,7 +88,7 @@ def readable(folder: Path, before: set[Path]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run of the sample, a challenge and a run of it, and arguments to train on."""
+    """A folder with runs of the sample, a challenge and a rubric, and arguments to train on."""
     folder = tmp_path_factory.mktemp("runs")
     with recorded() as answers:
         sample = open_run(folder / "exam.viva")
@@ -92,6 +100,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in ("train", "dev"):
         argument_files.training(argument_files.written(folder / "arguments"), *items, split=split)
     open_run(folder / "challenge.viva").import_answers(write_lines(folder / "a.jsonl", rows), benchmark=spec)
+    point = {"unit": "rest", "text": "Says to rest.", "weight": 1}
+    asked = {"id": "q", "format": "conversation", "question": "My back hurts.", "rubric": [point]}
+    questions = write_lines(folder / "rubric.jsonl", [asked])
+    answer = [{"candidate": "A", "item": "q", "text": "Rest."}]
+    open_run(folder / "rubric.viva").import_answers(
+        write_lines(folder / "b.jsonl", answer), benchmark=f"jsonl(path={questions})"
+    )
     return folder
 
 

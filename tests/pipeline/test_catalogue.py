@@ -24,8 +24,8 @@ def test_every_format_is_listed_with_the_fields_it_uses() -> None:
     rows = {row["name"]: row for row in listing("formats")}
     assert {"mcq", "true_false", "list", "short", "longform"} < set(rows)
     assert {"short_inverse", "multi_hop", "multi_hop_inverse"} < set(rows)
-    assert {"relation", "argument"} < set(rows)
-    assert 10 == len(rows)
+    assert {"relation", "argument", "conversation"} < set(rows)
+    assert 11 == len(rows)
     assert "options" in rows["mcq"]["fields"]
     assert all(row["answered"] and row["read as"] for row in rows.values())
 

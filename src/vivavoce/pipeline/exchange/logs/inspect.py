@@ -127,7 +127,8 @@ def _sample(row: Any, where: str, task: str, scorers: Scorers) -> Sample:
         marks=tuple(scorers.marks(part(row, "scores"), where)),
     )
     ours = part(row, "metadata", OURS)
-    return restored(sample, ours) if ours else sample
+    # A sample of our tasks holds an item alone, for its scorer; our exports hold what a run held.
+    return restored(sample, ours) if isinstance(ours.get("response"), dict) else sample
 
 
 def _with_id(row: Any, where: str) -> Mapping[str, Any]:
