@@ -81,7 +81,11 @@ def test_batches_and_order_tell_nothing(run: Path):
     evaluator = load_evaluator(run)
     inputs = [*INPUTS, *(INPUTS[0]._replace(argument="iron " * n) for n in range(60))]
     together = evaluator.predict(inputs)
-    assert together[::-1] == evaluator.predict(inputs[::-1])
+    backwards = evaluator.predict(inputs[::-1])
+    for one, again in zip(together[::-1], backwards, strict=True):
+        assert one.n_cut == again.n_cut
+        # The same batch again differs in the eighth digit where a kernel hangs on how its memory lies.
+        assert one.probabilities == pytest.approx(again.probabilities, abs=1e-6)
     for task, prediction in zip(inputs[:6], together, strict=False):
         (alone,) = evaluator.predict([task])
         assert alone.probabilities == pytest.approx(prediction.probabilities, abs=1e-5)
