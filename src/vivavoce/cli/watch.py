@@ -75,7 +75,7 @@ def _print_rows(rows: "Sequence[ProgressRow]") -> None:
             print(printable(row.error))
         if row.missing:
             verb = "has" if row.missing == 1 else "have"
-            print(f"{counted(row.missing, 'shard')} {verb} no run here yet.")
+            print(printable(f"{counted(row.missing, 'shard')} {verb} no run here yet."))
 
 
 def _duration(seconds: float | None) -> str | None:

@@ -27,7 +27,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     try:
         archive: zipfile.ZipFile = module.ZipFile(path)
     except (OSError, module.BadZipFile, ValueError, NotImplementedError) as error:
-        raise InputError(f"{path} is no whole .eval file ({error}): copy it again.") from None
+        raise InputError(f"{path} is no whole .eval file ({one_line(str(error))}): copy it again.") from None
     for member in archive.infolist():
         if member.filename.startswith("/") or ".." in member.filename.split("/"):
             raise InputError(f"{path}: a member leads out of the archive ({one_line(member.filename, 60)}).")
@@ -44,13 +44,17 @@ def member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
         with archive.open(name) as stream:
             data = stream.read(MOST_CHARACTERS + 1)
     except Exception as error:  # a broken archive fails in the words of its compression
-        raise InputError(f"{path}: {name} cannot be unpacked ({error}): copy the file again.") from None
+        raise InputError(
+            f"{path}: {one_line(name, 60)} cannot be unpacked ({one_line(str(error))}): copy the file again."
+        ) from None
     if len(data) > MOST_CHARACTERS:
-        raise InputError(f"{path}: {name} has more than {MOST_CHARACTERS:,} bytes, and none so long is read.")
+        raise InputError(
+            f"{path}: {one_line(name, 60)} has more than {MOST_CHARACTERS:,} bytes, and none so long is read."
+        )
     try:
         return read_json(data.decode("utf-8"), nan=True)
     except ValueError as error:
-        raise InputError(f"{path}, {name}: broken JSON ({one_line(str(error), 80)}).") from None
+        raise InputError(f"{path}, {one_line(name, 60)}: broken JSON ({one_line(str(error), 80)}).") from None
 
 
 def header(path: Path) -> dict[str, Any]:
