@@ -36,6 +36,17 @@ def test_pieces_are_the_values_of_the_whole(
     )
 
 
+@pytest.mark.parametrize("number", ["0.5", "-0.0", "1e-7", "1E+2", "12.5e3", "-1"])
+@pytest.mark.parametrize("chunk", range(1, 12))
+def test_a_number_may_stand_on_the_edge_of_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str, chunk: int
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(f'{{"a": {number}}}')
+    monkeypatch.setattr(json_stream, "CHUNK", chunk)
+    assert [("a", json.loads(number))] == list(members(path))
+
+
 def test_a_dot_leads_into_an_object(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"a": {"b": [1, 2], "c": 3}, "d": NaN}')

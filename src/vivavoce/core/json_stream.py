@@ -21,6 +21,7 @@ MOST_CHARACTERS = 1 << 28
 """Characters of the longest piece that is read."""
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_IN_NUMBERS = re.compile(r"[-+.eE0-9]*")
 
 
 def members(path: Path, *streamed: str) -> Iterator[tuple[str, Any]]:
@@ -175,7 +176,9 @@ class _Window:
         while True:
             try:
                 value, end = NAN_DECODER.raw_decode(self.text, self.place)
-                if end < len(self.text) or self.ended:  # a number at the end of the window may go on
+                # A window may end within a number, as `0.` of `0.5`, which decodes as 0.
+                after = _IN_NUMBERS.match(self.text, end)
+                if self.ended or after is None or after.end() < len(self.text):
                     break
             except json.JSONDecodeError as error:
                 if self.ended:
