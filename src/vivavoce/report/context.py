@@ -154,6 +154,8 @@ _EVENTS = {
     "import scores": "marks given elsewhere came in",
     "score": "answers were marked",
     "merge": "another run was brought in",
+    "shard": "one part of the items was worked on",
+    "whole": "joined parts were marked together",
 }
 
 

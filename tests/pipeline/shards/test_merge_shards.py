@@ -159,6 +159,36 @@ def test_a_joined_run_goes_on_as_a_whole_and_is_divided_again(exam: Exam, tmp_pa
     assert 20 == target.scores.height
 
 
+def test_parts_that_a_metric_scored_in_the_joined_run_are_complete(exam: Exam, tmp_path: Path) -> None:
+    runs = parts(tmp_path, exam(20), 4)
+    runs[1].score("exact", shard="2/4")
+    target = joined(tmp_path, runs[:3])
+    assert {"1/4": "missing", "2/4": "complete", "3/4": "missing", "4/4": "missing"} == states(
+        target, "score"
+    )
+    target.score("token_f1")
+    assert "missing" == states(target, "score")["1/4"]
+    target.score("exact")
+    scored = {"1/4": "complete", "2/4": "complete", "3/4": "complete", "4/4": "missing"}
+    assert scored == states(target, "score")
+    target.merge(*(run.file.path for run in runs))
+    assert scored == states(target, "score")
+    target.score("exact")
+    assert {"complete"} == {row.state for row in target.shards()}
+    with target.file.reading() as db:
+        before = db.execute("SELECT count(*) FROM provenance WHERE verb = 'whole'").fetchone()
+        target.score("exact")
+        assert before == db.execute("SELECT count(*) FROM provenance WHERE verb = 'whole'").fetchone()
+
+
+def test_scoring_some_items_of_a_joined_run_completes_no_part(exam: Exam, tmp_path: Path) -> None:
+    runs = parts(tmp_path, exam(20), 2)
+    runs[0].score("exact", shard="1/2")
+    target = joined(tmp_path, runs)
+    target.score("exact", items=exam(3))
+    assert "missing" == states(target, "score")["2/2"]
+
+
 def refusal(folder: Path, first: Run, second: Run) -> str:
     target = viva.open(folder / "refused.viva")
     with pytest.raises(InputError) as error:

@@ -13,7 +13,13 @@ from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.client import AskOptions
 from vivavoce.pipeline.load import select_items
 from vivavoce.pipeline.shards.limits import ShardLimits, limits_rows, limits_sentence, shards_sharing
-from vivavoce.pipeline.shards.memory import ShardWork, own_shards, refuse_other_shard, remember_shard
+from vivavoce.pipeline.shards.memory import (
+    ShardWork,
+    own_shards,
+    refuse_other_shard,
+    remember_shard,
+    remember_whole,
+)
 from vivavoce.store.read import items_by_id
 from vivavoce.store.runfile import RunFile
 
@@ -51,17 +57,26 @@ def remember_scoring(
     items: str | None,
     done: bool,
 ) -> None:
-    """Store that these metrics are about to score a shard, or are done with it; nothing without a shard."""
-    if shard is None:
+    """Store that these metrics are about to score a shard, or are done with it.
+
+    Without a shard: that they are done with all shards that were joined in the run.
+    """
+    if shard is None and not done:
         return
+    jobs = [
+        {
+            "metric": str(metric),
+            "signature": registry.signature(metric),
+            "passes": passes if metric.rater else 1,
+            "items": items,
+        }
+        for metric in metrics
+    ]
     with run.writing() as db:
-        for metric in metrics:
-            job = {
-                "metric": str(metric),
-                "signature": registry.signature(metric),
-                "passes": passes if metric.rater else 1,
-                "items": items,
-            }
+        if shard is None:
+            remember_whole(db, jobs, list(items_by_id(db).values()))
+            return
+        for job in jobs:
             remember_shard(db, ShardWork("score", shard, job, None, done))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import shard_numbers
-from vivavoce.pipeline.shards.memory import ShardVerb, ShardWork, shard_works
+from vivavoce.pipeline.shards.memory import ShardVerb, ShardWork, shard_works, whole_works
 from vivavoce.store.read import items_by_id, provenance
 from vivavoce.store.runfile import RunFile
 
@@ -126,7 +126,8 @@ def shard_rows(run: RunFile) -> list[ShardRow]:
     if not run.exists:
         return []
     with run.reading() as db:
-        latest = {(work.key, work.shard.number): work for work in shard_works(db)}
+        works = shard_works(db) + whole_works(db)
+        latest = {(work.key, work.shard.number): work for work in works}
         if not latest:
             return []
         items = items_by_id(db)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item
-from vivavoce.core.shards import Shard
+from vivavoce.core.shards import Shard, shard_numbers
 from vivavoce.store.damage import decoding
 from vivavoce.store.runfile import RunFile
 from vivavoce.store.stored_values import stored_object
@@ -18,6 +18,8 @@ from vivavoce.store.write import put_provenance
 
 VERB = "shard"
 """The verb of provenance under which a run says which shard it is."""
+WHOLE_VERB = "whole"
+"""The verb under which it says of which shards all was scored at once, after they were joined."""
 _WHAT = "which shard this is"
 ShardVerb = Literal["collect", "score"]
 _JOB_KEYS = {"collect": {"benchmark", "candidates", "repeats"}, "score": {"signature", "passes"}}
@@ -53,6 +55,14 @@ def shard_works(db: sqlite3.Connection, *, since_merge: bool = False) -> list[Sh
     return [_work(stored_object(body, _WHAT)) for (body,) in rows]
 
 
+def whole_works(db: sqlite3.Connection) -> list[ShardWork]:
+    """The shards that were scored as parts of a whole, after they were joined."""
+    bodies = db.execute("SELECT body FROM provenance WHERE verb = ? ORDER BY provenance_id", (WHOLE_VERB,))
+    rows = [stored_object(body, _WHAT) for (body,) in bodies]
+    with decoding(_WHAT):
+        return [_work({**row, "shard": number}) for row in rows for number in row["shards"]]
+
+
 def _work(row: Mapping[str, Any]) -> ShardWork:
     with decoding(_WHAT):
         shard, job, expected = Shard(row["shard"], row["of"]), row["job"], row["expected"]
@@ -77,6 +87,26 @@ def remember_shard(db: sqlite3.Connection, work: ShardWork) -> None:
         "state": "done" if work.done else "begun",
     }
     put_provenance(db, VERB, body, changed=0)
+
+
+def remember_whole(db: sqlite3.Connection, jobs: Sequence[Mapping[str, Any]], items: Sequence[Item]) -> None:
+    """Store which shards of these jobs have been scored with the whole of a run; the same once."""
+    works = [work for work in shard_works(db) if any(_covers(job, work) for job in jobs)]
+    for key, work in {work.key: work for work in works}.items():
+        complete = {w.shard.number for w in (*works, *whole_works(db)) if w.done and w.key == key}
+        if shards := sorted(set(shard_numbers(items, work.shard.of)) - complete):
+            body = {"of_verb": "score", "of": work.shard.of, "job": dict(work.job), "expected": None}
+            put_provenance(db, WHOLE_VERB, {**body, "state": "done", "shards": shards}, changed=0)
+
+
+def _covers(job: Mapping[str, Any], part: ShardWork) -> bool:
+    """Whether scoring a whole run does what is done in this part."""
+    return (
+        part.verb == "score"
+        and job["signature"] == part.job["signature"]
+        and job["passes"] >= part.job["passes"]
+        and job["items"] in (None, part.job.get("items"))
+    )
 
 
 def refuse_other_shard(run: RunFile, shard: Shard) -> None:

@@ -37,8 +37,9 @@ copy_to() {
 }
 
 copy_often() {
-  local pause=${VIVA_COPY_EVERY:-600}
-  trap 'kill "$(jobs -p)" 2>/dev/null; exit 0' TERM
+  local pause=${VIVA_COPY_EVERY:-600} draft=""
+  # The signal waits for `viva copy`, and then comes before `mv`: the draft of that moment goes too.
+  trap 'kill "$(jobs -p)" 2>/dev/null; [ -z "$draft" ] || rm -f -- "$draft"; exit 0' TERM
   while :; do
     sleep "$pause" &
     wait $!
