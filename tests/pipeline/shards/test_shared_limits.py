@@ -14,6 +14,8 @@ from vivavoce.core.records import Finding
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.store.runfile import RunFile
 
+Exam = Callable[..., str]
+Limits = Callable[..., Path]
 GOOD = {
     "model": "m",
     "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
@@ -39,6 +41,14 @@ class Mock:
             self.flying -= 1
 
 
+@pytest.fixture
+def mock(fake: Any, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """What answers as `vllm/m`."""
+    endpoint = Mock(0.0)
+    monkeypatch.setenv("VLLM_BASE_URL", fake(endpoint).base_url)
+    return endpoint
+
+
 def all_shards(folder: Path, spec: str, of: int, **options: Any) -> list[Finding]:
     def collected(number: int) -> Finding:
         run = viva.open(folder / f"part-{number}.viva")
@@ -49,53 +59,35 @@ def all_shards(folder: Path, spec: str, of: int, **options: Any) -> list[Finding
 
 
 def test_sixteen_shards_keep_the_concurrency_of_the_endpoint(
-    exam: Callable[..., str],
-    fake: Any,
-    limits: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    exam: Exam, mock: Mock, limits: Limits, tmp_path: Path
 ) -> None:
-    mock = Mock(0.05)
-    monkeypatch.setenv("VLLM_BASE_URL", fake(mock).base_url)
-    found = all_shards(tmp_path, exam(160), 16, providers=limits(concurrency=32))
-    assert 160 == sum(finding.rows[0]["answered"] for finding in found)
+    mock.latency = 0.05
+    findings = all_shards(tmp_path, exam(160), 16, providers=limits(concurrency=32))
+    assert 160 == sum(finding.rows[0]["answered"] for finding in findings)
     assert 160 == len(mock.arrivals)
     assert 2 < mock.most <= 32
 
 
-def test_whole_limits_are_not_divided(
-    exam: Callable[..., str],
-    fake: Any,
-    limits: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
+def test_whole_limits_are_not_divided(exam: Exam, mock: Mock, limits: Limits, tmp_path: Path) -> None:
     """The limit above is what holds: without it more requests are on the wire."""
-    mock = Mock(0.3)
-    monkeypatch.setenv("VLLM_BASE_URL", fake(mock).base_url)
+    mock.latency = 0.3
     all_shards(tmp_path, exam(160), 4, providers=limits(concurrency=8), limits="whole")
     assert 8 < mock.most <= 32
 
 
 def test_sixteen_shards_keep_the_rate_and_the_cost(
-    exam: Callable[..., str],
-    fake: Any,
-    limits: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    exam: Exam, mock: Mock, limits: Limits, tmp_path: Path
 ) -> None:
-    mock = Mock(0.0)
-    monkeypatch.setenv("VLLM_BASE_URL", fake(mock).base_url)
     providers = limits(requests_per_minute=1920, prices={"m": [100_000.0, 0.0]})  # a request costs 1
-    found = all_shards(tmp_path, exam(160), 16, providers=providers, max_cost=80.0)
+    findings = all_shards(tmp_path, exam(160), 16, providers=providers, max_cost=80.0)
     for start in mock.arrivals:  # 32 a second, and each shard a second's worth at once
         assert sum(start <= at < start + 1.0 for at in mock.arrivals) <= 2 * 32 + 16
     assert 32 < len(mock.arrivals) <= 80
-    assert sum(finding.rows[0]["cost"] for finding in found) <= 80.0
-    assert all(finding.rows[0]["answered"] <= 5 for finding in found)
+    assert sum(finding.rows[0]["cost"] for finding in findings) <= 80.0
+    assert all(finding.rows[0]["answered"] <= 5 for finding in findings)
 
 
-def test_a_client_of_scoring_keeps_its_part(limits: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_client_of_scoring_keeps_its_part(limits: Limits, tmp_path: Path) -> None:
     from vivavoce.models.endpoints import load_endpoints
 
     endpoints = load_endpoints(limits(concurrency=32, tokens_per_minute=1000))
@@ -105,17 +97,12 @@ def test_a_client_of_scoring_keeps_its_part(limits: Callable[..., Path], tmp_pat
 
 
 def test_a_judge_of_a_shard_is_asked_within_its_part(
-    exam: Callable[..., str],
-    fake: Any,
-    limits: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    exam: Exam, mock: Mock, limits: Limits, tmp_path: Path
 ) -> None:
     run = viva.open(tmp_path / "part.viva")
     run.collect(exam(12), models=["baseline/echo"], shard="1/2")
-    mock = Mock(0.05)
-    monkeypatch.setenv("VLLM_BASE_URL", fake(mock).base_url)
+    mock.latency = 0.05
     judge = "judge(rubric=correctness, model=vllm/m)"
-    found = run.score(judge, shard="1/2", providers=limits(concurrency=4))
+    finding = run.score(judge, shard="1/2", providers=limits(concurrency=4))
     assert 2 == mock.most
-    assert any(note.startswith("Shard 1/2 may ask 2 at once at vllm.") for note in found.notes)
+    assert any(note.startswith("Shard 1/2 may ask 2 at once at vllm.") for note in finding.notes)

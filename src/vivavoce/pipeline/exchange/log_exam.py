@@ -1,5 +1,6 @@
 """The items that the answers of a log are to: its own exam, or items of a benchmark told by content."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -33,20 +34,20 @@ _CONTENT = attrgetter(
 _LABELS = ("question:", "q:", "answer:", "a:")
 
 
-class LogExam:
+class LogExam(ABC):
     """The items of a log's answers. `unmatched` counts the answers to each question that is none of them."""
 
     def __init__(self) -> None:
         self.unmatched: Counter[str] = Counter()
 
+    @abstractmethod
     def item_of(self, sample: Sample) -> Item | None:
         """The item that a sample answers; null for none, which is counted."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def loaded(self) -> Loaded:
         """The benchmark with the items."""
-        raise NotImplementedError
 
 
 class OwnExam(LogExam):
