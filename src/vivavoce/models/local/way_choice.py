@@ -101,12 +101,8 @@ def _profile(model: Any) -> _Profile:
 def _right_ways(model: Any) -> Ways:
     import torch
 
-    if model.config.is_encoder_decoder:
-        return Ways(("naive",), "it has an encoder")
-    if _old_window(model):
-        return Ways(
-            ("naive",), "not all its layers see everything before, and it is not of transformers 5 or later"
-        )
+    if reason := _cannot_share(model):
+        return Ways(("naive",), reason)
     trees = _samples(model.config.get_text_config().vocab_size)
     try:
         reference = [each.logprob for row in score(model, trees, "naive") for each in row]
@@ -118,6 +114,15 @@ def _right_ways(model: Any) -> Ways:
     right = tuple(way for way in tried if faults[way] is None)
     why = "; ".join(f"not {way}: {fault}" for way, fault in faults.items() if fault is not None)
     return Ways(right or ("naive",), why)
+
+
+def _cannot_share(model: Any) -> str:
+    """Why a model of this kind can share nothing; '' for one to be tried."""
+    if model.config.is_encoder_decoder:
+        return "it has an encoder"
+    if _old_window(model):
+        return "not all its layers see everything before, and it is not of transformers 5 or later"
+    return ""
 
 
 def _fault(

@@ -38,7 +38,7 @@ copy_to() {
 
 copy_often() {
   local pause=${VIVA_COPY_EVERY:-600}
-  trap 'kill "$(jobs -p)" 2>/dev/null; exit 0' TERM
+  trap 'kill "$(jobs -p)" 2>/dev/null; rm -f -- "$2.$$.$BASHPID.tmp"; exit 0' TERM
   while :; do
     sleep "$pause" &
     wait $!
