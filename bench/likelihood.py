@@ -1,16 +1,18 @@
 """Likelihoods of a model in this process: what sharing what texts have in common saves, beside lm-eval.
 
 First the statements of Relaxed Perplexity (a question of 120 tokens, 5 completions of 256, a target of 30
-after every 8th token) in one sequence each, over keys and values that are kept, and packed. Then closed
-questions by full texts and by letters, references after their question, and texts alone, beside the `hf`
-backend of lm-eval, which is given the same model object, the same texts, and as many rows at once as ours
-has requests; ours go through `Local.loglikelihood`, as `collect` asks. The numbers are compared before the
-times. The questions are CasiMedicos' (VIVA_SHARED; without it those of the sample exam).
+after every 8th token) in one sequence each, over keys and values that are kept, and packed. Then both ways of
+sharing on batches of several shapes, the seconds that the measured cost of a pass expects of each, and the
+way that it chooses. Then closed questions by full texts and by letters, references after their question, and
+texts alone, beside the `hf` backend of lm-eval, which is given the same model object, the same texts, and as
+many rows at once as ours has requests; ours go through `Local.loglikelihood`, as `collect` asks. The numbers
+are compared before the times. The questions are CasiMedicos' (VIVA_SHARED; without it those of the sample
+exam).
 
 The model is a random Llama: 33 million parameters in float32 on one thread of a processor, and CPU time; with
 --device cuda 1.2 billion in bfloat16, and the clock.
 Usage: python bench/likelihood.py [--rounds 3] [--questions 32] [--batch 16] [--device cuda]
-       [--only relaxed|texts|letters|references|alone ...]
+       [--only relaxed|ways|texts|letters|references|alone ...]
 """
 
 import argparse
@@ -24,6 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -31,8 +34,9 @@ from typing import Any, NamedTuple
 from vivavoce.benchmarks.sample import Sample
 from vivavoce.core.text import label
 from vivavoce.models.local import Local, connect
-from vivavoce.models.local.scoring import Branch, TokenCounter, Tree, score
-from vivavoce.models.local.way_choice import way_for
+from vivavoce.models.local.pass_cost import measure_pass_cost
+from vivavoce.models.local.scoring import Branch, TokenCounter, Tree, planned_passes, score
+from vivavoce.models.local.way_choice import Sharing, cheapest_plan, cheapest_way, ways_for
 from vivavoce.models.requests import Continuations, Message, Request
 
 VOCABULARY, LEARNT = 32_000, 8_000
@@ -44,6 +48,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 QUESTION, COMPLETION, TARGET, STRIDE, KEPT = 120, 256, 30, 8, 5
 WAYS = ("naive", "branched", "packed")
+SHARING: tuple[Sharing, ...] = ("packed", "branched")
 
 
 class Question(NamedTuple):
@@ -191,13 +196,19 @@ def apart(ours: Sequence[float], theirs: Sequence[float]) -> float:
     return max(abs(a - b) / abs(b) for a, b in zip(ours, theirs, strict=True))
 
 
+def relaxed_trees(n: int, completion: int, target: int, seed: int = 2) -> list[Tree]:
+    """What Relaxed Perplexity asks of one item: a target along so many completions of so many tokens."""
+    draw = random.Random(seed)
+    some = lambda n: tuple(draw.randrange(VOCABULARY) for _ in range(n))  # noqa: E731
+    prompt, ids = some(QUESTION), some(target)
+    cuts = range(0, completion + 1, STRIDE)
+    return [Tree(prompt, some(completion), tuple(Branch(cut, ids) for cut in cuts)) for _ in range(n)]
+
+
 def relaxed(bench: Bench) -> None:
     """Naive, branched and packed on one item."""
-    draw = random.Random(2)
-    some = lambda n: tuple(draw.randrange(VOCABULARY) for _ in range(n))  # noqa: E731
-    prompt, target = some(QUESTION), some(TARGET)
     cuts = range(0, COMPLETION + 1, STRIDE)
-    trees = [Tree(prompt, some(COMPLETION), tuple(Branch(cut, target) for cut in cuts)) for _ in range(KEPT)]
+    trees = relaxed_trees(KEPT, COMPLETION, TARGET)
     sums, counts = {}, {}
     for way in WAYS:
         fed = TokenCounter()
@@ -210,6 +221,32 @@ def relaxed(bench: Bench) -> None:
     )
     arms = {way: lambda way=way: score(bench.model, trees, way, batch=bench.batch) for way in WAYS}
     told(*bench.measured(arms), "naive")
+
+
+def ways(bench: Bench, batches: dict[str, list[Tree]]) -> None:
+    """Packed and branched on a batch of each shape, beside what the measured cost expects."""
+    start = bench.now()
+    cost = measure_pass_cost(bench.model, bench.now)
+    print(
+        f"  the cost of a pass, measured in {bench.now() - start:.2f} s: {cost.call_s * 1e3:.2f} ms, "
+        f"{cost.place_s * 1e6:.1f} us a place, {cost.pair_s * 1e9:.2f} ns a pair"
+    )
+    for name, trees in batches.items():
+        plans = {way: planned_passes(bench.model, trees, way, batch=bench.batch) for way in SHARING}
+        expected = ", ".join(f"{way} {cost.seconds(plan):.2f} s" for way, plan in plans.items())
+        print(f"  {name}: expected {expected}; chosen: {cheapest_plan(plans, cost)}")
+        arms = {way: partial(score, bench.model, trees, way, batch=bench.batch) for way in SHARING}
+        told(*bench.measured(arms), "packed")
+
+
+def shapes_of_batches(asked: Sequence[Part], local: Local, batch: int) -> dict[str, list[Tree]]:
+    """A batch of each shape: long and short completions, and the first requests of some parts."""
+    shapes = {
+        "long completions": relaxed_trees(KEPT, COMPLETION, TARGET),
+        "short completions": relaxed_trees(3, 64, 8) + relaxed_trees(3, 64, 8, seed=3),
+    }
+    firsts = {p.name: p.requests[:batch] for p in asked if p.name != "alone"}
+    return shapes | {name: [local.tokens.tree(one) for one in some] for name, some in firsts.items()}
 
 
 def beside(part: Part, bench: Bench, local: Local, runner: asyncio.Runner, peer: Any) -> None:
@@ -254,7 +291,10 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=16, help="rows, or requests of ours, at once")
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
-        "--only", nargs="*", choices=["relaxed", "texts", "letters", "references", "alone"], default=()
+        "--only",
+        nargs="*",
+        choices=["relaxed", "ways", "texts", "letters", "references", "alone"],
+        default=(),
     )
     given = parser.parse_args()
     import torch
@@ -272,11 +312,15 @@ def main() -> None:
         size = f"{model.num_parameters() / 1e6:,.0f} million parameters in {str(model.dtype)[6:]}"
         print(
             f"a random Llama of {size} on {given.device}, {given.rounds} rounds, batches of {given.batch};\n"
-            f"  {len(asked)} questions of {what}; collect takes the way {way_for(model).way}"
+            f"  {len(asked)} questions of {what}; collect takes the way {ways_for(model)}"
         )
+        for _ in range(3):  # so many places that their cost is measured now, and within no timed arm
+            cheapest_way(model, relaxed_trees(KEPT, COMPLETION, TARGET), batch=given.batch)
         with torch.inference_mode():
             if not given.only or "relaxed" in given.only:
                 relaxed(bench)
+            if not given.only or "ways" in given.only:
+                ways(bench, shapes_of_batches(parts(asked), local, given.batch))
         wanted = [p for p in parts(asked) if not given.only or p.name in given.only]
         if wanted and (peer := _peer(model, local, given.batch, given.device)):
             for part in wanted:

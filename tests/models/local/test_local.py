@@ -13,11 +13,13 @@ import pytest
 import torch
 from tests.models.local.families import CONTEXT, saved
 
+import vivavoce.models.local as local_models
 from vivavoce.core.errors import InputError
 from vivavoce.models.engine.calls import Call, Queue
 from vivavoce.models.engine.scheduler import ask
-from vivavoce.models.local import Local, connect, loading
-from vivavoce.models.local.scoring import rolling
+from vivavoce.models.local import Local, connect, loading, way_choice
+from vivavoce.models.local.pass_cost import PassCost
+from vivavoce.models.local.scoring import rolling, score
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import (
     Continuations,
@@ -198,6 +200,32 @@ def test_every_way_gives_the_same_numbers(way, folders):
     for one, other in zip(right, found, strict=True):
         numbers = [n.logprob for n in one.likelihoods]
         assert numbers == pytest.approx([n.logprob for n in other.likelihoods], rel=1e-5)
+
+
+def test_what_is_recorded_of_a_model_does_not_depend_on_the_way_that_was_cheaper(folders, monkeypatch):
+    monkeypatch.setattr(way_choice, "MEASURE_AFTER", 1)
+    requests = [likelihood(text, branches=Continuations(("a fever", "no"))) for text in TEXTS]
+    ways = []
+
+    def noted(model, trees, way, *, batch):
+        ways.append(way)
+        return score(model, trees, way, batch=batch)
+
+    monkeypatch.setattr(local_models, "score", noted)
+    runs = []
+    for cost in (PassCost(1.0, 0.0, 0.0), PassCost(0.0, 0.0, 1.0)):
+        monkeypatch.setattr(way_choice, "measure_pass_cost", lambda model, clock, cost=cost: cost)
+        model = local(folders("qwen3"))
+        runs.append((replies(model, requests), model.facts, ways.pop()))
+        ways.clear()
+    (found, facts, packed), (other, again, branched) = runs
+    assert ("packed", "branched") == (packed, branched)
+    assert ("packed or branched", "") == (facts["way"], facts["why"])
+    assert facts == again
+    for one, two in zip(found, other, strict=True):
+        numbers = [n.logprob for n in two.likelihoods]
+        assert numbers == pytest.approx([n.logprob for n in one.likelihoods], rel=1e-5)
+        assert one.usage == two.usage
 
 
 def test_a_question_that_is_too_long_is_refused_with_the_numbers(folders):

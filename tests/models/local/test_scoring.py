@@ -9,7 +9,7 @@ from tests.models.local.families import CAUSAL, VOCABULARY, WINDOW, family
 
 from vivavoce.models.local.packing import Limits
 from vivavoce.models.local.scoring import Branch, NotFinite, Tree, score
-from vivavoce.models.local.way_choice import way_for
+from vivavoce.models.local.way_choice import ways_for
 from vivavoce.models.requests import Likelihood
 
 WAYS = ("packed", "branched", "naive")
@@ -261,8 +261,8 @@ def test_an_encoder_reads_the_prompt_and_the_decoder_tells_the_branches(way):
 
 
 @pytest.mark.parametrize("name", [*CAUSAL, *EXTRA])
-def test_packed_is_chosen_for_models_that_take_masks(name):
-    assert ("packed", "") == way_for(made(name))
+def test_both_ways_of_sharing_are_right_on_models_that_take_masks(name):
+    assert (("packed", "branched"), "") == ways_for(made(name))
 
 
 def tiny(kind, **settings):
@@ -302,10 +302,10 @@ def tiny(kind, **settings):
 )
 def test_a_model_that_packs_do_not_fit_is_found_out(model, way, why):
     model = model()
-    chosen = way_for(model)
-    assert way == chosen.way
-    assert chosen.why.startswith(why)
-    assert chosen is way_for(model)
+    right = ways_for(model)
+    assert (way,) == right.ways
+    assert right.why.startswith(why)
+    assert right is ways_for(model)
     if way != "naive":
         trees = forest(7)
         plain = [[plainly(model, tree, branch) for branch in tree.branches] for tree in trees]
@@ -320,10 +320,10 @@ def test_a_model_with_neither_masks_nor_a_cache_is_asked_naively():
         return forward(input_ids=input_ids, attention_mask=attention_mask, use_cache=False)
 
     model.forward = of_ids_alone
-    chosen = way_for(model)
-    assert "naive" == chosen.way
-    assert "not packed: TypeError" in chosen.why
-    assert "not branched: TypeError" in chosen.why
+    right = ways_for(model)
+    assert ("naive",) == right.ways
+    assert "not packed: TypeError" in right.why
+    assert "not branched: TypeError" in right.why
 
 
 def test_a_model_that_hears_a_mask_wrongly_is_found_out():
@@ -334,19 +334,19 @@ def test_a_model_that_hears_a_mask_wrongly_is_found_out():
         return forward(position_ids=position_ids, **rest)  # causal by place, as attention without masks is
 
     model.forward = deaf
-    assert "branched" == way_for(model).way
+    assert ("branched",) == ways_for(model).ways
 
 
 def test_the_way_of_a_model_without_numbers_is_naive():
     model = family("llama")
     with torch.no_grad():
         model.lm_head.weight.fill_(math.nan)
-    assert ("naive", "it gave NaN or an infinite number when it was tried") == way_for(model)
+    assert (("naive",), "it gave NaN or an infinite number when it was tried") == ways_for(model)
 
 
 def test_half_precision_agrees_to_its_own_precision():
     model = family("llama").bfloat16()
-    assert "packed" == way_for(model).way
+    assert ("packed", "branched") == ways_for(model).ways
     trees = forest(8)
     exact = score(family("llama"), trees, "naive")
     for way in WAYS:

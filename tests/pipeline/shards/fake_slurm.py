@@ -38,7 +38,7 @@ class FakeSlurm:
         return file.read_text().split() if file.exists() else []
 
     def task(self, job: dict, number: int, *, cwd: Path, restarts: int = 0, **more: str) -> subprocess.Popen:
-        """Start one task of an array job."""
+        """Start one task of an array job, in a group of processes of its own."""
         spooled = self.folder / f"slurm_script_{job['id']}"  # Slurm runs a copy under another name
         spooled.write_bytes(Path(job["script"]).read_bytes())
         variables = {
@@ -48,7 +48,9 @@ class FakeSlurm:
             "SLURM_RESTART_COUNT": str(restarts),
             **more,
         }
-        return subprocess.Popen(["bash", str(spooled)], cwd=cwd, env=self.environment(**variables))
+        return subprocess.Popen(
+            ["bash", str(spooled)], cwd=cwd, env=self.environment(**variables), start_new_session=True
+        )
 
     def wrapped(self, job: dict, *, cwd: Path, **more: str) -> subprocess.CompletedProcess:
         """Run a job that was submitted with `--wrap`."""

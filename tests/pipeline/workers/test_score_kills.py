@@ -1,4 +1,7 @@
-"""Kills while workers score: no stored row is lost or doubled, and the last rows are those of one process."""
+"""Ctrl-C and answers that end workers: what is stored stays, and the last rows are those of one process.
+
+Kills at random are in `tests/pipeline/test_kills.py`.
+"""
 
 import json
 import os
@@ -8,10 +11,8 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import pytest
-from tests.lengths import length
 from tests.pipeline.workers.every_format import stored_scores
 from tests.soak.kills import broken
 from tests.studies.making import borrowed, made
@@ -22,7 +23,6 @@ from vivavoce.pipeline.score import response_scores
 
 TARDY = Path(__file__).with_name("tardy.py")
 N = 800
-KILLS = length(3, 20)
 
 
 @pytest.fixture(autouse=True)
@@ -99,47 +99,6 @@ def finish(run: Run, expected: list[tuple[object, ...]], seconds: float = 0.004)
     assert (0, "") == (process.returncode, errors)
     assert expected == [row[1:] for row in stored_scores(run)]
     assert broken(run.file.path) is None
-
-
-@pytest.mark.slow
-def test_workers_killed_at_random_change_no_row(tmp_path: Path, expected: list[tuple[object, ...]]) -> None:
-    rng, run = Random(7), run_of(tmp_path / "run")
-    process, kills = scoring(run), 0
-    while kills < KILLS:
-        pids = wait_for_workers(process)
-        time.sleep(rng.uniform(0.0, 0.5))
-        if process.poll() is not None:  # it ended between two kills
-            process.communicate()
-            run = run_of(tmp_path / f"run{kills}")
-            process = scoring(run)
-        elif pids:
-            os.kill(rng.choice(pids), signal.SIGKILL)
-            kills += 1
-            time.sleep(0.3)
-    process.communicate(timeout=120)
-    assert process.returncode in (0, 1)  # 1: one shard was hit three times, and is tried again
-    assert broken(run.file.path) is None
-    assert N == n_stored(run)
-    finish(run, expected)
-
-
-@pytest.mark.slow
-def test_a_killed_driver_leaves_no_worker_and_is_resumed(
-    tmp_path: Path, expected: list[tuple[object, ...]]
-) -> None:
-    rng, run, stored = Random(8), run_of(tmp_path / "run"), list[tuple[object, ...]]()
-    for _ in range(KILLS):
-        process = scoring(run)
-        pids = wait_for_workers(process)
-        time.sleep(rng.uniform(0.0, 1.2))
-        process.kill()
-        process.communicate()
-        assert_ended(pids)
-        assert broken(run.file.path) is None
-        rows = [row[1:] for row in stored_scores(run)]
-        assert set(stored) <= set(rows) <= set(expected)
-        stored = rows
-    finish(run, expected)
 
 
 def test_ctrl_c_ends_driver_and_workers_and_keeps_what_is_stored(

@@ -26,7 +26,7 @@ from vivavoce.models.local.loading import (
 )
 from vivavoce.models.local.scoring import NotFinite, Tree, Way, rolling, score
 from vivavoce.models.local.tokens import Tokens, fitted
-from vivavoce.models.local.way_choice import WayChoice, way_for
+from vivavoce.models.local.way_choice import Ways, cheapest_way, ways_for
 from vivavoce.models.replies import with_space
 from vivavoce.models.requests import (
     FatalError,
@@ -112,7 +112,7 @@ class Local:
         self._loaded: tuple[Any, frozenset[int]] | None = None
         self._broken: str | None = None
         self._weights = fingerprint(at)
-        self._way: WayChoice | None = None
+        self._ways: Ways | None = None
         self._dtype: str | None = None
         self._batches = BatchWorker(self._prepare, self._run, settings.batch)
 
@@ -148,10 +148,12 @@ class Local:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What results may depend on beside the settings: where and in which way the model ran."""
+        """What results may depend on beside the settings: where the model ran, and the ways that are right.
+
+        Which of these scored a batch is a matter of time, and stands nowhere.
+        """
         from importlib.metadata import version
 
-        way = self._way or WayChoice("packed", "")
         facts = {
             "model": self.model,
             "weights": self._weights,
@@ -159,7 +161,7 @@ class Local:
             "dtype": self._dtype,
             "tokeniser": self.tokens.mark,
         }
-        choice = {"way": way.way, "why": way.why} if self._way else {}
+        choice = {"way": str(self._ways), "why": self._ways.why} if self._ways else {}
         return facts | choice | {name: version(name) for name in ("torch", "transformers")}
 
     def _model(self) -> tuple[Any, frozenset[int]]:
@@ -295,8 +297,13 @@ class Local:
         trees = [each.work for each in prepared if isinstance(each.work, Tree)]
         try:
             chosen = self.settings.way
-            self._way = way_for(model) if chosen == "auto" else WayChoice(cast("Way", chosen), "as asked")
-            scores = self._score_in_memory(model, trees, self._way.way)
+            if chosen == "auto":
+                self._ways = ways_for(model)
+                way = cheapest_way(model, trees, batch=self.settings.batch)
+            else:
+                way = cast("Way", chosen)
+                self._ways = Ways((way,), "as asked")
+            scores = self._score_in_memory(model, trees, way)
         except NotFinite as error:
             raise self._not_finite(prepared[error.tree].request, error) from error
         return [

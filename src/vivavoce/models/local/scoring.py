@@ -3,7 +3,7 @@
 Relaxed Perplexity (the BSC group's "Automatic Evaluation of Healthcare LLMs Beyond Question-Answering",
 section 4) asks for a target's probability after every few tokens of a completion; options ask for several
 targets at one place. A sequence for each computes what they have in common again and again. Three ways, equal
-up to rounding:
+up to rounding, of which `way_choice` takes the cheapest for a batch:
 
 - `packed`: all branches of a trunk in one row, under a mask by which each sees its own past alone;
 - `branched`: keys and values of prompt and trunk once, and the branches of a cut as a batch after them;
@@ -19,7 +19,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from vivavoce.models.local.forward import Read, Results, Row, TokenCounter, batches, call, causal, padded
-from vivavoce.models.local.packing import Limits, Stem, feed, packs
+from vivavoce.models.local.packing import Limits, Stem, packs
+from vivavoce.models.local.passes import ForwardPasses, Passes, Shape
 from vivavoce.models.requests import Likelihood
 
 Way = Literal["packed", "branched", "naive"]
@@ -82,11 +83,14 @@ def score(
     if model.training:
         model.eval()
     fed = TokenCounter() if fed is None else fed
-    ask = {"packed": _score_packed, "branched": _score_branched, "naive": _score_naive}[way]
-    if model.config.is_encoder_decoder:
-        ask = _score_encoder_decoder
     with torch.inference_mode():
-        outs, results = ask(model, trees, batch, fed, limits)
+        if model.config.is_encoder_decoder:
+            outs, results = _score_encoder_decoder(model, trees, batch, fed)
+        elif way == "naive":
+            outs, results = _score_naive(model, trees, batch, fed)
+        else:
+            outs, results, groups = _shared(trees)
+            _RUN[way](ForwardPasses(model, results, fed), groups, batch, limits)
         try:
             return [
                 [likelihood(results, spans, number, place) for number, spans in enumerate(row)]
@@ -105,6 +109,8 @@ def _check_tree(tree: Tree) -> None:
 
 Outs = list[list[range]]
 """For each tree and branch the numbers of its tokens' results."""
+Groups = dict[tuple[int, ...], list[Stem]]
+"""Trunks and their targets by prompt."""
 
 
 def likelihood(results: Results, outs: range, branch: int = 0, tree: int = 0) -> Likelihood:
@@ -127,7 +133,7 @@ def locate_fault(model: Any, trees: Sequence[Tree], error: NotFinite) -> NotFini
         results = Results(len(ids))
         if model.config.is_encoder_decoder:
             _, results = _score_encoder_decoder(
-                model, [tree._replace(branches=(Branch(cut, ids),))], 1, TokenCounter(), LIMITS
+                model, [tree._replace(branches=(Branch(cut, ids),))], 1, TokenCounter()
             )
         elif ids:
             row = _full_row((*tree.prompt, *tree.trunk[:cut]), ids, range(len(ids)))
@@ -150,11 +156,11 @@ def _numbered(trees: Sequence[Tree]) -> tuple[Outs, Results]:
     return [[next(spans) for _ in tree.branches] for tree in trees], Results(ends[-1])
 
 
-def _shared(trees: Sequence[Tree]) -> tuple[Outs, Results, dict[tuple[int, ...], list[Stem]]]:
+def _shared(trees: Sequence[Tree]) -> tuple[Outs, Results, Groups]:
     """The trees by prompt, each with those branches that no tree before it has: equal ones share results."""
     outs, results = _numbered(trees)
     first: dict[tuple[Any, ...], range] = {}
-    groups: dict[tuple[int, ...], list[Stem]] = {}
+    groups: Groups = {}
     for tree, spans in zip(trees, outs, strict=True):
         targets = []
         for number, (cut, ids) in enumerate(tree.branches):
@@ -167,44 +173,47 @@ def _shared(trees: Sequence[Tree]) -> tuple[Outs, Results, dict[tuple[int, ...],
     return outs, results, groups
 
 
-def _score_packed(
-    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
-) -> tuple[Outs, Results]:
-    outs, results, groups = _shared(trees)
+def planned_passes(
+    model: Any, trees: Sequence[Tree], way: Literal["packed", "branched"], *, batch: int = 8
+) -> list[Shape]:
+    """The passes that `score` would run for these trees, without running one."""
+    passes = Passes(model)
+    _RUN[way](passes, _shared(trees)[2], batch, LIMITS)
+    return passes.shapes
+
+
+def _run_packed(passes: Passes, groups: Groups, batch: int, limits: Limits) -> None:
     alone = []
     for prompt, stems in groups.items():
         rows = packs(prompt, stems, limits)
         if (len(rows) - 1) * (len(prompt) - 1) < limits.shared:
             alone += rows
             continue
-        past = causal(model, [Row(prompt[:-1])], results, fed, keep=True)
-        for some in batches(model, rows, batch):
-            feed(model, some, results, fed, past=past, start=len(prompt) - 1)
-    for some in batches(model, alone, batch):
-        feed(model, some, results, fed)
-    return outs, results
+        past = passes.causal([Row(prompt[:-1])], keep=True)
+        for some in passes.batches(rows, batch):
+            passes.packed(some, past=past, start=len(prompt) - 1)
+    for some in passes.batches(alone, batch):
+        passes.packed(some)
 
 
-def _score_branched(
-    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
-) -> tuple[Outs, Results]:
-    outs, results, groups = _shared(trees)
+def _run_branched(passes: Passes, groups: Groups, batch: int, limits: Limits) -> None:
     for prompt, stems in groups.items():
         past, begin = None, 0
         if (len(stems) - 1) * (len(prompt) - 1) >= limits.shared:
             begin = len(prompt) - 1
-            past = causal(model, [Row(prompt[:begin])], results, fed, keep=True)
+            past = passes.causal([Row(prompt[:begin])], keep=True)
         for at in range(0, len(stems), batch):
             some = stems[at : at + batch]
             spines = [_spine(prompt, stem, begin) for stem in some]
-            grown = causal(model, spines, results, fed, past=past, keep=True)
-            assert grown is not None
+            grown = passes.causal(spines, past=past, keep=True)
             for cut, rows in _branch_rows(some).items():
                 # Keys and values up to the cut: a branch must not see the trunk beyond it.
-                short = [tuple(tensor[..., : len(prompt) + cut, :] for tensor in layer) for layer in grown]
-                for part in batches(model, rows, batch):
-                    causal(model, part, results, fed, past=short)
-    return outs, results
+                short = passes.shortened(grown, len(prompt) + cut)
+                for part in passes.batches(rows, batch):
+                    passes.causal(part, past=short)
+
+
+_RUN = {"packed": _run_packed, "branched": _run_branched}
 
 
 def _branch_rows(stems: Sequence[Stem]) -> dict[int, list[Row]]:
@@ -225,9 +234,7 @@ def _spine(prompt: Sequence[int], stem: Stem, begin: int) -> Row:
     return Row(tokens, [Read(before + cut, ids[0], spans[0]) for cut, ids, spans in stem.targets])
 
 
-def _score_naive(
-    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
-) -> tuple[Outs, Results]:
+def _score_naive(model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter) -> tuple[Outs, Results]:
     outs, results = _numbered(trees)
     rows = [
         _full_row((*tree.prompt, *tree.trunk[:cut]), ids, span)
@@ -246,7 +253,7 @@ def _full_row(before: Sequence[int], ids: Sequence[int], outs: Sequence[int]) ->
 
 
 def _score_encoder_decoder(
-    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter, limits: Limits
+    model: Any, trees: Sequence[Tree], batch: int, fed: TokenCounter
 ) -> tuple[Outs, Results]:
     """Each prompt through the encoder once, each branch through the decoder after its trunk."""
     outs, results = _numbered(trees)

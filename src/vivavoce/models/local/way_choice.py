@@ -1,58 +1,128 @@
-"""The fastest way of scoring that is right on a model, found by asking it small trees."""
+"""The ways of scoring that are right on a model, and the cheapest of them for a batch.
+
+Which are right is tried with small trees. Which is cheapest depends on the batch, the model and the device:
+the passes of each way are counted beforehand, and what a pass costs is measured once. Packs need few passes
+and compare many places; branches after a cache need many passes and compare few.
+"""
 
 import random
+import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from vivavoce.models.local.batching import free_memory, is_out_of_memory
 from vivavoce.models.local.packing import Limits, PackingUnsupported, attention_windows
-from vivavoce.models.local.scoring import Branch, NotFinite, Tree, Way, score
+from vivavoce.models.local.pass_cost import PassCost, measure_pass_cost
+from vivavoce.models.local.passes import Shape
+from vivavoce.models.local.scoring import Branch, NotFinite, Tree, Way, planned_passes, score
+
+MEASURE_AFTER = 16_384
+"""Places asked for where two ways are right before their cost is measured, which itself takes some 4,000."""
+
+Sharing = Literal["packed", "branched"]
 
 
-class WayChoice(NamedTuple):
-    """The way that fits a model, and why not a faster one ('' for the fastest)."""
+class Ways(NamedTuple):
+    """The ways that are right on a model, and why not another one ('' if none is wrong)."""
 
-    way: Way
+    ways: tuple[Way, ...]
     why: str
 
+    def __str__(self) -> str:
+        return " or ".join(self.ways)
 
-_WAY_BY_MODEL: "WeakKeyDictionary[Any, WayChoice]" = WeakKeyDictionary()
+
+@dataclass
+class _Profile:
+    """A model's ways, the places asked for so far, and what a pass costs (null: not measured)."""
+
+    ways: Ways
+    places: int = 0
+    cost: PassCost | None = None
+    memory_full: bool = False
 
 
-def way_for(model: Any) -> WayChoice:
-    """The fastest way that is right on this very model, found once by scoring small trees in each way.
+_PROFILES: "WeakKeyDictionary[Any, _Profile]" = WeakKeyDictionary()
+
+
+def ways_for(model: Any) -> Ways:
+    """The ways that are right on this very model, found once by scoring small trees in each way.
 
     Sums must agree to 1e-4 relative, 2e-2 where the model computes in 16 bits. A model without masks or
-    caches (other positions, a state instead of keys, an attention without masks) fails here.
+    caches (other positions, a state instead of keys, an attention without masks) fails here. `naive` is right
+    on every model, and named where no other way is.
     """
-    if model not in _WAY_BY_MODEL:
-        _WAY_BY_MODEL[model] = _choose_way(model)
-    return _WAY_BY_MODEL[model]
+    return _profile(model).ways
 
 
-def _choose_way(model: Any) -> WayChoice:
+def cheapest_way(model: Any, trees: Sequence[Tree], *, batch: int) -> Way:
+    """The way that costs least for these trees, of those that are right on the model.
+
+    It is `packed` until so many places were asked for that measuring pays (`MEASURE_AFTER`), and where there
+    is no memory to measure in.
+    """
+    profile = _profile(model)
+    sharing: list[Sharing] = [way for way in ("packed", "branched") if way in profile.ways.ways]
+    if len(sharing) < 2:
+        return profile.ways.ways[0]
+    plans = {way: planned_passes(model, trees, way, batch=batch) for way in sharing}
+    profile.places += sum(shape.places for shape in plans["packed"])
+    if profile.cost is None and not profile.memory_full and profile.places >= MEASURE_AFTER:
+        profile.cost = _measured(model)
+        profile.memory_full = profile.cost is None
+    return "packed" if profile.cost is None else cheapest_plan(plans, profile.cost)
+
+
+def cheapest_plan(plans: dict[Sharing, list[Shape]], cost: PassCost) -> Sharing:
+    """The way whose passes take the shortest time together; of equals the first."""
+    return min(plans, key=lambda way: cost.seconds(plans[way]))
+
+
+def _measured(model: Any) -> PassCost | None:
+    """On a processor in its own seconds, so that other programs do not count; null where memory is full."""
+    on_cpu = next(model.parameters()).device.type == "cpu"
+    try:
+        return measure_pass_cost(model, time.process_time if on_cpu else time.perf_counter)
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+    free_memory()  # outside the except block: what it held on to is free now
+    return None
+
+
+def _profile(model: Any) -> _Profile:
+    if model not in _PROFILES:
+        _PROFILES[model] = _Profile(_right_ways(model))
+    return _PROFILES[model]
+
+
+def _right_ways(model: Any) -> Ways:
     import torch
 
-    if model.config.is_encoder_decoder:
-        return WayChoice("naive", "it has an encoder")
-    if _old_window(model):
-        return WayChoice(
-            "naive", "not all its layers see everything before, and it is not of transformers 5 or later"
-        )
+    if reason := _cannot_share(model):
+        return Ways(("naive",), reason)
     trees = _samples(model.config.get_text_config().vocab_size)
     try:
         reference = [each.logprob for row in score(model, trees, "naive") for each in row]
     except NotFinite:
-        return WayChoice("naive", "it gave NaN or an infinite number when it was tried")
+        return Ways(("naive",), "it gave NaN or an infinite number when it was tried")
     tolerance = 1e-4 if model.dtype in (torch.float32, torch.float64) else 2e-2
-    reasons: list[str] = []
-    ways: tuple[Way, ...] = ("packed", "branched")
-    for way in ways:
-        fault = _fault(model, trees, way, reference, tolerance)
-        if fault is None:
-            return WayChoice(way, "; ".join(reasons))
-        reasons.append(f"not {way}: {fault}")
-    return WayChoice("naive", "; ".join(reasons))
+    tried: tuple[Way, ...] = ("packed", "branched")
+    faults = {way: _fault(model, trees, way, reference, tolerance) for way in tried}
+    right = tuple(way for way in tried if faults[way] is None)
+    why = "; ".join(f"not {way}: {fault}" for way, fault in faults.items() if fault is not None)
+    return Ways(right or ("naive",), why)
+
+
+def _cannot_share(model: Any) -> str:
+    """Why a model of this kind can share nothing; '' for one to be tried."""
+    if model.config.is_encoder_decoder:
+        return "it has an encoder"
+    if _old_window(model):
+        return "not all its layers see everything before, and it is not of transformers 5 or later"
+    return ""
 
 
 def _fault(
