@@ -190,6 +190,8 @@ def _remarks(collected: Collected) -> list[str]:
         interrupted = "Interrupted: " if tally.interrupted else ""
         lines.append(f"{interrupted}{tally.remaining:,} are left.")
     for name, facts in collected.models.items():
+        for label, cause in facts.get("lost", {}).items():
+            lines.append(f"{name} ran without {label}: {cause.rstrip('.')}.")
         if facts.get("way") == "naive":
             lines.append(f"{name} gives likelihoods one sequence at a time: {facts['why']}.")
     return lines
