@@ -29,7 +29,8 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.shards import Shard
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
-from vivavoce.models.candidates import local_name, may_return_logprobs
+from vivavoce.models.candidates import local_name, may_return_logprobs, parse_candidate
+from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus, refuse_without_local
 from vivavoce.models.ranges import check_option
@@ -238,8 +239,8 @@ def _score(plan: Plan, run: Run, watch: Watch, budget: _Budget) -> Iterator[Find
 
 def _local_judges(metrics: Sequence[str]) -> list[str]:
     """The local models that these metrics ask."""
-    own = [text for text in metrics if not is_overall(text)]
-    return list(local_models(catalogue.metrics_of(own))) if own else []
+    scoring = [text for text in metrics if not is_overall(text)]
+    return list(local_models(catalogue.metrics_of(scoring))) if scoring else []
 
 
 def _local_candidates(models: Sequence[str]) -> list[str]:
@@ -309,8 +310,8 @@ def _labels(plan: Plan, stored_labels: Sequence[str]) -> dict[str, str]:
 
 def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
     """Raise for what would fail only after every model has been asked."""
-    if plan.gpus and not _local_candidates(plan.models) and not _local_judges(plan.metrics):
-        refuse_without_local(plan.gpus, plan.models)
+    if plan.gpus:
+        _check_gpus(plan)
     measures: list[Measure] = []
     candidates = [*labels, *labels.values(), *(c.candidate for c in run.candidates)]
     if run.file.exists:
@@ -330,6 +331,16 @@ def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
             study_name(name)
         except SelectionError as error:
             raise InputError(f"{plan.file}, studies: {error}") from error
+
+
+def _check_gpus(plan: Plan) -> None:
+    """Raise `InputError` where no model of the plan runs on GPUs, or one states a device of its own."""
+    local = [*_local_candidates(plan.models), *_local_judges(plan.metrics)]
+    if not local:
+        refuse_without_local(plan.gpus, plan.models)
+    endpoints = load_endpoints(Path(file) if (file := plan.settings.get("providers")) else None)
+    for name in local:
+        parse_candidate(name, endpoints).on_gpus(plan.gpus)
 
 
 def _check_metric(reference: str | None, names: Collection[str]) -> None:

@@ -157,6 +157,17 @@ def test_a_plan_without_a_local_model_is_one_sentence(tmp_path, exam):
     )
 
 
+def test_a_judge_of_a_plan_with_a_device_of_its_own_is_refused_before_anybody_is_asked(tmp_path, exam):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        f"run: {tmp_path / 'r.viva'}\nbenchmarks: ['{exam}']\nmodels: [baseline/random]\n"
+        "metrics: ['judge(rubric=correctness, model=hf/a/b(device=cpu))']\n"
+    )
+    expected = "--gpus 0: hf/a/b states device=cpu itself: leave one of the two out."
+    assert expected == sentence("run", plan, "--gpus", "0")
+    assert not (tmp_path / "r.viva").exists()
+
+
 class FakeLocal:
     """A local model that notes the GPUs it was to run on, and answers as a judge does."""
 

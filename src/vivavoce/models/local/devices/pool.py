@@ -62,9 +62,9 @@ class DevicePool(local.Local):
     def facts(self) -> Mapping[str, Any]:
         """What results may depend on, as a process says; `lost` gives GPUs that were left out, and why."""
         remote = next((process.facts for process in self._processes if process.facts), {})
-        own = {key: remote[key] for key in ("dtype", "way", "why") if key in remote}
+        loaded = {key: remote[key] for key in ("dtype", "way", "why") if key in remote}
         lost = {self._processes[seat].label: cause for seat, cause in sorted(self._queue.lost.items())}
-        return {**super().facts, **own, "gpus": gpus_text(self._gpus)} | ({"lost": lost} if lost else {})
+        return {**super().facts, **loaded, "gpus": gpus_text(self._gpus)} | ({"lost": lost} if lost else {})
 
     def _prepare(self, request: Request) -> Job:
         if not self._fetched:
