@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,9 +26,10 @@ class FakeDevice:
         refusal: str = "",
         unready: int = 0,
         before: Callable[[], Any] = lambda: None,
+        wait_for: threading.Event | None = None,
     ) -> None:
         self.label, self.deadly, self.always, self.refusal = label, deadly, always, refusal
-        self.unready, self.before = unready, before
+        self.unready, self.before, self.wait_for = unready, before, wait_for
         self.batches: list[list[str]] = []
         self.deaths, self.kills, self.ends = 0, 0, 0
         self.killed = threading.Event()
@@ -38,7 +40,7 @@ class FakeDevice:
         if self.unready:
             self.unready -= 1
             raise DeviceEndedError("ended with code 3", ready=False)
-        return True
+        return self.wait_for is None or self.wait_for.wait(seconds)
 
     def run(self, jobs: Sequence[Job]) -> list[Reply | Exception]:
         texts = [str(job.payload) for job in jobs]
@@ -107,22 +109,24 @@ def test_few_requests_are_shared_evenly():
 
 
 def test_a_device_that_is_free_takes_what_a_busy_one_does_not():
-    busy, free = threading.Event(), FakeDevice("GPU 1")
-    slow = FakeDevice("GPU 0", before=lambda: busy.wait(20))
+    busy, ready = threading.Event(), threading.Event()
+    slow = FakeDevice("GPU 0", before=lambda: (ready.set(), busy.wait(20)))
+    free = FakeDevice("GPU 1", wait_for=ready)
 
     async def asking() -> None:
         queue = DeviceQueue(prepare, [slow, free], 1)
         async with asyncio.timeout(20):
-            replies = [asyncio.create_task(queue.reply(request(f"a:{k}"))) for k in range(20, 40)]
-            while sum(map(len, free.batches)) < 19:
+            first = asyncio.create_task(queue.reply(request("a:50")))
+            while not slow.batches:
                 await asyncio.sleep(0.01)
+            await asyncio.gather(*(queue.reply(request(f"a:{k}")) for k in range(20, 40)))
             busy.set()
-            await asyncio.gather(*replies)
+            await first
             await queue.close()
 
     asyncio.run(asking())
-    assert 1 == len(slow.batches)
-    assert 19 == len(free.batches)
+    assert [["a:50"]] == slow.batches
+    assert [[f"a:{k}"] for k in range(39, 19, -1)] == free.batches
 
 
 def test_a_request_that_ends_three_processes_fails_and_the_others_are_answered():
@@ -130,7 +134,7 @@ def test_a_request_that_ends_three_processes_fails_and_the_others_are_answered()
     found = answered([device], ["a:9", "a:8", "a:6", "a:5", "a:2"])
     assert ["a:9", "a:8", "a:5", "a:2"] == [text for text in found if isinstance(text, str)]
     assert isinstance(found[2], RejectedError)
-    assert "3 processes ended while they ran it, the last on GPU 0 killed by signal 9" == str(found[2])
+    assert "3 processes ended while they ran it, the last (GPU 0) killed by signal 9" == str(found[2])
     assert MOST_KILLS == device.deaths
 
 
@@ -147,28 +151,38 @@ def test_two_such_requests_fail_and_the_rest_goes_on():
 
 
 def test_requests_of_a_device_that_dies_go_to_another_which_answers_them():
-    """The one that always dies is given up after three batches, each of other requests."""
+    """The one that always dies is given up, since what ended its processes ends none elsewhere."""
     bad, good = FakeDevice("GPU 0", always=True), FakeDevice("GPU 1")
-    held = threading.Event()
-    good.before = lambda: held.wait(20)
-    texts = [f"a:{k}" for k in range(10, 40)]
+    bad.before = lambda: time.sleep(0.01)
+    texts = [f"a:{k}" for k in range(10, 90)]
 
     async def asking() -> tuple[list[Reply], dict[int, str]]:
         queue = DeviceQueue(prepare, [bad, good], 2)
         async with asyncio.timeout(20):
-            replies = [asyncio.create_task(queue.reply(request(text))) for text in texts]
+            found = await asyncio.gather(*(queue.reply(request(text)) for text in texts))
             while not queue.lost:
-                await asyncio.sleep(0.01)
-            held.set()
-            found = await asyncio.gather(*replies)
+                found += await asyncio.gather(*(queue.reply(request(text)) for text in texts[:8]))
             await queue.close()
         return found, queue.lost
 
     found, lost = asyncio.run(asking())
-    assert texts == [reply.text for reply in found]
-    assert {0: "3 processes in a row ended, the last killed by signal 9"} == lost
-    assert 3 == bad.deaths
-    assert len({text for batch in bad.batches for text in batch}) == sum(map(len, bad.batches))
+    assert texts == [reply.text for reply in found[: len(texts)]]
+    cause = "3 processes ended with requests that another GPU answered, the last killed by signal 9"
+    assert {0: cause} == lost
+    assert bad.deaths >= 3
+
+
+def test_requests_that_end_processes_cost_no_device():
+    """Four such requests, each between others, whose processes end on whichever device they run."""
+    deadly = ["a:11", "a:14", "a:17", "a:20"]
+    devices = [FakeDevice(f"GPU {k}", deadly) for k in range(2)]
+    texts = [f"a:{k}" for k in range(10, 30)]
+    found = answered(devices, texts, most=2)
+    assert deadly == [
+        text for text, each in zip(texts, found, strict=True) if isinstance(each, RejectedError)
+    ]
+    assert set(texts) - set(deadly) == {each for each in found if isinstance(each, str)}
+    assert MOST_KILLS * len(deadly) == sum(device.deaths for device in devices)
 
 
 def test_a_device_that_cannot_load_the_model_does_not_stop_the_others():
@@ -205,7 +219,7 @@ def test_a_process_that_ends_before_it_is_ready_is_no_fault_of_a_request():
 def test_processes_that_never_get_ready_give_the_device_up():
     (error,) = answered([FakeDevice(unready=9)], ["a:1"])
     assert isinstance(error, FatalError)
-    assert "3 processes in a row ended before they were ready, the last ended with code 3" in str(error)
+    assert "GPU 0: 3 processes ended before they were ready, the last ended with code 3" in str(error)
 
 
 def test_where_everything_ends_its_process_the_rest_is_left_and_not_failed():

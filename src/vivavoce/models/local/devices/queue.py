@@ -19,8 +19,8 @@ from vivavoce.models.local.devices.process import DeviceEndedError, DeviceRefuse
 from vivavoce.models.requests import FatalError, RejectedError, Reply, Request
 
 MOST_KILLS = 3
-"""How many processes a request may end before it fails; how many a device may lose in a row, or requests fail
-so in a row, before it is given up.
+"""How many processes a request may end before it fails; how many a device may lose through no request's
+fault, and how many requests may fail so in a row, before it is given up.
 """
 WAKE_S = 0.1
 """Seconds between two looks at whether a device that loads its model is still wanted."""
@@ -49,20 +49,32 @@ class DeviceLike(Protocol):
 
 
 @dataclass(eq=False)
+class _End:
+    """The end of a process: it is the device's fault if all requests that it ran are answered later."""
+
+    seat: int
+    cause: str
+    unanswered: int
+    explained: bool = False
+
+
+@dataclass(eq=False)
 class _Pending:
-    """A prepared request, and the devices whose processes ended while they ran it."""
+    """A prepared request, the devices whose processes ended while they ran it, and the first such end."""
 
     job: Job
     future: "Future[Reply]"
     kills: list[int] = field(default_factory=list)
+    end: _End | None = None
 
 
 class DeviceQueue:
     """Waiting requests, a thread that prepares them, and one for each device that runs them in batches.
 
     `prepare` makes a request ready. A batch holds requests of one kind, `max_batch` at most, and no more than
-    an even share of those that wait. `lost` says why a device was given up: its model could not be loaded, or
-    its processes ended three times in a row. Once all are, what waits is a `FatalError`.
+    an even share of those that wait. `lost` says why a device was given up: its model could not be loaded,
+    three processes ended there that were no request's fault, or three requests in a row failed there so.
+    Once all are, what waits is a `FatalError`.
     """
 
     def __init__(
@@ -78,8 +90,10 @@ class DeviceQueue:
         """By kind, the longest first."""
         self._suspects: list[_Pending] = []
         self._running: dict[int, list[_Pending]] = {}
-        self._ended_in_row = [0] * len(devices)
-        self._failed_in_row = 0
+        self._faults = [0] * len(devices)
+        """Ends that were no request's fault, since the device answered last."""
+        self._failed = [0] * len(devices)
+        """Requests that failed with their last process there, since the device answered last."""
 
     async def reply(self, request: Request) -> Reply:
         """The reply, when it is there. Raises what preparing or running this request raises."""
@@ -235,9 +249,14 @@ class DeviceQueue:
     def _answer(self, seat: int, batch: Sequence[_Pending], outcomes: Sequence[Outcome]) -> None:
         with self._changed:
             self._running.pop(seat, None)
-            self._ended_in_row[seat] = self._failed_in_row = 0
+            faults = self._clear(batch)
+            self._faults[seat] = self._failed[seat] = 0
         for pending, outcome in zip(batch, outcomes, strict=True):
             _settle(pending.future, outcome)
+        for end in faults:
+            if end.seat != seat:
+                others = f"{MOST_KILLS} processes ended with requests that another GPU answered"
+                self._leave_out(end.seat, f"{others}, the last {end.cause}")
 
     def _on_end(self, seat: int, ended: DeviceEndedError) -> None:
         """Send again what a process had not finished; another one starts with the next work."""
@@ -247,35 +266,62 @@ class DeviceQueue:
                 for each in batch:
                     _settle(each.future, closed())
                 return
-            self._ended_in_row[seat] += 1
+            self._count(seat, batch, str(ended))
             again = [each for each in batch if not self._fails(each, seat, ended)]
             self._suspects[:0] = again
             self._changed.notify_all()
-        if self._ended_in_row[seat] >= MOST_KILLS or self._failed_in_row >= MOST_KILLS:
-            when = "" if ended.ready else " before they were ready"
-            self._give_up(seat, f"{MOST_KILLS} processes in a row ended{when}, the last {ended}")
+        if self._failed[seat] >= MOST_KILLS:
+            self._give_up(seat, f"{MOST_KILLS} requests in a row ended their processes, the last {ended}")
+        elif self._faults[seat] >= MOST_KILLS:
+            when = "while nothing ran there" if ended.ready else "before they were ready"
+            self._give_up(seat, f"{MOST_KILLS} processes ended {when}, the last {ended}")
+
+    def _count(self, seat: int, batch: Sequence[_Pending], cause: str) -> None:
+        """Note an end whose cause is open, or the request that is the cause of an earlier one."""
+        if not batch:
+            self._faults[seat] += 1
+            return
+        end = _End(seat, cause, len(batch))
+        for each in batch:
+            if each.end is None:
+                each.end = end
+            else:
+                each.end.explained = True
+
+    def _clear(self, batch: Sequence[_Pending]) -> list[_End]:
+        """Note that these requests were answered; the ends, of many, that were no request's fault then."""
+        faults = []
+        for end in (each.end for each in batch if each.end):
+            end.unanswered -= 1
+            if not end.unanswered and not end.explained:
+                self._faults[end.seat] += 1
+                faults += [end] if self._faults[end.seat] >= MOST_KILLS else []
+        return faults
 
     def _fails(self, pending: _Pending, seat: int, ended: DeviceEndedError) -> bool:
-        """Count a process that this request ended; true if that was one too many: no device's fault."""
+        """Count a process that this request ended; true if that was one too many."""
         pending.kills.append(seat)
         if len(pending.kills) < MOST_KILLS:
             return False
-        self._ended_in_row[seat] = 0
-        self._failed_in_row += 1
-        why = (
-            f"{MOST_KILLS} processes ended while they ran it, the last on {self._devices[seat].label} {ended}"
-        )
+        self._failed[seat] += 1
+        label = self._devices[seat].label
+        why = f"{MOST_KILLS} processes ended while they ran it, the last ({label}) {ended}"
         _settle(pending.future, RejectedError(why))
         return True
 
     def _give_up(self, seat: int, cause: str) -> None:
-        """Leave a device out; what it had goes to the others, or fails where none is left."""
+        """Leave a device out from its own thread; what it had goes to the others."""
         with self._changed:
-            self.lost[seat] = cause
             batch = self._running.pop(seat, [])
+        self._leave_out(seat, cause)
+        self._add(batch)
+
+    def _leave_out(self, seat: int, cause: str) -> None:
+        """Let a device take nothing more; what waits fails where none is left."""
+        with self._changed:
+            self.lost.setdefault(seat, cause)
             pending = [] if self._devices_left() else self._take_all()
             self._changed.notify_all()
-        self._add(batch)
         for future in pending:
             _settle(future, self._none_left())
 
