@@ -22,6 +22,7 @@ from random import Random
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Response
 from vivavoce.metrics import ScoringContext
+from vivavoce.models.worker_process import THREADS
 from vivavoce.pipeline.score import BATCH, measures_of
 from vivavoce.pipeline.score.batch_scores import Batch, batch_scores
 from vivavoce.pipeline.score.response_scores import TURNS
@@ -29,7 +30,6 @@ from vivavoce.pipeline.score.score_job import ScoreJob
 from vivavoce.pipeline.score.tasks import Task
 from vivavoce.pipeline.workers import Shard
 from vivavoce.pipeline.workers.process_pool import ProcessPool
-from vivavoce.pipeline.workers.spawning import THREADS
 from vivavoce.store.pending import Pending
 
 SPECS = ("rouge(n=L)", "meteor", "cliniqlink(idf=corpus, baseline=0.3)")

@@ -12,6 +12,7 @@ from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
+    GpuNumbers,
     Json,
     Limits,
     MaxCost,
@@ -107,6 +108,7 @@ def collect(
     ] = 1,
     shard: Shard = None,
     limits: Limits = "divided",
+    gpus: GpuNumbers = None,
     providers: Providers = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be asked and sent, and its cost; ask nothing.")
@@ -134,6 +136,8 @@ def collect(
     Example: `viva collect exam.viva sample --model hf/NAME --logprobs perplexity --logprobs options`
 
     Example: `viva collect part-3.viva sample --model openai/gpt-4o --shard 3/16`
+
+    Example: `viva collect exam.viva sample --model hf/NAME --gpus 0,1,2,3`
     """
     opened = open_run(run, plugin)
     with collect_progress(show=not quiet and not dry_run) as progress:
@@ -156,6 +160,7 @@ def collect(
             draw=draw,
             shard=shard,
             limits=limits,
+            gpus=gpus,
             providers=providers,
             dry_run=dry_run,
             max_cost=max_cost,

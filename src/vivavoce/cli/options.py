@@ -96,6 +96,14 @@ Limits = Annotated[
         metavar="divided|whole",
     ),
 ]
+GpuNumbers = Annotated[
+    str | None,
+    typer.Option(
+        "--gpus",
+        help="Run local models (hf/…) in a process on each of these GPUs. The answers are the same.",
+        metavar="NUMBERS",
+    ),
+]
 Providers = Annotated[
     Path | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vivavoce.cli.exit_codes import ExitCode
-from vivavoce.cli.options import Json, Limits, Quiet, Shard
+from vivavoce.cli.options import GpuNumbers, Json, Limits, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
 from vivavoce.cli.progress import collect_progress, progress_bars
 from vivavoce.core.text import printable
@@ -36,6 +36,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="A run to use instead of the plan's.")
     ] = None,
     limits: Limits = "divided",
+    gpus: GpuNumbers = None,
     schema: Annotated[
         bool,
         typer.Option(
@@ -62,6 +63,8 @@ def run(
     Example: `viva run exam.yaml`
 
     Example: `viva run exam.yaml --shard 3/16 --to part-3.viva`
+
+    Example: `viva run exam.yaml --gpus 0,1,2,3`
     """
     from vivavoce.pipeline.plan_file import examine, read_plan
 
@@ -71,7 +74,9 @@ def run(
         return collect_progress(show) if verb == "collect" else progress_bars(show)
 
     tell = None if quiet or json else _print_finding
-    findings = examine(plan, dry_run=dry_run, shard=shard, to=to, limits=limits, tell=tell, watch=watch)
+    findings = examine(
+        plan, dry_run=dry_run, shard=shard, to=to, limits=limits, gpus=gpus, tell=tell, watch=watch
+    )
     if json:
         rows = [{"step": finding.study, **row} for finding in findings for row in finding.rows]
         print_json("run", to or read_plan(plan).run, rows)

@@ -14,6 +14,7 @@ from vivavoce.cli.options import (
     TIMEOUT_TOTAL_S,
     Allow,
     AllowPhi,
+    GpuNumbers,
     Items,
     Json,
     Limits,
@@ -81,6 +82,7 @@ def score(
         ),
     ] = None,
     workers: NWorkers = 1,
+    gpus: GpuNumbers = None,
     shard: Shard = None,
     limits: Limits = "divided",
     max_cost: MaxCost = None,
@@ -111,7 +113,10 @@ def score(
     Example: `viva score exam.viva judge:rubric=correctness,model=openai/gpt-4o --dry-run --pilot 20`
 
     Example: `viva score exam.viva rougeL meteor --workers auto`
+
     Example: `viva score part-3.viva rougeL --shard 3/16`
+
+    Example: `viva score exam.viva judge:rubric=correctness,model=hf/NAME --gpus 0,1`
 
     Example: `viva score exam.viva bleu token_f1 --worst-at 3 --tail 0.1 --veto "token_f1 < 0.2"`
     """
@@ -136,6 +141,7 @@ def score(
             dry_run=dry_run,
             pilot=pilot,
             workers=workers,
+            gpus=gpus,
             shard=shard,
             limits=limits,
         )

@@ -1,16 +1,17 @@
 """Candidates: the spec of a model or system, `provider/name(settings)`, and how it is reached."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 from vivavoce.core import registry
-from vivavoce.core.errors import ModelError, SpecError, suggest
+from vivavoce.core.errors import InputError, ModelError, SpecError, suggest
 from vivavoce.core.records import Role
 from vivavoce.core.specs import Spec, parse
 from vivavoce.core.text import one_line
 from vivavoce.models.endpoints import EndpointConfig, Price
+from vivavoce.models.gpus import gpus_text, refuse_without_local
 from vivavoce.models.http_client import LONG_KEY
 from vivavoce.models.providers import Provider
 from vivavoce.models.ranges import RANGES
@@ -45,7 +46,7 @@ class CandidateConfig(NamedTuple):
 
     `endpoint` is the entry of a providers file that configures the provider, if one does. `options` are the
     provider's own settings, those of how it runs included, which are no part of the spec. Of the limits of an
-    endpoint that so many `shards` share, each keeps its part.
+    endpoint that so many `shards` share, each keeps its part. A local model has a process on each of `gpus`.
     """
 
     spec: Spec
@@ -57,6 +58,7 @@ class CandidateConfig(NamedTuple):
     model: str
     options: Mapping[str, Any] = {}
     shards: int = 1
+    gpus: tuple[int, ...] = ()
 
     @property
     def branching(self) -> bool:
@@ -79,6 +81,8 @@ class CandidateConfig(NamedTuple):
     def limits(self) -> Limits:
         """The limits on requests to its endpoint, of which each shard keeps its part."""
         limits = self.endpoint.limits if self.endpoint else self.provider.limits
+        if self.gpus:  # for each of them as many wait as for one
+            limits = limits._replace(concurrency=len(self.gpus) * limits.concurrency)
         return limits.divided(self.shards) if self.shares_limits else limits
 
     @property
@@ -94,10 +98,25 @@ class CandidateConfig(NamedTuple):
         prefix = self.spec.name.partition("/")[0]
         return self._replace(spec=Spec(f"{prefix}/{self.provider.label(self.model)}", self.spec.settings))
 
+    def on_gpus(self, gpus: tuple[int, ...]) -> "CandidateConfig":
+        """The same with a process on each of these GPUs, if it is a local model.
+
+        Raises `InputError` where its spec names a device of its own.
+        """
+        if not gpus or not self.provider.takes_gpus:
+            return self
+        if "device" in self.options:
+            raise InputError(
+                f"--gpus {gpus_text(gpus)}: {self.spec.name} states device={self.options['device']} itself: "
+                "leave one of the two out."
+            )
+        return self._replace(gpus=gpus)
+
     def connect(self) -> Model:
         """The model, ready to be asked; inside an event loop."""
+        options = {**self.options, "gpus": self.gpus} if self.gpus else self.options
         return self.provider(
-            name=str(self.spec), model=self.model, options=self.options, config=self.endpoint
+            name=str(self.spec), model=self.model, options=options, config=self.endpoint
         ).connect()
 
 
@@ -144,6 +163,16 @@ def parse_candidate(
         model or name,
         options,
     )
+
+
+def on_gpus(candidates: Sequence[CandidateConfig], gpus: tuple[int, ...]) -> tuple[CandidateConfig, ...]:
+    """These candidates, the local models among them with a process on each GPU.
+
+    Raises `InputError` where none of them is a local model, or one has a device of its own.
+    """
+    if gpus and not any(candidate.provider.takes_gpus for candidate in candidates):
+        refuse_without_local(gpus, [candidate.spec.name for candidate in candidates])
+    return tuple(candidate.on_gpus(gpus) for candidate in candidates)
 
 
 def _subset(settings: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
@@ -229,6 +258,13 @@ def _refuse_key(text: str, endpoints: Mapping[str, EndpointConfig]) -> None:
                 f"the key in {variable} stands in a model's name or settings, which are stored: take it out; "
                 "it is read from there only."
             )
+
+
+def local_name(name: str) -> bool:
+    """Whether a name in a spec is that of a local model, which runs on GPUs of this machine."""
+    prefix, _, model = name.partition("/")
+    provider: type[Provider] | None = registry.members("provider").get(prefix)
+    return bool(model) and provider is not None and provider.takes_gpus
 
 
 def shown_name(name: str) -> str:

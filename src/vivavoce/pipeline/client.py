@@ -13,6 +13,7 @@ from vivavoce.models.engine.calls import UsageCounter, Waiting
 from vivavoce.models.engine.client import ModelClient
 from vivavoce.models.engine.egress import Privacy, guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 
@@ -30,7 +31,10 @@ class HearsWaiting(Protocol):
 
 
 class AskOptions(NamedTuple):
-    """The options of every verb that may ask models; so many `shards` have the limits in common."""
+    """The options of every verb that may ask models; so many `shards` have the limits in common.
+
+    Local models have a process on each of `gpus`.
+    """
 
     providers: str | Path | None = None
     max_cost: float | None = None
@@ -40,6 +44,7 @@ class AskOptions(NamedTuple):
     progress: Progress | None = None
     timeout_total: float = TIMEOUT_TOTAL_S
     shards: int = 1
+    gpus: Gpus = None
 
     @property
     def own_max_cost(self) -> float | None:
@@ -86,6 +91,7 @@ def open_client(
             endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
             max_cost=options.own_max_cost,
             shards=options.shards,
+            gpus=parse_gpus(options.gpus),
             timeout_total=options.timeout_total,
             progress=report,
             check=guard(privacy, items=stored, texts=texts, credentialed=credentialed),

@@ -29,8 +29,10 @@ from vivavoce.core.records import Finding, Measure
 from vivavoce.core.shards import Shard
 from vivavoce.core.yaml_files import read_mapping
 from vivavoce.logprobs.requests import requests_of
-from vivavoce.models.candidates import may_return_logprobs
+from vivavoce.models.candidates import local_name, may_return_logprobs, parse_candidate
+from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.models.gpus import Gpus, parse_gpus, refuse_without_local
 from vivavoce.models.ranges import check_option
 from vivavoce.pipeline import catalogue
 from vivavoce.pipeline.collect.plan import plan_collect
@@ -38,6 +40,7 @@ from vivavoce.pipeline.findings import study_name
 from vivavoce.pipeline.plan_model import BOUNDS, PRIVACY, SETTINGS, checked_plan
 from vivavoce.pipeline.primary import declare_overall, name_primary
 from vivavoce.pipeline.run import Run, open_run
+from vivavoce.pipeline.score.gpus import local_models
 from vivavoce.pipeline.score.shard import divisible
 from vivavoce.pipeline.shards.limits import ShardLimits, shards_sharing
 from vivavoce.store.read import match_candidate
@@ -56,7 +59,7 @@ class Plan(NamedTuple):
     """An evaluation as its file states it, checked as far as the file alone allows.
 
     `settings` are arguments of `Run.collect`, privacy included. Of a `shard`, so many as `n_sharing` have the
-    limits in common.
+    limits in common. Local models run on `gpus`.
     """
 
     file: Path
@@ -76,6 +79,7 @@ class Plan(NamedTuple):
     shard: Shard | None = None
     limits: ShardLimits = "divided"
     n_sharing: int = 1
+    gpus: tuple[int, ...] = ()
 
 
 def read_plan(file: str | Path) -> Plan:
@@ -132,6 +136,7 @@ def examine(
     shard: str | None = None,
     to: str | Path | None = None,
     limits: ShardLimits = "divided",
+    gpus: Gpus = None,
     tell: Callable[[Finding], None] | None = None,
     watch: Watch | None = None,
 ) -> tuple[Finding, ...]:
@@ -144,9 +149,10 @@ def examine(
     hears each finding as it comes, `watch` gives for a verb the context whose value hears progress. `dry_run`
     asks no model, stores nothing and returns the plans. With `shard` "3/16" that part alone is collected and
     scored, into the run `to`, with its part of the `limits`; metrics that depend on all items wait for the
-    merge. Raises a `VivaError` that names file and key.
+    merge. `gpus` are for its local models, candidates and judges. Raises a `VivaError` that names file and
+    key.
     """
-    plan = _part_of_plan(read_plan(file), shard, to, limits)
+    plan = _part_of_plan(read_plan(file), shard, to, limits)._replace(gpus=parse_gpus(gpus))
     run = open_run(plan.run, plugins=plan.plugins)
     labels = _labels(plan, [c.candidate for c in run.candidates])
     _check(plan, run, labels)
@@ -226,8 +232,20 @@ def _score(plan: Plan, run: Run, watch: Watch, budget: _Budget) -> Iterator[Find
                 progress=progress,
                 shard=str(plan.shard) if plan.shard else None,
                 limits=plan.limits,
+                gpus=plan.gpus if plan.gpus and _local_judges(metrics) else None,
             )
         yield finding
+
+
+def _local_judges(metrics: Sequence[str]) -> list[str]:
+    """The local models that these metrics ask."""
+    scoring = [text for text in metrics if not is_overall(text)]
+    return list(local_models(catalogue.metrics_of(scoring))) if scoring else []
+
+
+def _local_candidates(models: Sequence[str]) -> list[str]:
+    """The local models among these."""
+    return [name for name in models if local_name(specs.parse(name).name)]
 
 
 STATED = "stated in the plan"
@@ -255,6 +273,7 @@ def _collect(plan: Plan, run: Run, dry_run: bool, watch: Watch, budget: _Budget)
                     progress=progress,
                     shard=str(plan.shard) if plan.shard else None,
                     limits=plan.limits,
+                    gpus=plan.gpus if plan.gpus and _local_candidates(arguments["models"]) else None,
                 )
             yield finding
 
@@ -291,6 +310,8 @@ def _labels(plan: Plan, stored_labels: Sequence[str]) -> dict[str, str]:
 
 def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
     """Raise for what would fail only after every model has been asked."""
+    if plan.gpus:
+        _check_gpus(plan)
     measures: list[Measure] = []
     candidates = [*labels, *labels.values(), *(c.candidate for c in run.candidates)]
     if run.file.exists:
@@ -310,6 +331,16 @@ def _check(plan: Plan, run: Run, labels: Mapping[str, str]) -> None:
             study_name(name)
         except SelectionError as error:
             raise InputError(f"{plan.file}, studies: {error}") from error
+
+
+def _check_gpus(plan: Plan) -> None:
+    """Raise `InputError` where no model of the plan runs on GPUs, or one states a device of its own."""
+    local = [*_local_candidates(plan.models), *_local_judges(plan.metrics)]
+    if not local:
+        refuse_without_local(plan.gpus, plan.models)
+    endpoints = load_endpoints(Path(file) if (file := plan.settings.get("providers")) else None)
+    for name in local:
+        parse_candidate(name, endpoints).on_gpus(plan.gpus)
 
 
 def _check_metric(reference: str | None, names: Collection[str]) -> None:

@@ -65,7 +65,7 @@ def _yaml_types(hint: Any) -> Iterator[Any]:
 
 _COLLECT = _parameters(
     Run.collect,
-    without=("progress", "logprobs", "for_", "dry_run", "benchmark", "models", "shard", "limits"),
+    without=("progress", "logprobs", "for_", "dry_run", "benchmark", "models", "shard", "limits", "gpus"),
 )
 SETTINGS = tuple(name for name in _COLLECT if name not in (*PRIVACY, *BOUNDS))
 Settings = create_model("Settings", __base__=PlanPart, **{name: _COLLECT[name] for name in SETTINGS})

@@ -13,6 +13,7 @@ from vivavoce.core.tables import Dialect
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
+from vivavoce.models.gpus import Gpus
 from vivavoce.pipeline.build.verb import build_exam
 from vivavoce.pipeline.client import AskOptions, Progress, open_client
 from vivavoce.pipeline.collect.plan import plan_collect
@@ -162,11 +163,10 @@ class Run(PanelVerbs, RunTables):
         system: str | None = None, prompt: str | Path | None = None, shots: int | None = None,
         chat_template: bool | None = None, confidence: bool = False,
         preset: Literal["published"] | None = None, sample: str | int | None = None,
-        draw: int = 1, shard: str | None = None, limits: ShardLimits = "divided",
-        providers: str | Path | None = None, dry_run: bool = False,
-        max_cost: float | None = None, timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False,
-        allow: Sequence[str] = (), allow_phi: bool = False,
-        progress: Callable[[UsageCounter, int], None] | None = None,
+        draw: int = 1, shard: str | None = None, limits: ShardLimits = "divided", gpus: Gpus = None,
+        providers: str | Path | None = None, dry_run: bool = False, max_cost: float | None = None,
+        timeout_total: float = TIMEOUT_TOTAL_S, offline: bool = False, allow: Sequence[str] = (),
+        allow_phi: bool = False, progress: Callable[[UsageCounter, int], None] | None = None,
     ) -> Finding:  # fmt: skip
         """Ask models every question, and store each response as it comes; call it again to resume.
 
@@ -177,11 +177,11 @@ class Run(PanelVerbs, RunTables):
         was published with. `sample` asks a share ("10%") or a number of questions, by category, and estimates
         weigh them; another `draw` is another sample of that size, for a run of its own. `shard` "3/16" asks
         the third of sixteen parts, cases whole, into a run of its own, with its part of the endpoints' limits
-        and of `max_cost` unless `limits` are "whole"; `merge` joins the parts. `dry_run` asks no model and
-        says what would be asked. A request takes `timeout_total` seconds at most, over all its
-        attempts and the waits between them. `offline` allows connections to this machine only; a credentialed
-        benchmark goes to the hosts of `allow` only; items that look like patient data leave this machine only
-        with `allow_phi`.
+        and of `max_cost` unless `limits` are "whole"; `merge` joins the parts. `gpus` "0,1" runs local models
+        in a process on each of these GPUs. `dry_run` asks no model and says what would be asked. A request
+        takes `timeout_total` seconds at most, over its attempts and the waits between them. `offline` allows
+        connections to this machine only; a credentialed benchmark goes to the hosts of `allow` only; items
+        that look like patient data leave this machine only with `allow_phi`.
         """
         for kind, names in (("models", models), ("metrics", logprobs), ("metrics", for_)):
             require_separate(kind, names)
@@ -207,7 +207,7 @@ class Run(PanelVerbs, RunTables):
             confidence=confidence or None,
         )
         return collect_run(
-            self.file, plan, shard=shard, limits=limits, dry_run=dry_run, max_cost=max_cost,
+            self.file, plan, shard=shard, limits=limits, dry_run=dry_run, max_cost=max_cost, gpus=gpus,
             privacy=Privacy(offline, allow_phi, tuple(allow)), timeout_total=timeout_total, progress=progress,
         )  # fmt: skip
 
@@ -215,7 +215,7 @@ class Run(PanelVerbs, RunTables):
         self, *metrics: str, items: str | None = None, passes: int = 1, worst_at: int | None = None,
         tail: float | None = None, veto: Sequence[str] = (), providers: str | Path | None = None,
         max_cost: float | None = None, offline: bool = False, allow: Sequence[str] = (),
-        allow_phi: bool = False, progress: Progress | None = None,
+        allow_phi: bool = False, progress: Progress | None = None, gpus: Gpus = None,
         timeout_total: float = TIMEOUT_TOTAL_S, dry_run: bool = False, pilot: int | None = None,
         workers: int | str = 1, shard: str | None = None, limits: ShardLimits = "divided",
     ) -> Finding:  # fmt: skip
@@ -228,13 +228,13 @@ class Run(PanelVerbs, RunTables):
         nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
         `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
         `workers` is how many processes compute what no model is asked about, "auto" as many as there are
-        cores: the scores are the same. `shard` scores and estimates one part, with `limits` as in `collect`.
+        cores: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
         """
-        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
+        ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)
         return score_run(
-            self.file, metrics, options, items=items, passes=passes, bad_ends=thresholds, dry_run=dry_run,
-            pilot=pilot, workers=workers, shard=shard, limits=limits,
+            self.file, metrics, ask._replace(gpus=gpus), items=items, passes=passes, bad_ends=thresholds,
+            dry_run=dry_run, pilot=pilot, workers=workers, shard=shard, limits=limits,
         )  # fmt: skip
 
     def vary(

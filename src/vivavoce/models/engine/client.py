@@ -95,8 +95,8 @@ class ModelClient:
     `endpoints` are those of the environment unless given. `check` is called with each model before its first
     request, and raises where nothing may be sent to it. `progress` gets the counters, the number of requests
     and their purpose. A request takes `timeout_total` seconds at most. Of the limits that so
-    many `shards` have in common, the client keeps its part. Raises `InputError` for a model
-    without a price under `max_cost`.
+    many `shards` have in common, the client keeps its part. Local models have a process on each of `gpus`.
+    Raises `InputError` for a model without a price under `max_cost`.
     """
 
     def __init__(
@@ -109,10 +109,11 @@ class ModelClient:
         check: Callable[[CandidateConfig, Model], None] | None = None,
         timeout_total: float = TIMEOUT_TOTAL_S,
         shards: int = 1,
+        gpus: tuple[int, ...] = (),
     ) -> None:
         check_option("max_cost", max_cost)
         check_option("timeout_total", timeout_total)
-        self.run, self._endpoints, self._shards = run, endpoints, shards
+        self.run, self._endpoints, self._shards, self._gpus = run, endpoints, shards, gpus
         self.candidates: dict[str, CandidateConfig] = {}
         """By spec, the models that were asked for."""
         self._max_cost, self._progress, self._check = max_cost, progress, check
@@ -138,7 +139,7 @@ class ModelClient:
                 f"{model}: {', '.join(candidate.settings)} is for candidates; what a model is asked here "
                 "stands in its rubric or prompt."
             )
-        candidate = candidate._replace(shards=self._shards)
+        candidate = candidate._replace(shards=self._shards).on_gpus(self._gpus)
         return self.candidates.setdefault(str(candidate.spec), candidate)
 
     def ask(

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from vivavoce.core.text import one_line
-from vivavoce.models.local.batching import BatchWorker, Job, free_memory, is_out_of_memory
+from vivavoce.models.local.batching import Batches, BatchWorker, Job, free_memory, is_out_of_memory
 from vivavoce.models.local.generation import Row, draw, search, with_text
 from vivavoce.models.local.loading import (
     Settings,
@@ -108,13 +108,14 @@ class Local:
         self.name, self.model, self.settings = name, model, settings
         self.tokens, self.context = tokens, context
         self.endpoint = f"hf on {settings.device}"
-        self._at = at
+        self.at = at
         self._loaded: tuple[Any, frozenset[int]] | None = None
         self._broken: str | None = None
         self._weights = fingerprint(at)
         self._ways: Ways | None = None
         self._dtype: str | None = None
-        self._batches = BatchWorker(self._prepare, self._run, settings.batch)
+        self._worker = BatchWorker(self._prepare, self._run, settings.batch)
+        self._batches: Batches = self._worker
 
     async def generate(self, request: Request) -> Reply:
         """A response, or with `beams` as many. Raises `RejectedError` for a schema, or if it does not fit."""
@@ -146,6 +147,14 @@ class Local:
             with suppress(RuntimeError):  # a GPU that has failed says so again to whoever comes next
                 free_memory()
 
+    def load(self) -> None:
+        """Load the weights now. Raises `FatalError` where they cannot be."""
+        self._model()
+
+    def outcomes(self, jobs: Sequence[Job]) -> "list[Outcome]":
+        """What prepared requests of one kind come to, longest first, run in this thread."""
+        return [outcome for _, outcome in self._worker.outcomes(jobs)]
+
     @property
     def facts(self) -> Mapping[str, Any]:
         """What results may depend on beside the settings: where the model ran, and the ways that are right.
@@ -169,7 +178,7 @@ class Local:
         if self._loaded is None and self._broken is None:
             try:
                 self._loaded = weights(
-                    self.name, self._at, self.settings, encodes=self.tokens.encodes, eos=self.tokens.eos
+                    self.name, self.at, self.settings, encodes=self.tokens.encodes, eos=self.tokens.eos
                 )
                 self._dtype = str(self._loaded[0].dtype).removeprefix("torch.")
             except FatalError as error:
@@ -255,7 +264,7 @@ class Local:
 
     def _sample(self, model: Any, ends: frozenset[int], prepared: Sequence[_Prepared]) -> "list[Outcome]":
         rows = [outcome.work for outcome in prepared if isinstance(outcome.work, Row)]
-        outcomes = draw(model, rows, ends, self.tokens, halted=self._batches.halted)
+        outcomes = draw(model, rows, ends, self.tokens, halted=self._worker.halted)
         return [
             outcome if isinstance(outcome, RejectedError) else self._generation_reply(each, [outcome])
             for each, outcome in zip(prepared, outcomes, strict=True)
@@ -265,7 +274,7 @@ class Local:
         self, model: Any, ends: frozenset[int], prepared: Sequence[_Prepared], width: int, most: int
     ) -> "list[Outcome]":
         questions = [outcome.work.question for outcome in prepared if isinstance(outcome.work, Row)]
-        outcomes = search(model, questions, width, most, ends, self.tokens, halted=self._batches.halted)
+        outcomes = search(model, questions, width, most, ends, self.tokens, halted=self._worker.halted)
         return [
             outcome if isinstance(outcome, RejectedError) else self._generation_reply(each, outcome)
             for each, outcome in zip(prepared, outcomes, strict=True)

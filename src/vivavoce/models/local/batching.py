@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from vivavoce.core.errors import ModelError
 from vivavoce.core.text import one_line
@@ -34,6 +34,18 @@ class Job(NamedTuple):
 class _Pending(NamedTuple):
     job: Job
     future: "Future[Reply]"
+
+
+class Batches(Protocol):
+    """Where requests wait until they are run in a batch."""
+
+    async def reply(self, request: Request) -> Reply:
+        """The reply, when it is there. Raises what preparing or running this request raises."""
+        ...
+
+    async def close(self) -> None:
+        """Drop what waits; a later request may come."""
+        ...
 
 
 class BatchWorker:
@@ -130,23 +142,28 @@ class BatchWorker:
 
     def _run_kind(self, pending: list[_Pending]) -> None:
         """Run jobs of one kind, longest first."""
-        while pending:
-            batch = pending[: self._size(pending[0].job)]
-            outcomes = self._try_batch([a.job for a in batch]) if not self.halted() else []
+        outcomes = self.outcomes([each.job for each in pending])
+        for (_, future), (_, outcome) in zip(pending, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def outcomes(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        """Jobs of one kind, longest first, and what each comes to, run in this thread batch by batch."""
+        while jobs:
+            batch = jobs[: self._size(jobs[0])]
+            outcomes = self._try_batch(batch) if not self.halted() else []
             if self.halted():
-                outcomes = [FatalError("the model was closed while it was asked.")] * len(batch)
+                outcomes = [closed()] * len(batch)
             if outcomes is None:  # outside the except block: what it held on to is free now
                 free_memory()
                 if len(batch) > 1:
-                    self._fits[batch[0].job.kind] = len(batch) // 2 * batch[0].job.length
+                    self._fits[batch[0].kind] = len(batch) // 2 * batch[0].length
                     continue
-                outcomes = [_too_large(batch[0].job)]
-            for (_, future), outcome in zip(batch, outcomes, strict=True):
-                if isinstance(outcome, Exception):
-                    future.set_exception(outcome)
-                else:
-                    future.set_result(outcome)
-            pending = pending[len(batch) :]
+                outcomes = [_too_large(batch[0])]
+            yield from zip(batch, outcomes, strict=True)
+            jobs = jobs[len(batch) :]
 
     def _size(self, job: Job) -> int:
         """The number of jobs, of this length or less, that run together."""
@@ -190,6 +207,11 @@ def is_out_of_memory(error: BaseException) -> bool:
         words in str(error) for words in ("out of memory", "can't allocate memory", "ALLOC_FAILED")
     )
     return by_class or by_message or isinstance(error, MemoryError)
+
+
+def closed() -> FatalError:
+    """The outcome of a request that was running when its model was closed."""
+    return FatalError("the model was closed while it was asked.")
 
 
 def _too_large(job: Job) -> RejectedError:

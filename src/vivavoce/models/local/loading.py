@@ -177,7 +177,7 @@ def source(name: str, model: str, revision: str | None) -> Source:
     config = try_to_load_from_cache(model, "config.json", revision=revision)
     if isinstance(config, str) and not _missing_file(Path(config).parent):
         return Source(model, revision, str(Path(config).parent))
-    _require_network(name, model)
+    require_network(name, model)
     return Source(model, revision, None)
 
 
@@ -361,23 +361,24 @@ def _load_part(name: str, what: str, at: Source, load: Callable[..., Any], **arg
                 return load(at.folder, local_files_only=True, **arguments)
         except OSError as error:
             if at.folder == at.where:
-                raise _load_error(name, what, error) from error
+                raise load_error(name, what, error) from error
             revision = Path(at.folder).name  # the commit: what is fetched must go with what is here
         except Exception as error:
             if is_out_of_memory(error):
                 raise
-            raise _load_error(name, what, error) from error
-    _require_network(name, at.where)
+            raise load_error(name, what, error) from error
+    require_network(name, at.where)
     try:
         with quiet():
             return load(at.where, **arguments, **({"revision": revision} if revision else {}))
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise _load_error(name, what, error) from error
+        raise load_error(name, what, error) from error
 
 
-def _require_network(name: str, model: str) -> None:
+def require_network(name: str, model: str) -> None:
+    """Raise `FatalError` if nothing may be fetched from the hub."""
     try:
         permit(HUB)
     except EgressError as error:
@@ -386,7 +387,8 @@ def _require_network(name: str, model: str) -> None:
         ) from error
 
 
-def _load_error(name: str, what: str, error: Exception) -> FatalError:
+def load_error(name: str, what: str, error: Exception) -> FatalError:
+    """The error for a part of a model that cannot be loaded."""
     why = one_line(str(error).strip() or type(error).__name__, 200).rstrip(".")
     return FatalError(
         f"{name}: its {what} cannot be loaded ({why}): name a folder with a model, or a hub id that "

@@ -40,6 +40,8 @@ class Provider:
     """Settings that a spec must hold."""
     running: ClassVar[tuple[str, ...]] = ()
     """Settings that change how a model runs and results by rounding alone: no part of a candidate's name."""
+    takes_gpus: ClassVar[bool] = False
+    """Whether it runs on GPUs of this machine that `--gpus` names: `options["gpus"]` holds their numbers."""
     takes_model: ClassVar[bool] = True
     """Whether a spec names a model, `NAME/MODEL`; otherwise it is `NAME(setting=…)`."""
     takes_shared_settings: ClassVar[bool] = True

@@ -26,6 +26,7 @@ class HFProvider(Provider):
     branching = True
     settings = SETTINGS
     running = ("batch", "device", "way")
+    takes_gpus = True
     configured = "never"
 
     @classmethod
@@ -50,4 +51,8 @@ class HFProvider(Provider):
         """The model with its tokeniser; weights are loaded by the first request."""
         from vivavoce.models import local  # not above: it needs torch and transformers
 
+        if gpus := self.options.get("gpus"):
+            from vivavoce.models.local.devices.pool import connect_pool
+
+            return connect_pool(self.name, self.model, self.options, gpus)
         return local.connect(self.name, self.model, self.options)

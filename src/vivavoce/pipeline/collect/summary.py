@@ -9,7 +9,7 @@ from vivavoce.core.exclusions import exclusion_facts
 from vivavoce.core.records import Finding
 from vivavoce.core.text import causes_said
 from vivavoce.models.candidates import CandidateConfig
-from vivavoce.pipeline.collect import Collected
+from vivavoce.pipeline.collect import Collected, ModelFacts
 from vivavoce.pipeline.collect.loglikelihood import max_calls, pending_tasks
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
 from vivavoce.stats import effective_groups, mde
@@ -189,7 +189,15 @@ def _remarks(collected: Collected) -> list[str]:
     if tally.remaining:
         interrupted = "Interrupted: " if tally.interrupted else ""
         lines.append(f"{interrupted}{tally.remaining:,} are left.")
-    for name, facts in collected.models.items():
+    return [*lines, *_local_remarks(collected.models)]
+
+
+def _local_remarks(models: ModelFacts) -> list[str]:
+    """Sentences about GPUs that local models ran without, and those that ran slowly."""
+    lines = []
+    for name, facts in models.items():
+        for label, cause in facts.get("lost", {}).items():
+            lines.append(f"{name} ran without {label}: {cause.rstrip('.')}.")
         if facts.get("way") == "naive":
             lines.append(f"{name} gives likelihoods one sequence at a time: {facts['why']}.")
     return lines

@@ -9,8 +9,10 @@ from typing import Any
 
 from vivavoce.core.records import Finding
 from vivavoce.core.shards import Shard, exam_digest, part_of
+from vivavoce.models.candidates import on_gpus
 from vivavoce.models.engine.calls import UsageCounter
 from vivavoce.models.engine.egress import Privacy
+from vivavoce.models.gpus import Gpus, parse_gpus
 from vivavoce.pipeline.collect import HearsRemarks, collect
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.collect.summary import CostEstimate, done, estimate_cost, planned
@@ -43,13 +45,16 @@ def collect_run(
     max_cost: float | None,
     timeout_total: float,
     progress: Callable[[UsageCounter, int], None] | None,
+    gpus: Gpus = None,
 ) -> Finding:
     """Ask what the plan says, or one shard of it, or count what would be asked.
 
-    Raises `InputError` for a shard that this run is not, or for all of a benchmark that it is a shard of.
+    Raises `InputError` for a shard that this run is not, for all of a benchmark that it is a shard of, and
+    for `gpus` that no model can use.
     """
     benchmark, part = plan.items[0].benchmark, Shard.parse(shard) if shard is not None else None
     n_sharing = shards_sharing(part, limits)
+    plan = plan._replace(candidates=on_gpus(plan.candidates, parse_gpus(gpus)))
     ask = partial(
         _collected, run, dry_run=dry_run, privacy=privacy, timeout_total=timeout_total, progress=progress
     )

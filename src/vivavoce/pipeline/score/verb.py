@@ -25,6 +25,7 @@ from vivavoce.pipeline.named_scores import overall_table, scores_by
 from vivavoce.pipeline.score import ScoreSummary, bind_all, measures_of, score
 from vivavoce.pipeline.score.dry_run import plan_scores
 from vivavoce.pipeline.score.fitting_metrics import fitting_metrics
+from vivavoce.pipeline.score.gpus import check_gpus
 from vivavoce.pipeline.score.pilot import pilot_rows
 from vivavoce.pipeline.score.shard import (
     empty_shard,
@@ -124,6 +125,7 @@ def _score_run(
     if empty := empty_shard(shard, selected):
         return empty
     bound, unnamed = _bound_metrics(run, metrics, options, selected, passes)
+    check_gpus(options, bound, workers)
     juries = [metric for metric in bound if isinstance(metric, Jury)]
     scorers = _scorers(bound)
     to_score = with_generated(run, selected)
@@ -195,6 +197,7 @@ def _planned(
     if empty := empty_shard(shard, selected):
         return empty
     bound, unnamed = _bound_metrics(run, metrics, options, selected, passes, loaded=pilot is not None)
+    check_gpus(options, bound, 1)
     endpoints = None if options.providers is None else load_endpoints(Path(options.providers))
     to_score = with_generated(run, selected)
     scorers, pilots = _scorers(bound), list[Mapping[str, Any]]()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vivavoce.core.errors import MetricError
+from vivavoce.models.worker_process import become_worker
 from vivavoce.pipeline.workers import Job, Lost, R, RemoteJob, S, Shard
 from vivavoce.pipeline.workers import worker as remote
 from vivavoce.pipeline.workers.spawning import WorkerContext
@@ -56,7 +57,7 @@ class _Lane:
     def _submit(self, sent: _Sent, job: RemoteJob) -> None:
         if self.pool is None:
             self.context = WorkerContext()
-            self.pool = ProcessPoolExecutor(1, self.context, remote.initialise)
+            self.pool = ProcessPoolExecutor(1, self.context, become_worker)
             self.job = None
         try:
             if self.job is not job:

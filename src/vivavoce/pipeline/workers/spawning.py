@@ -1,36 +1,11 @@
-"""How a worker process starts: without keys, without a network, with one thread for each library."""
+"""How a pool of `concurrent.futures` starts its one process, and how we keep hold of it."""
 
 import os
-import re
-import signal
-import sys
-import threading
-import types
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import SimpleQueue
 from typing import Any
 
-from vivavoce.core.errors import VivaError
-from vivavoce.models.endpoints import key_values
-
-THREADS = {
-    **dict.fromkeys(
-        (
-            *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"),
-            *("VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"),
-        ),
-        "1",
-    ),
-    "TOKENIZERS_PARALLELISM": "false",
-}
-"""Variables that hold a library to one thread: workers share the cores, and libraries would each take all."""
-_OFFLINE = {name: "1" for name in ("VIVA_OFFLINE", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")}
-_SECRET = re.compile(
-    r"(?:^|_)(?:(?:API)?KEYS?|TOKENS?|SECRETS?|PASSW(?:OR)?D|CREDENTIALS?)(?:_|$)", re.IGNORECASE
-)
-_starting = threading.Lock()
+from vivavoce.models.worker_process import WorkerProcess, exit_words
 
 
 class WorkerContext(SpawnContext):
@@ -60,26 +35,16 @@ class WorkerContext(SpawnContext):
     @property
     def exit_words(self) -> str:
         """How the process ended; its pool has been shut down."""
-        if self.process is None or self.process.pid is None:
-            return "it could not be started"
-        code = self.process.exitcode
-        if code is not None and code < 0:
-            out_of_memory = ", as where memory runs out" if -code == _KILL else ""
-            return f"killed by signal {-code}{out_of_memory}"
-        return f"ended with code {code}"
+        return exit_words(self.process)
 
 
-_KILL = 9
-
-
-class _Worker(SpawnProcess):
-    """A process that starts in an environment of its own."""
+class _Worker(WorkerProcess):
+    """A process that sends results on a queue."""
 
     results: Any = None
 
     def start(self) -> None:
-        with _starting, _environment(), _without_main(), _without_interrupts():
-            super().start()
+        super().start()
         if os.name == "posix" and self.results is not None:
             # Killed within a long result, the process leaves half of it in the pipe. As long as this process
             # could write there too, the pool would wait for the other half and not hear that the pipe ended.
@@ -87,50 +52,3 @@ class _Worker(SpawnProcess):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "results"}
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """The environment that a worker starts with, in place of ours."""
-    try:
-        keys = key_values()
-    except VivaError:  # a variable that no endpoint can be read from; names still tell what is secret
-        keys = ()
-    before = dict(os.environ)
-    secret = {
-        name for name, value in before.items() if _SECRET.search(name) or any(key in value for key in keys)
-    }
-    for name in secret:
-        del os.environ[name]
-    os.environ.update(THREADS | _OFFLINE)
-    try:
-        yield
-    finally:
-        for name in THREADS.keys() | _OFFLINE.keys() | secret:
-            os.environ.pop(name, None)
-            if name in before:
-                os.environ[name] = before[name]
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Hide the main module: a worker needs nothing of it, and running a script again would start all anew."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold back Ctrl-C, which reaches the worker too: one that has just started would print where it was."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,20 +1,12 @@
 """What runs in a worker process: it gets ready for a job, and computes the shards that are sent to it."""
 
-import multiprocessing
-import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import ExitStack
-from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
-from vivavoce.core import net
 from vivavoce.core.errors import VivaError
 from vivavoce.pipeline.workers import RemoteJob
 
-_exits = ExitStack()
 _compute: Callable[[Any], Any] | None = None
 _refused: "Refusal | None" = None
 
@@ -23,24 +15,6 @@ class Refusal(NamedTuple):
     """Why a worker computes nothing, as a sentence."""
 
     sentence: str
-
-
-def initialise() -> None:
-    """Make this process a worker: it outlives no other process, prints to stderr and stays offline."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that sends the work says when to stop
-    if os.name == "posix":
-        os.dup2(2, 1)  # what a plugin prints is no part of the command's output
-    else:
-        sys.stdout = sys.stderr
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _exits.enter_context(net.offline())
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-    os._exit(1)
 
 
 def prepare(job: RemoteJob) -> None:
