@@ -114,14 +114,16 @@ def challenge(
         )
     else:
         files = _of_an_exam(what, source, to)
-    columns = ("bytes", "key") if what == "bundle" else ("items", "answers")
     if json:
         run = Path(source) if what == "results" else None
         return print_json("challenge", run, [file._asdict() | {"path": str(file.path)} for file in files])
-    if not quiet:
-        rows = [[*(getattr(file, name) for name in columns), file.path] for file in files]
-        print_table([*columns, "file"], rows)
-    return None
+    return None if quiet else _print_files(what, files)
+
+
+def _print_files(what: What, files: tuple[Any, ...]) -> None:
+    columns = ("bytes", "key") if what == "bundle" else ("items", "answers")
+    rows = [[*(getattr(file, name) for name in columns), file.path] for file in files]
+    print_table([*columns, "file"], rows)
 
 
 def _of_an_exam(what: str, source: str, to: Path) -> tuple[Any, ...]:

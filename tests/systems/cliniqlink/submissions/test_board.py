@@ -342,7 +342,7 @@ def test_an_answer_that_failed_on_our_side_is_not_the_teams(put: Any, folder: Pa
 
 def test_a_run_that_is_not_scored_to_its_end_is_refused(full: Path, put: Any) -> None:
     put("half", "half")
-    assert "half/run.viva: 1 of 84 answers have no score yet" in reasons(read_board(full))["half"]
+    assert "1 of 84 answers have no score yet: `viva score half/run.viva" in reasons(read_board(full))["half"]
 
 
 # What is shown

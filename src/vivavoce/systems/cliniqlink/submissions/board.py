@@ -184,18 +184,18 @@ def _without_copies(runs: Sequence[ScoredRun]) -> Selected:
 def _first_of_each_team(runs: Sequence[ScoredRun]) -> Selected:
     """The first three of each team; `runs` are in the order of their dates."""
     of_team: dict[str, list[Submission]] = defaultdict(list)
-    kept, refused = [], []
+    ranked, refused = [], []
     for run in runs:
         earlier = of_team[run.submission.team_key]
         if len(earlier) < MOST_SUBMISSIONS:
-            kept.append(run)
+            ranked.append(run)
         else:
             first = and_so(entry.place for entry in earlier[:MOST_SUBMISSIONS])
             refused.append(
                 _refused(run, f"a team has at most {MOST_SUBMISSIONS} submissions, and {first} came first.")
             )
         earlier.append(run.submission)
-    return kept, refused
+    return ranked, refused
 
 
 def _divided(runs: Sequence[ScoredRun], fits: Any, reason: str) -> Selected:
@@ -220,9 +220,11 @@ def _ranked(runs: Sequence[ScoredRun]) -> Iterator[BoardRow]:
     ]
     table = ScoreTable(pl.concat(scores, how="vertical_relaxed"), {1: runs[0].measure})
     rows = Overall().findings(table).rows
-    figures = {(row["candidate"], row["format"]): row for row in rows}
-    for name in dict.fromkeys(row["candidate"] for row in rows):
-        yield _row(names[name], {form: row for (other, form), row in figures.items() if other == name})
+    figures: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        figures.setdefault(row["candidate"], {})[row["format"]] = row
+    for name, by_format in figures.items():
+        yield _row(names[name], by_format)
 
 
 def _with_missing(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:

@@ -121,14 +121,14 @@ def _phase(terms: Competition) -> dict[str, Any]:
 
 def _fact_sheet() -> dict[str, Any]:
     """What a team states with each submission."""
-    asked = {
+    questions = {
         "system": ("System", "text", ""),
         "size_class": ("Size of all weights", "select", [UP_TO, OVER]),
     }
     return {
         key: {"key": key, "type": kind, "title": title, "selection": selection, "is_required": "true",
               "is_on_leaderboard": "true"}
-        for key, (title, kind, selection) in asked.items()
+        for key, (title, kind, selection) in questions.items()
     }  # fmt: skip
 
 

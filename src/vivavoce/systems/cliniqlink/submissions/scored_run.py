@@ -1,6 +1,7 @@
 """The scores in a submission's run, read from a copy: what was hashed is what is ranked."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,10 +60,10 @@ def _copied(path: Path, to: Path) -> str:
     digest = hashlib.sha256()
     try:
         for suffix in ("-wal", "-journal"):
-            beside = path.with_name(path.name + suffix)
-            if beside.exists() and beside.stat().st_size:
+            journal = path.with_name(path.name + suffix)
+            if journal.exists() and journal.stat().st_size:
                 raise InputError(
-                    f"{path} is open in a program, or was not closed ({beside.name} lies beside it): "
+                    f"{path} is open in a program, or was not closed ({journal.name} lies beside it): "
                     "`viva copy` writes a whole one."
                 )
         with path.open("rb") as stream, to.open("xb") as target:
@@ -82,6 +83,22 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
     if not items:
         raise InputError(f"{run.path} holds no questions of {EXAM}: it is another exam.")
     candidate = _candidate(submission, candidates, run.path)
+    measure, scores = _scores(run, metric, candidate)
+    answers = _answers(run, candidate)
+    scores = _with_unanswered(scores, answers, f"`viva score {run.path} {metric}` goes on")
+    return ScoredRun(
+        submission=submission,
+        sha256=sha256,
+        exam=exam_digest(items),
+        n_items=len(items),
+        n_missing=len(items) - len(answers) + sum(answers.values()),
+        measure=measure,
+        scores=scores,
+    )
+
+
+def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.DataFrame]:
+    """The scores of a candidate by the one measure that a metric names. Raises `InputError` without one."""
     try:
         signatures = select_signatures(run, metric)
     except SelectionError as error:
@@ -96,25 +113,19 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
         raise InputError(f"{run.path} holds {what} of {metric}: `viva score {run.path} {metric}`.")
     if "weight" in scores.columns:
         raise InputError(f"{run.path} holds a sample of the exam, and the board ranks by the whole.")
-    answers = _answers(run, candidate)
+    return table.measures[keys[0]], scores
+
+
+def _with_unanswered(
+    scores: pl.DataFrame, answers: Mapping[tuple[str, str], bool], remedy: str
+) -> pl.DataFrame:
+    """The scores, those of missing answers as unanswered. Raises `InputError` where one has none yet."""
     scored = set(scores.select("item", "variant").iter_rows())
     if unscored := sum(key not in scored for key in answers):
-        raise InputError(
-            f"{run.path}: {unscored} of {len(answers)} answers have no score yet: `viva score {run.path} "
-            f"{metric}` goes on."
-        )
+        raise InputError(f"{unscored} of {len(answers)} answers have no score yet: {remedy}.")
     empty = [item for (item, variant), missing in answers.items() if missing and not variant]
     is_missing = pl.col("item").is_in(empty) & (pl.col("variant") == "") & (pl.col("status") == "failed")
-    scores = scores.with_columns(status=pl.when(is_missing).then(pl.lit("unanswered")).otherwise("status"))
-    return ScoredRun(
-        submission=submission,
-        sha256=sha256,
-        exam=exam_digest(items),
-        n_items=len(items),
-        n_missing=len(items) - len(answers) + len(empty),
-        measure=table.measures[keys[0]],
-        scores=scores,
-    )
+    return scores.with_columns(status=pl.when(is_missing).then(pl.lit("unanswered")).otherwise("status"))
 
 
 def _answers(run: RunFile, candidate: str) -> dict[tuple[str, str], bool]:
@@ -130,15 +141,15 @@ def _answers(run: RunFile, candidate: str) -> dict[tuple[str, str], bool]:
 
 def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:
     """Whose answers are submitted. Raises `InputError` where it is not clear."""
-    wanted = submission.candidate
-    if wanted is None and len(candidates) == 1:
+    name = submission.candidate
+    if name is None and len(candidates) == 1:
         return candidates[0]
-    if wanted is None:
-        names = ", ".join(one_line(name, 40) for name in candidates[:5])
+    if name is None:
+        names = ", ".join(one_line(label, 40) for label in candidates[:5])
         raise InputError(
             f"{path} holds {len(candidates)} candidates{f' ({names})' if names else ''}: name one under "
             "candidate in submission.yaml."
         )
-    if wanted not in candidates:
-        raise InputError(f"{path} has no candidate {one_line(wanted, 60)!r}.{suggest(wanted, candidates)}")
-    return wanted
+    if name not in candidates:
+        raise InputError(f"{path} has no candidate {one_line(name, 60)!r}.{suggest(name, candidates)}")
+    return name

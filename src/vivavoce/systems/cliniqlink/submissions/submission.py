@@ -77,7 +77,7 @@ def read_submissions(folder: Path) -> tuple[list[Submission], list[Refused]]:
 
     Raises `InputError` where the folder cannot be read or holds neither.
     """
-    found: list[Submission] = []
+    submissions: list[Submission] = []
     refused = []
     try:
         places = sorted(_places(folder))
@@ -85,7 +85,7 @@ def read_submissions(folder: Path) -> tuple[list[Submission], list[Refused]]:
         raise InputError(f"cannot read the folder {folder}: {error.strerror or error}.") from None
     for path in places:
         try:
-            found.append(_submission(path))
+            submissions.append(_submission(path))
         except InputError as error:
             refused.append(Refused(_name(path), None, str(error)))
     if not places:
@@ -93,7 +93,7 @@ def read_submissions(folder: Path) -> tuple[list[Submission], list[Refused]]:
             f"{folder} holds no submissions: they are run files (*.viva), or folders with a run file and a "
             f"{CARD}."
         )
-    return found, refused
+    return submissions, refused
 
 
 def _places(folder: Path) -> Iterator[Path]:
@@ -198,7 +198,7 @@ def _date(value: Any, card: Path) -> tuple[datetime | None, bool]:
 
 
 def _key(name: str) -> str:
-    seen = "".join(
+    visible = "".join(
         sign for sign in unicodedata.normalize("NFKC", printable(name)) if unicodedata.category(sign) != "Cf"
     )
-    return " ".join(seen.replace("\ufffd", "").casefold().split())
+    return " ".join(visible.replace("\ufffd", "").casefold().split())

@@ -61,15 +61,7 @@ def read_submission(folder: Path, exam: Loaded) -> SubmissionFiles:
 
 def _root(folder: Path) -> Path:
     """The folder that holds result files. Raises `InputError` where none does, or several do."""
-    try:
-        inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
-    except OSError as error:
-        raise InputError(f"cannot read the submission {folder}: {error.strerror or error}.") from None
-    roots = [
-        path
-        for path in (folder, *inner)
-        if not path.name.startswith(("__MACOSX", ".")) and any(_lies(path / name) for name in _NAMES)
-    ]
+    roots = [path for path in (folder, *_inner(folder)) if _holds_results(path)]
     if not roots:
         raise InputError(
             f"the submission holds none of the result files {', '.join(_NAMES)}: zip them without a folder. "
@@ -81,6 +73,20 @@ def _root(folder: Path) -> Path:
             f"the submission holds result files in several folders ({names}): zip the files of one system."
         )
     return roots[0]
+
+
+def _inner(folder: Path) -> list[Path]:
+    """The folders in a folder, sorted, and no links. Raises `InputError` where it cannot be read."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError as error:
+        raise InputError(f"cannot read the submission {folder}: {error.strerror or error}.") from None
+
+
+def _holds_results(folder: Path) -> bool:
+    """Whether a result file lies in the folder; never in one that an archiver or a desktop adds."""
+    by_others = folder.name.startswith(("__MACOSX", "."))
+    return not by_others and any(_lies(folder / name) for name in _NAMES)
 
 
 def _lies(path: Path) -> bool:
