@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vivavoce.core.errors import StoreError
 from vivavoce.core.private_files import private_folder
@@ -26,6 +26,9 @@ from vivavoce.report.page_charts import with_page_charts
 from vivavoce.report.sections.leaderboard import Scale, leaderboard_figures
 from vivavoce.studies.text import cases, count, few_cases, uneven
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 MADE_BY = '<meta name="generator" content="vivavoce'
 PAGE = Path(__file__).with_name("page")
 STYLES = ("page.css", "first.css", "second.css", "facts.css")
@@ -33,18 +36,24 @@ Pages = Literal["one", "all"]
 """What paper shows: the first two layers, or everything."""
 
 
-def _page(values: dict[str, Any]) -> str:
+def page_environment(folder: Path) -> "Environment":
+    """Templates of a folder, in which every text is escaped and cannot turn the direction of what follows."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(PAGE),
+    return Environment(
+        loader=FileSystemLoader(folder),
         autoescape=True,  # candidates' answers are hostile text
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _page(values: dict[str, Any]) -> str:
+    from markupsafe import Markup
+
+    environment = page_environment(PAGE)
     environment.filters |= {
         "figure": number,
         "interval": interval,
@@ -69,7 +78,7 @@ def _page(values: dict[str, Any]) -> str:
         explorer_data=Markup(values["explorer"].data),  # escaped as JSON, see `explorer.embedded`
         style=Markup(style),
         script=Markup(script),
-        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        policy=f"default-src 'none'; script-src {policy_hash(script)}; style-src {policy_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
     )
     return text.lstrip()
@@ -79,7 +88,7 @@ def _page_file(name: str) -> str:
     return (PAGE / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
     """What a content security policy calls this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 

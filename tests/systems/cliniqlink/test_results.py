@@ -412,5 +412,5 @@ def test_the_verb_says_what_it_wrote(viva: Viva, spec: str, tmp_path: Path) -> N
 
 
 def test_what_goes_with_results_goes_with_nothing_else(viva: Viva, spec: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--gold says something of a run's answers: it goes with results"):
+    with pytest.raises(InputError, match="--gold goes with results, not with questions"):
         viva("challenge", "questions", spec, "--to", tmp_path / "q", "--gold")

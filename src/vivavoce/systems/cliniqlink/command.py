@@ -1,36 +1,56 @@
 """`viva challenge`: the files of the ClinIQLink challenge, for those who answer and those who score."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from vivavoce.cli.options import Json, Quiet, benchmark_spec, open_run, output_path
-from vivavoce.cli.output import print_json, print_table
+from vivavoce.cli.output import figure, print_json, print_table
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
+from vivavoce.core.text import one_line, printable
 
-if TYPE_CHECKING:
-    from vivavoce.systems.cliniqlink.exporter import Written
+What = Literal["questions", "blank", "results", "bundle", "board"]
+OPTIONS: Mapping[str, tuple[What, ...]] = {
+    "candidate": ("results",),
+    "repeat": ("results",),
+    "gold": ("results",),
+    "image": ("bundle",),
+    "start": ("bundle",),
+    "end": ("bundle",),
+    "metric": ("bundle", "board"),
+}
+"""What each option goes with."""
 
 
 @registry.command("challenge")
 def challenge(
     what: Annotated[
-        Literal["questions", "blank", "results"],
+        What,
         typer.Argument(
-            metavar="questions|blank|results",
-            help="Questions without the key, empty result files, or the results of a run.",
+            metavar="questions|blank|results|bundle|board",
+            help="Questions without the key, empty result files, the results of a run, a CodaBench "
+            "competition, or the leaderboard of many submissions.",
         ),
     ],
     source: Annotated[
         str,
         typer.Argument(
-            help="The benchmark, cliniqlink:data=DIR; for results, the run that holds them.",
-            metavar="BENCHMARK",
+            help="The benchmark, cliniqlink:data=DIR; results: the run that holds them; board: the folder of "
+            "submissions.",
+            metavar="SOURCE",
         ),
     ],
-    to: Annotated[Path, typer.Option(parser=output_path, metavar="DIR", help="Folder for the files.")],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            parser=output_path,
+            metavar="PATH",
+            help="Folder for the files; board: the page (leaderboard.html in the folder of submissions).",
+        ),
+    ] = None,
     candidate: Annotated[
         str | None,
         typer.Option(
@@ -43,42 +63,118 @@ def challenge(
     gold: Annotated[
         bool, typer.Option("--gold", help="Results: with the key, for the published evaluation.")
     ] = False,
+    image: Annotated[
+        str | None,
+        typer.Option(help="Bundle: the container image that scores, as CodaBench pulls it.", metavar="IMAGE"),
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Bundle: the first day or moment, in UTC.", metavar="DATE")
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option(help="Bundle: the end, in UTC; without it there is none.", metavar="DATE")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Bundle, board: the spec of cliniqlink that scores, such as cliniqlink(rules=published).",
+            metavar="METRIC",
+        ),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write files of the ClinIQLink challenge: one for each of its seven formats.
+    """Write files of the ClinIQLink challenge: one for each of its seven formats, or what a host needs.
 
     `questions` leaves out the gold and gives every item an id and a hash: cliniqlink_questions:data=DIR
     collects on them. `results` are a candidate's answers as a submission; `viva import RUN DIR --benchmark
-    "cliniqlink(data=DIR)"` brings them in. A file with other content is never replaced.
+    "cliniqlink(data=DIR)"` brings them in. `bundle` is the competition for CodaBench, as a folder and as the
+    zip to upload: the key is in its reference data alone. `board` ranks the runs in a folder, with ties, and
+    writes a page and a CSV in place of earlier ones. Any other file with other content is never replaced.
 
     Example: `viva challenge questions cliniqlink:data=DIR --to questions`
 
     Example: `viva challenge results exam.viva --candidate vllm/my-model --to results`
+
+    Example: `viva challenge bundle cliniqlink:data=DIR --image lab/viva:1 --start 2026-12-01 --to bundle`
+
+    Example: `viva challenge board submissions --to leaderboard.html`
     """
-    if what == "results":
+    _refuse(what, {"candidate": candidate, "repeat": repeat, "gold": gold, "image": image, "start": start,
+                   "end": end, "metric": metric})  # fmt: skip
+    if what == "board":
+        return _board(Path(source), to, metric, quiet=quiet, json=json)
+    if to is None:
+        raise InputError(f"--to is needed: the folder that {what} is written to.")
+    files: tuple[Any, ...]
+    if what == "bundle":
+        files = _bundle(source, to, image=image, start=start, end=end, metric=metric)
+    elif what == "results":
         files = open_run(Path(source)).export(
             to, format="cliniqlink", candidate=candidate, repeat=repeat or 1, gold=gold
         )
     else:
-        _refuse(what, {"--candidate": candidate, "--repeat": repeat, "--gold": gold})
         files = _of_an_exam(what, source, to)
     if json:
         run = Path(source) if what == "results" else None
         return print_json("challenge", run, [file._asdict() | {"path": str(file.path)} for file in files])
-    if not quiet:
-        print_table(["items", "answers", "file"], [[file.items, file.answers, file.path] for file in files])
-    return None
+    return None if quiet else _print_files(what, files)
 
 
-def _of_an_exam(what: str, source: str, to: Path) -> "tuple[Written, ...]":
+def _print_files(what: What, files: tuple[Any, ...]) -> None:
+    columns = ("bytes", "key") if what == "bundle" else ("items", "answers")
+    rows = [[*(getattr(file, name) for name in columns), file.path] for file in files]
+    print_table([*columns, "file"], rows)
+
+
+def _of_an_exam(what: str, source: str, to: Path) -> tuple[Any, ...]:
     from vivavoce.systems.cliniqlink.exporter import write_blank, write_questions
 
     spec = benchmark_spec(source) or ""
     return write_blank(spec, to) if what == "blank" else write_questions(spec, to)
 
 
-def _refuse(what: str, of_results: dict[str, object]) -> None:
-    for option, value in of_results.items():
-        if value:
-            raise InputError(f"{option} says something of a run's answers: it goes with results, not {what}.")
+def _bundle(
+    source: str, to: Path, *, image: str | None, start: str | None, end: str | None, metric: str | None
+) -> tuple[Any, ...]:
+    from vivavoce.systems.cliniqlink.submissions.bundle import write_bundle
+    from vivavoce.systems.cliniqlink.submissions.competition import read_competition
+    from vivavoce.systems.cliniqlink.submissions.terms import METRIC
+
+    terms = read_competition(image, start, end)
+    return write_bundle(benchmark_spec(source) or "", to, terms, metric=metric or METRIC)
+
+
+def _board(folder: Path, to: Path | None, metric: str | None, *, quiet: bool, json: bool) -> None:
+    from vivavoce.systems.cliniqlink.submissions.board import read_board
+    from vivavoce.systems.cliniqlink.submissions.board_files import write_board
+    from vivavoce.systems.cliniqlink.submissions.terms import METRIC
+
+    board = read_board(folder, metric=metric or METRIC)
+    files = write_board(board, to or folder / "leaderboard.html")
+    refused = [entry._asdict() for entry in board.refused]
+    if json:
+        paths = {name: str(path) for name, path in files._asdict().items()}
+        return print_json("challenge", None, [row.flat for row in board.rows], refused=refused,
+                          text=board.lead, **paths)  # fmt: skip
+    if not quiet:
+        print(printable(board.lead))
+        columns = ["rank", "team", "system", "overall", "95% interval", "missing", "date", "size", "sha256"]
+        print_table(columns, [_board_cells(row) for row in board.rows])
+        for entry in board.refused:
+            print(printable(f"Not on the board: {entry.place}: {entry.reason}"))
+        print(printable(f"{files.page}\n{files.table}"))
+    return None
+
+
+def _board_cells(row: Any) -> list[Any]:
+    interval = None if row.low is None else f"{figure(row.low)} to {figure(row.high)}"
+    names = [name and one_line(name, 60) for name in (row.team, row.system)]
+    figures = [figure(row.overall), interval, row.n_missing or None]
+    return [row.ranks, *names, *figures, row.date, row.size_class, row.sha256[:12]]
+
+
+def _refuse(what: What, options: Mapping[str, object]) -> None:
+    """Raise `InputError` for an option that goes with something else."""
+    for name, value in options.items():
+        if value and what not in OPTIONS[name]:
+            raise InputError(f"--{name} goes with {' and '.join(OPTIONS[name])}, not with {what}.")

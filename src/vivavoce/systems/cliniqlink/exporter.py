@@ -53,7 +53,7 @@ def write_blank(benchmark: str, to: Path) -> tuple[Written, ...]:
     Raises `StoreError` where other files of these names lie there: they may have been filled in.
     """
     files = {
-        f"{part.kind}.json": _results(items, [None] * len(items))
+        f"{part.kind}.json": result_body(items, [None] * len(items))
         for part, items in in_parts(_exam(benchmark).items)
     }
     _put(to, files, ours=lambda body: False)
@@ -115,7 +115,7 @@ def write_results(
     gold = gold and benchmarks == [EXAM]
     files = {
         f"{part.kind}.json": marks
-        | _results(part_items, [responses[item.item] for item in part_items], gold=gold)
+        | result_body(part_items, [responses[item.item] for item in part_items], gold=gold)
         for part, part_items in in_parts(items)
     }
     _put(to, files, ours=lambda body: "made_by" in body and body.get("candidate") == candidate)
@@ -147,7 +147,8 @@ def in_parts(items: Sequence[Item]) -> Iterator[tuple[Part, list[Item]]]:
             yield part, part_items
 
 
-def _results(items: Sequence[Item], texts: Sequence[str | None], *, gold: bool = False) -> dict[str, Any]:
+def result_body(items: Sequence[Item], texts: Sequence[str | None], *, gold: bool = False) -> dict[str, Any]:
+    """What a result file of one format holds: questions, these answers to them, and our prompts."""
     return {
         "inputs": [entry(item, gold=gold) for item in items],
         "responses": list(texts),
@@ -191,28 +192,49 @@ def _gold(item: Item) -> dict[str, Any]:
 
 
 def _put(to: Path, files: Mapping[str, Any], *, ours: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Write the files as JSON into the folder; one that is `ours` is replaced. Raises as `put_files`."""
+    put_files(to, {name: json_text(body) for name, body in files.items()}, ours=ours)
+
+
+def json_text(body: Any) -> str:
+    """A body as the challenge's files hold it."""
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def put_files(
+    to: Path,
+    files: Mapping[str, str | bytes],
+    *,
+    ours: Callable[[Mapping[str, Any]], bool] = lambda body: False,
+) -> None:
     """Write the files into the folder, made if it is not there: all of them, or none.
 
-    A file of that name is replaced if it is `ours`; one that says the same stays. Raises `StoreError` for any
-    other.
+    A name may lead into a folder of that folder. A file of that name that holds the same stays, and one of
+    JSON that is `ours` is replaced. Raises `StoreError` for any other.
     """
-    texts = {name: json.dumps(body, ensure_ascii=False, indent=1) + "\n" for name, body in files.items()}
+    contents = {
+        to / name: content.encode("utf-8", "replace") if isinstance(content, str) else content
+        for name, content in files.items()
+    }
     try:
-        for name, text in texts.items():
-            if (to / name).exists() and not _replaceable(to / name, text, ours):
-                raise StoreError(f"{to / name} is there already and is another: give another folder.")
-        private_folder(to)
-        write_all_private({to / name: text for name, text in texts.items()})
+        for path, content in contents.items():
+            if path.exists() and not _replaceable(path, content, ours):
+                raise StoreError(f"{path} is there already and is another: give another folder.")
+        for folder in dict.fromkeys(path.parent for path in contents):
+            private_folder(folder)
+        write_all_private(contents)
     except OSError as error:
         raise StoreError(
             f"cannot write to {to}: {error.strerror or error}. Give another folder, or make room."
         ) from None
 
 
-def _replaceable(path: Path, text: str, ours: Callable[[Mapping[str, Any]], bool]) -> bool:
+def _replaceable(path: Path, content: bytes, ours: Callable[[Mapping[str, Any]], bool]) -> bool:
+    present = path.read_bytes()
+    if present == content:
+        return True
     try:
-        present = path.read_text(encoding="utf-8")
         body = json.loads(present)
     except ValueError:
         return False
-    return present == text or (isinstance(body, dict) and ours(body))
+    return isinstance(body, dict) and ours(body)

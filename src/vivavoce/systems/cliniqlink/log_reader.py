@@ -57,7 +57,7 @@ def read_results(folder: Path, exam: Loaded) -> list[Line]:
     refuse_others(exam)
     parts = list(in_parts(exam.items))
     _check_files(folder, parts, exam.spec)
-    lines = [line for part, items in parts for line in _answers(folder, part, items, exam.spec)]
+    lines = [line for part, items in parts for line in part_answers(folder, part, items, exam.spec)]
     names = list(dict.fromkeys(line.row["candidate"] for line in lines if "candidate" in line.row))
     if len(names) > 1:
         raise InputError(f"{folder} mixes results of {' and '.join(names)}: give each a folder of its own.")
@@ -77,7 +77,8 @@ def _check_files(folder: Path, parts: Sequence[tuple[Part, list[Item]]], spec: s
         )
 
 
-def _answers(folder: Path, part: Part, items: Sequence[Item], spec: str) -> Iterator[Line]:
+def part_answers(folder: Path, part: Part, items: Sequence[Item], spec: str) -> Iterator[Line]:
+    """The answers in the result file of one format. Raises `InputError` as `read_results`."""
     path = folder / f"{part.kind}.json"
     body = _read_body(path)
     candidate = {"candidate": body["candidate"]} if isinstance(body.get("candidate"), str) else {}

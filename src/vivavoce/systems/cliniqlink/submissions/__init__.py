@@ -1,0 +1,1 @@
+"""Submissions to a challenge: the CodaBench competition that takes them, and the board that ranks them."""

@@ -1,0 +1,155 @@
+"""The scores in a submission's run, read from a copy: what was hashed is what is ranked."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from vivavoce.core.errors import InputError, SelectionError, VivaError, suggest
+from vivavoce.core.records import Measure
+from vivavoce.core.text import one_line
+from vivavoce.pipeline.load import load_scores, select_signatures
+from vivavoce.store import read
+from vivavoce.store.integrity import refuse_damaged
+from vivavoce.store.runfile import RunFile
+from vivavoce.systems.cliniqlink.exporter import EXAM
+from vivavoce.systems.cliniqlink.submissions.submission import Submission
+from vivavoce.systems.cliniqlink.submissions.terms import exam_digest
+
+_CHUNK = 1 << 20
+
+
+class ScoredRun(NamedTuple):
+    """A submission with the SHA-256 of its run, the digest of its exam, and its scores by one measure.
+
+    Of the exam's `n_items` questions `n_missing` have no answer: no entry, or a null that no failure of ours
+    explains. The null ones have a score that says unanswered, the others no score.
+    """
+
+    submission: Submission
+    sha256: str
+    exam: str
+    n_items: int
+    n_missing: int
+    measure: Measure
+    scores: pl.DataFrame
+
+
+def read_scored_run(submission: Submission, metric: str, copy: Path) -> ScoredRun:
+    """The scores of a submission by a metric; `copy` is where its run is copied to.
+
+    Raises `InputError` for a run that is open elsewhere, is not the file whose hash was stated, was changed,
+    or has no scores of this kind; its sentence names the run and not the copy.
+    """
+    sha256 = _copied(submission.run, copy)
+    if submission.sha256 not in (None, sha256):
+        raise InputError(
+            f"{submission.run} is not the file that was taken in: its SHA-256 is {sha256}, and "
+            f"submission.yaml states {submission.sha256}."
+        )
+    try:
+        return _scored(submission, RunFile(copy), metric, sha256)
+    except VivaError as error:
+        raise InputError(str(error).replace(str(copy), str(submission.run))) from None
+
+
+def _copied(path: Path, to: Path) -> str:
+    """Copy a run file; its SHA-256 in hex. Raises `InputError` where a part of it lies in another file."""
+    digest = hashlib.sha256()
+    try:
+        for suffix in ("-wal", "-journal"):
+            journal = path.with_name(path.name + suffix)
+            if journal.exists() and journal.stat().st_size:
+                raise InputError(
+                    f"{path} is open in a program, or was not closed ({journal.name} lies beside it): "
+                    "`viva copy` writes a whole one."
+                )
+        with path.open("rb") as stream, to.open("xb") as target:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+                target.write(chunk)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
+    return digest.hexdigest()
+
+
+def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> ScoredRun:
+    with run.reading() as db:
+        refuse_damaged(db, "It is not ranked.")
+        items = [i for i in read.items_by_id(db).values() if i.benchmark == EXAM and i.origin is None]
+        candidates = [candidate.candidate for candidate in read.candidates(db)]
+    if not items:
+        raise InputError(f"{run.path} holds no questions of {EXAM}: it is another exam.")
+    candidate = _candidate(submission, candidates, run.path)
+    measure, scores = _scores(run, metric, candidate)
+    answers = _answers(run, candidate)
+    scores = _with_unanswered(scores, answers, f"`viva score {run.path} {metric}` goes on")
+    return ScoredRun(
+        submission=submission,
+        sha256=sha256,
+        exam=exam_digest(items),
+        n_items=len(items),
+        n_missing=len(items) - len(answers) + sum(answers.values()),
+        measure=measure,
+        scores=scores,
+    )
+
+
+def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.DataFrame]:
+    """The scores of a candidate by the one measure that a metric names. Raises `InputError` without one."""
+    try:
+        signatures = select_signatures(run, metric)
+    except SelectionError as error:
+        raise InputError(
+            f"{run.path}: {error} The board needs scores by one version of {metric}, from `viva score`."
+        ) from None
+    table = load_scores(run, signatures, None, [candidate])
+    scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
+    keys = scores["measure_id"].unique().to_list()
+    if len(keys) != 1:
+        what = "scores by several versions" if keys else f"no scores of {one_line(candidate, 60)}"
+        raise InputError(f"{run.path} holds {what} of {metric}: `viva score {run.path} {metric}`.")
+    if "weight" in scores.columns:
+        raise InputError(f"{run.path} holds a sample of the exam, and the board ranks by the whole.")
+    return table.measures[keys[0]], scores
+
+
+def _with_unanswered(
+    scores: pl.DataFrame, answers: Mapping[tuple[str, str], bool], remedy: str
+) -> pl.DataFrame:
+    """The scores, those of missing answers as unanswered. Raises `InputError` where one has none yet."""
+    scored = set(scores.select("item", "variant").iter_rows())
+    if unscored := sum(key not in scored for key in answers):
+        raise InputError(f"{unscored} of {len(answers)} answers have no score yet: {remedy}.")
+    empty = [item for (item, variant), missing in answers.items() if missing and not variant]
+    is_missing = pl.col("item").is_in(empty) & (pl.col("variant") == "") & (pl.col("status") == "failed")
+    return scores.with_columns(status=pl.when(is_missing).then(pl.lit("unanswered")).otherwise("status"))
+
+
+def _answers(run: RunFile, candidate: str) -> dict[tuple[str, str], bool]:
+    """By item and variant whether its answer is missing: a null without a failure that explains it."""
+    with run.reading() as db:
+        rows = db.execute(
+            "SELECT item, variant, min(status = 'failed' AND error IS NULL) FROM response_rows "
+            "WHERE benchmark = ? AND candidate = ? AND edit = '' AND probe = '' GROUP BY item, variant",
+            (EXAM, candidate),
+        ).fetchall()
+    return {(item, variant): bool(missing) for item, variant, missing in rows}
+
+
+def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:
+    """Whose answers are submitted. Raises `InputError` where it is not clear."""
+    name = submission.candidate
+    if name is None and len(candidates) == 1:
+        return candidates[0]
+    if name is None:
+        names = ", ".join(one_line(label, 40) for label in candidates[:5])
+        raise InputError(
+            f"{path} holds {len(candidates)} candidates{f' ({names})' if names else ''}: name one under "
+            "candidate in submission.yaml."
+        )
+    if name not in candidates:
+        raise InputError(f"{path} has no candidate {one_line(name, 60)!r}.{suggest(name, candidates)}")
+    return name
