@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
-from vivavoce.core.records import Response
+from vivavoce.core.records import ItemKey, Response
 from vivavoce.store.checksums import delete_scores_of
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
@@ -76,13 +76,6 @@ class Ledger:
 
     def __init__(self, run: "RunFile", db: sqlite3.Connection) -> None:
         self._run, self.db = run, db
-        self._items = {
-            (benchmark, item, variant): (key, digest)
-            for key, digest, benchmark, item, variant in db.execute(
-                "SELECT item_id, hash, benchmark, item, variant FROM items JOIN benchmarks "
-                "USING (benchmark_id) WHERE current = 1"
-            )
-        }
         self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
         self._forms = {"": 0}
 
@@ -112,10 +105,13 @@ class Ledger:
 
     def put_all(self, answers: Sequence[tuple[Response, CallRecord | None]]) -> None:
         """Store responses with their calls, as `put` does, in one transaction."""
+        if not answers:
+            return
         with self.transaction():
             keys, rows = [], []
+            items = self._items([response for response, _ in answers])
             for response, _ in answers:
-                item, item_hash = self._items[response.benchmark, response.item, response.variant]
+                item, item_hash = items[response.benchmark, response.item, response.variant]
                 candidate = self._candidates[response.candidate]
                 keys.append((item, candidate, response.repeat, self._form(response.probe)))
                 rows.append((*keys[-1], *response_fields(item_hash, response)))
@@ -124,6 +120,18 @@ class Ledger:
             self.db.executemany(_RESPONSE, rows)
             calls = zip(answers, keys, strict=True)
             self.db.executemany(_CALL, [(*call, *key) for (_, call), key in calls if call])
+
+    def _items(self, responses: Sequence[Response]) -> dict[ItemKey, tuple[int, str]]:
+        """The key and hash of each item that is answered."""
+        wanted = ", ".join(["(?, ?, ?)"] * len(responses))
+        rows = self.db.execute(
+            f"WITH wanted (benchmark, item, variant) AS (VALUES {wanted}) "
+            "SELECT w.benchmark, w.item, w.variant, item_id, hash FROM wanted w CROSS JOIN benchmarks b "
+            "USING (benchmark) CROSS JOIN items i ON (i.benchmark_id, i.item, i.variant) = "
+            "(b.benchmark_id, w.item, w.variant) AND i.current = 1",
+            [name for r in responses for name in (r.benchmark, r.item, r.variant)],
+        )
+        return {(benchmark, item, variant): (key, digest) for benchmark, item, variant, key, digest in rows}
 
     def _form(self, probe: str) -> int:
         """The key of answers in words, or of what a probe told."""
@@ -204,11 +212,11 @@ def stored_replies(
     """By key the last replies of a model to equal requests of that purpose that could be used."""
     rows = db.execute(
         "SELECT k.value, (SELECT reply FROM calls WHERE (purpose, key, model, repeat) = (?, k.value, ?, ?) "
-        "AND reply IS NOT NULL AND status != 'failed' ORDER BY call_id DESC LIMIT 1) AS last "
-        "FROM json_each(?) k WHERE last IS NOT NULL",
+        "AND reply IS NOT NULL AND status != 'failed' ORDER BY call_id DESC LIMIT 1) "
+        "FROM json_each(?) k",
         (purpose, model, repeat, json.dumps(list(keys))),
     )
-    return {key: str(reply) for key, reply in rows}
+    return {key: str(reply) for key, reply in rows if reply is not None}
 
 
 def unusable_replies(db: sqlite3.Connection, purpose: str, model: str, repeat: int) -> dict[str, int]:

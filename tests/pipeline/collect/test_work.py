@@ -1,6 +1,7 @@
 """The work that a collect makes for the run file, counted in statements: commits, look-ups, rows."""
 
 import re
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import vivavoce as viva
 from vivavoce.core.errors import StoreError
 from vivavoce.models.engine import writing
 from vivavoce.models.engine.sources import MIN_TAKEN
+from vivavoce.pipeline import collect as collect_module
 from vivavoce.pipeline.collect import generate
 from vivavoce.store import runfile
 
@@ -85,3 +87,24 @@ def test_a_response_that_no_file_takes_loses_no_other(exam, endpoint, limits, tm
     with pytest.raises(StoreError, match="half of a surrogate pair"):
         run.collect(exam(12), models=["vllm/m"], providers=limits(concurrency=12))
     assert {f"q{k}" for k in range(12)} - {"q3"} == set(run.responses["item"])
+
+
+def test_asking_takes_no_memory_for_each_question(exam, endpoint, limits, tmp_path, monkeypatch):
+    """The questions themselves are held; what asking adds is the same for 4 N of them as for N."""
+    endpoint()
+    peaks = []
+
+    def measured(*args):
+        tracemalloc.start()
+        try:
+            ask_rounds(*args)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+    ask_rounds = collect_module._ask_rounds
+    monkeypatch.setattr(collect_module, "_ask_rounds", measured)
+    for n in (100, 500, 2_000):  # the first loads what is loaded at first use
+        run = viva.open(tmp_path / f"{n}.viva")
+        run.collect(exam(n, name=f"exam-{n}"), models=["vllm/m"], providers=limits(concurrency=20))
+    assert (peaks[2] - peaks[1]) / 1_500 < 60  # bytes; a question alone takes some 600
