@@ -3,6 +3,7 @@
 import re
 import tracemalloc
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -94,16 +95,18 @@ def test_asking_takes_no_memory_for_each_question(exam, endpoint, limits, tmp_pa
     endpoint()
     peaks = []
 
-    def measured(*args):
+    @contextmanager
+    def measured(run):
         tracemalloc.start()
         try:
-            ask_rounds(*args)
+            with opened(run) as calls:
+                yield calls
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
 
-    ask_rounds = collect_module._ask_rounds
-    monkeypatch.setattr(collect_module, "_ask_rounds", measured)
+    opened = collect_module.ledger
+    monkeypatch.setattr(collect_module, "ledger", measured)
     for n in (100, 500, 2_000):  # the first loads what is loaded at first use
         run = viva.open(tmp_path / f"{n}.viva")
         run.collect(exam(n, name=f"exam-{n}"), models=["vllm/m"], providers=limits(concurrency=20))
