@@ -29,7 +29,7 @@ from collect_arms import ARMS, WARM
 # This process imports the standard library only: its memory would show in the peaks of its children.
 
 LATENCY = 0.05
-CPU_MS, TIMES = 0.6, {"Inspect, eval": 10.0, "lm-eval, evaluate": 2.0}
+CPU_MS, TIMES = 0.4, {"aiohttp alone": 0.85, "Inspect, eval": 10.0, "lm-eval, evaluate": 2.0}
 """The budget of `Run.collect`: CPU per answer, and samples/s as a multiple of what does as much as it."""
 OURS = ("vivavoce, engine", "vivavoce, collect")
 # Not with torch, although lm-eval can use it: it would be asked to describe the machine, for seconds.
@@ -113,7 +113,8 @@ def compared(found: dict[str, list[dict[str, Any]]], samples: int) -> None:
     for own in (name for name in OURS if name in found):
         for peer in (name for name in found if name not in OURS):
             times = [b["wall"] / a["wall"] for a, b in zip(found[own], found[peer], strict=True)]
-            print(f"  samples/s, {own} / {peer}: {spread(times, '.2f')}x")
+            work = [a["cpu"] / b["cpu"] for a, b in zip(found[own], found[peer], strict=True)]
+            print(f"  samples/s, {own} / {peer}: {spread(times, '.2f')}x, CPU {spread(work, '.2f')}x")
             if own == OURS[1] and peer in TIMES:
                 judged.append(f"{TIMES[peer]:g}x {peer}")
                 missed += judged[-1:] if statistics.median(times) < TIMES[peer] else []
@@ -180,6 +181,12 @@ def side_by_side(pythons: dict[str, str | None], asked: argparse.Namespace) -> N
         print(f"versions, {where}: {', '.join(f'{name} {v}' for name, v in there.items())}")
     for at_once in asked.at_once:
         table(found, faults, at_once, asked)
+    least, most = min(asked.at_once), max(asked.at_once)
+    for name in asked.arms:
+        if least < most and (least, name) in found and (most, name) in found:
+            pairs = zip(found[least, name], found[most, name], strict=True)
+            times = [few["wall"] / many["wall"] for few, many in pairs]
+            print(f"samples/s, {name}, {most} / {least} at once: {spread(times, '.2f')}x")
     if servers := [one["server"] for ones in found.values() for one in ones]:
         cost = statistics.median(s["cpu"] / s["requests"] for s in servers)
         print(f"\nthe server took {cost * 1000:.3f} ms CPU per request")
@@ -191,13 +198,18 @@ def memory(sizes: list[int], at_once: int) -> None:
     least = min(sizes)
     shapes = [(n, 1) for n in sizes] + [(least, n // least) for n in sizes if n > least]
     for name in OURS:
-        told = []
+        told, peaks = [], {}
         for n, repeats in shapes:
             one = measured(name, sys.executable, n, at_once, latency=0, repeats=repeats)
+            if not isinstance(one, str) and repeats == 1:
+                peaks[n] = one["mib"]
             told.append(
                 f"{n:,} x {repeats} {one}" if isinstance(one, str) else f"{n:,} x {repeats}: {one['mib']:.0f}"
             )
         print(f"{name:18} {', '.join(told)}", flush=True)
+        if len(peaks) > 1:
+            slope = (peaks[max(peaks)] - peaks[min(peaks)]) / (max(peaks) - min(peaks)) * 1024
+            print(f"{'':18} {slope:.2f} KiB for each question from {min(peaks):,} to {max(peaks):,}")
 
 
 def main() -> None:

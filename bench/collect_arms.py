@@ -9,7 +9,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ def bare(asked: Asked) -> Timed:
 
 
 def collect(asked: Asked) -> Timed:
-    """`Run.collect` into a fresh run file: the exam is read, and each answer is a transaction."""
+    """`Run.collect` into a fresh run file: the exam is read, and each answer is stored with its call."""
     import vivavoce as viva
 
     exam, providers = asked.folder / "exam.jsonl", asked.folder / "providers.yaml"
@@ -86,11 +86,11 @@ def collect(asked: Asked) -> Timed:
 def engine(asked: Asked) -> Timed:
     """`ask` alone: nothing is read and nothing is stored."""
     from vivavoce.models.endpoints import EndpointConfig
-    from vivavoce.models.engine.calls import Call, CallOutcome, Queue
+    from vivavoce.models.engine.calls import Call, CompletedCall, Queue
     from vivavoce.models.engine.scheduler import ask
     from vivavoce.models.providers.openai import OpenAIChat
     from vivavoce.models.rate_limit import Limits
-    from vivavoce.models.requests import Message, Model, Request
+    from vivavoce.models.requests import Message, Request
 
     def everything() -> int:
         model = OpenAIChat("mock", MODEL, EndpointConfig(name="mock", base_url=asked.url))
@@ -101,9 +101,10 @@ def engine(asked: Asked) -> Timed:
         )
         got = 0
 
-        def keep(_: Model, job: Call, answer: CallOutcome) -> None:
+        def keep(batch: Sequence[CompletedCall]) -> None:
             nonlocal got
-            got += answer.reply is not None and answer.reply.text == ANSWER
+            replies = [done.outcome.reply for done in batch]
+            got += sum(reply is not None and reply.text == ANSWER for reply in replies)
 
         ask([Queue(model, jobs, Limits(concurrency=asked.at_once))], keep)
         return got

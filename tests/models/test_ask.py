@@ -4,11 +4,13 @@ from collections import Counter
 
 import pytest
 from tests.lengths import length
+from tests.models.one_by_one import each
 
 from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.engine import scheduler
 from vivavoce.models.engine.calls import Call, Queue
 from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.writing import MAX_UNSTORED
 from vivavoce.models.providers.openai import OpenAIChat
 from vivavoce.models.rate_limit import Limits
 from vivavoce.models.requests import Message, Request
@@ -26,7 +28,7 @@ def model(base_url: str, name: str = "fake/one", **settings) -> OpenAIChat:
 
 def asked(works, **settings):
     got: list[tuple[int, object]] = []
-    tally = ask(works, lambda model, job, answer: got.append((job.tag, answer)), **settings)
+    tally = ask(works, each(lambda model, job, answer: got.append((job.tag, answer))), **settings)
     return tally, got
 
 
@@ -103,12 +105,12 @@ def test_a_generator_that_breaks_is_heard_of(serving):
 def test_what_keep_raises_stops_the_asking(serving):
     server = serving()
 
-    def full(model, job, answer):
+    def full(batch):
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
         ask([Queue(model(server.base_url), requests(500), Limits(concurrency=4))], full)
-    assert sum(server.seen.values()) <= 8
+    assert sum(server.seen.values()) <= 4 + MAX_UNSTORED
 
 
 def test_max_cost_stops_before_it_is_passed(serving):
@@ -135,6 +137,6 @@ def test_two_models_are_asked_side_by_side(serving):
         Queue(model(fast.base_url, "fake/fast"), requests(50), Limits(concurrency=1)),
     ]
     order: list[str] = []
-    ask(works, lambda model, job, answer: order.append(model.name))
+    ask(works, each(lambda model, job, answer: order.append(model.name)))
     assert order.index("fake/fast") < order.index("fake/slow") or order[:2].count("fake/slow") <= 1
     assert Counter(order) == {"fake/slow": 4, "fake/fast": 50}

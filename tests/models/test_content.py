@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.models.one_by_one import each
 from tests.models.test_api import asking, chat, claude, completion
 
 from vivavoce.models.engine.calls import Call, Queue
@@ -149,6 +150,6 @@ def test_what_a_plugin_returns_is_checked_before_it_counts_as_an_answer(reply, s
     outcomes = []
     call = Call(Request(messages=(Message("user", "6?"),)), 1, None)
     queue = Queue(Plugin(reply), [call], Limits(attempts=1))
-    tally = ask([queue], lambda model, call, outcome: outcomes.append(outcome))
+    tally = ask([queue], each(lambda model, call, outcome: outcomes.append(outcome)))
     assert (0, 1) == (tally.answered, tally.failed)
     assert said in outcomes[0].error

@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 from aiohttp import web
+from tests.models.one_by_one import each, recalling
 
 from vivavoce.core.net import offline
 from vivavoce.models import rate_limit as gates
@@ -19,6 +20,8 @@ from vivavoce.models.endpoints import EndpointConfig
 from vivavoce.models.engine import scheduler
 from vivavoce.models.engine.calls import Call, CallOutcome, Queue
 from vivavoce.models.engine.scheduler import ask
+from vivavoce.models.engine.sources import MIN_TAKEN
+from vivavoce.models.engine.writing import MAX_UNSTORED
 from vivavoce.models.providers.openai import OpenAIChat
 from vivavoce.models.rate_limit import Limits, Rate, RateLimiter
 from vivavoce.models.requests import (
@@ -69,7 +72,7 @@ def jobs(n, **sampling):
 def asked(works, **settings):
     got: list[tuple[str, int, CallOutcome]] = []
     works = [works] if isinstance(works, Queue) else works
-    tally = ask(works, lambda model, job, answer: got.append((model.name, job.tag, answer)), **settings)
+    tally = ask(works, each(lambda model, job, answer: got.append((model.name, job.tag, answer))), **settings)
     return tally, got
 
 
@@ -339,7 +342,7 @@ def test_offline_a_hosted_model_is_left_and_one_in_this_process_is_asked():
 
 
 @pytest.mark.parametrize("concurrency", [1, 50])
-def test_no_more_jobs_are_alive_than_can_be_asked_at_once(concurrency):
+def test_memory_holds_few_calls_beyond_those_that_can_be_asked_at_once(concurrency):
     alive = most = 0
 
     def made():
@@ -353,8 +356,8 @@ def test_no_more_jobs_are_alive_than_can_be_asked_at_once(concurrency):
         nonlocal alive
         alive -= 1
 
-    assert 20_000 == ask([Queue(Stub(), made(), Limits(concurrency))], keep).answered
-    assert most <= concurrency
+    assert 20_000 == ask([Queue(Stub(), made(), Limits(concurrency))], each(keep)).answered
+    assert most <= concurrency + 1.5 * max(MIN_TAKEN, concurrency) + MAX_UNSTORED
 
 
 # Asking once.
@@ -363,7 +366,7 @@ def test_no_more_jobs_are_alive_than_can_be_asked_at_once(concurrency):
 def test_what_is_recalled_is_kept_at_no_cost_and_not_asked():
     model, known = Stub(), CallOutcome(Reply(text="of old", usage=Usage(10, 3)), None, 2, 1.5, 9.0)
     work = Queue(model, jobs(3), price=(1e6, 0.0))
-    tally, got = asked(work, recall=lambda model, job: known if job.tag == 1 else None)
+    tally, got = asked(work, recall=recalling(lambda job: known if job.tag == 1 else None))
     assert {0: 1, 2: 1} == model.asked
     assert (3, 1, 20, 20.0) == (tally.answered, tally.shared, tally.input_tokens, tally.cost)
     assert ("of old", 0.0) == next((a.reply.text, a.cost) for _, k, a in got if k == 1)
@@ -372,19 +375,21 @@ def test_what_is_recalled_is_kept_at_no_cost_and_not_asked():
 def test_a_failure_that_is_recalled_is_asked_again():
     model = Stub()
     tally, _ = asked(
-        Queue(model, jobs(1)), recall=lambda model, job: CallOutcome(None, "HTTP 500", 6, 1.0, None)
+        Queue(model, jobs(1)), recall=recalling(lambda job: CallOutcome(None, "HTTP 500", 6, 1.0, None))
     )
     assert ({0: 1}, 1, 0) == (model.asked, tally.answered, tally.shared)
 
 
 def test_recalling_costs_no_budget():
     known = CallOutcome(Reply(text="of old"), None, 1, 1.0, None)
-    tally, _ = asked(Queue(Stub(), jobs(9), price=(1e6, 1e6)), recall=lambda m, j: known, max_cost=0.0)
+    tally, _ = asked(
+        Queue(Stub(), jobs(9), price=(1e6, 1e6)), recall=recalling(lambda job: known), max_cost=0.0
+    )
     assert (9, 0.0) == (tally.answered, tally.cost)
 
 
 def test_what_recall_raises_is_heard_of():
-    def torn(model, job):
+    def torn(model, calls):
         raise OSError("disk gone")
 
     with pytest.raises(OSError, match="disk gone"):
@@ -445,7 +450,7 @@ base_url, limits = sys.argv[1], Limits(**json.loads(sys.argv[2]))
 calls = [Call(Request(messages=(Message("user", f"q{k // 2}"),)), 1, k) for k in range(50)]  # each has a twin
 model = OpenAIChat("fake/m", "m", EndpointConfig(name="fake", base_url=base_url))
 kept = []
-tally = ask([Queue(model, calls, limits)], lambda model, call, outcome: kept.append(call.tag))
+tally = ask([Queue(model, calls, limits)], lambda batch: kept.extend(one.call.tag for one in batch))
 print(json.dumps([len(kept), tally.answered, tally.remaining, tally.interrupted]))
 """
 

@@ -26,6 +26,7 @@ from inspect_ai.model import (
     modelapi,
 )
 from tests.models.fake_server import MODES
+from tests.models.one_by_one import each
 
 from vivavoce.core.errors import EgressError, ExtraError, ModelError, SpecError
 from vivavoce.core.net import offline
@@ -463,7 +464,7 @@ def asked(spec: str, n: int, **limits: Any) -> tuple[Any, list[Reply | None]]:
     replies: list[Reply | None] = []
     calls = [Call(Request(messages=(Message("user", f"question {k}"),)), 1, k) for k in range(n)]
     queue = Queue(candidate.connect(), calls, Limits(**limits), candidate.price)
-    return ask([queue], lambda model, call, outcome: replies.append(outcome.reply)), replies
+    return ask([queue], each(lambda model, call, outcome: replies.append(outcome.reply))), replies
 
 
 def test_many_are_asked_at_once_and_no_more_than_our_limit(acts, provider):

@@ -243,8 +243,9 @@ def _root(parents: dict[Hashable, Hashable], node: Hashable) -> Hashable:
 def _repeated(places: Sequence[Place], same: Sequence[Hashable]) -> Iterator[tuple[int, ...]]:
     """For each content that several items have, the positions of these items."""
     members: dict[Hashable, dict[tuple[str, str], int]] = {}
+    times = Counter(same)
     for position, (place, content) in enumerate(zip(places, same, strict=True)):
-        if content is not None:
+        if content is not None and times[content] > 1:
             members.setdefault(content, {}).setdefault((place.benchmark, place.item), position)
     return (tuple(positions.values()) for positions in members.values() if len(positions) > 1)
 

@@ -16,8 +16,9 @@ from vivavoce.core.records import Item
 from vivavoce.core.specs import parse
 from vivavoce.store import read
 from vivavoce.store.exclusions import exclusion_list, exclusion_lists, put_exclusions
+from vivavoce.store.item_rows import ItemKey
 from vivavoce.store.runfile import RunFile
-from vivavoce.store.write import ItemKey, put_benchmark
+from vivavoce.store.write import put_benchmark
 
 if TYPE_CHECKING:
     import polars as pl

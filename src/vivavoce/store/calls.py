@@ -1,17 +1,19 @@
 """Calls to models: what was asked and what it cost, the answers as they come, and who may ask.
 
-An answer and its call are one transaction on a connection that stays open, so that storing an answer costs a
-fraction of a millisecond and a killed process loses nothing that was stored.
+An answer and its call are stored in one transaction, with those that came at the same time, on a connection
+that stays open: an answer costs a fraction of a millisecond, and a killed process loses nothing that was
+stored.
 """
 
+import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
-from vivavoce.core.records import Response
+from vivavoce.core.records import ItemKey, Response
 from vivavoce.store.checksums import delete_scores_of
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
@@ -60,58 +62,83 @@ _RESPONSE = (
     + ", ".join(f"{name} = excluded.{name}" for name in ANSWER)
     + " WHERE responses.status = 'failed'"
 )
+_FAILURES = (
+    "SELECT response_id FROM json_each(?) CROSS JOIN responses "
+    "ON (item_id, candidate_id, repeat, edit_id) = (json_extract(value, '$[0]'), "
+    "json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]')) "
+    "WHERE status = 'failed'"
+)
 _KNOWN = ("status", "text", "reasoning", "finish_reason", "tokens", "meta")
 
 
 class Ledger:
-    """An open run that takes answers one by one, each with its call in one transaction."""
+    """An open run that takes answers as they come, each with its call in one transaction."""
 
     def __init__(self, run: "RunFile", db: sqlite3.Connection) -> None:
-        self._run, self._db = run, db
-        self._items = {
-            (benchmark, item, variant): (key, digest)
-            for key, digest, benchmark, item, variant in db.execute(
-                "SELECT item_id, hash, benchmark, item, variant FROM items JOIN benchmarks "
-                "USING (benchmark_id) WHERE current = 1"
-            )
-        }
+        self._run, self.db = run, db
         self._candidates: dict[str, int] = dict(db.execute("SELECT candidate, candidate_id FROM candidates"))
-        self._forms: dict[str, int] = dict(
-            db.execute("SELECT probe, edit_id FROM edits WHERE probe != '' OR edit_id = 0")
-        )
+        self._forms = {"": 0}
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the block is stored, or none of it; within another transaction it is a part of that."""
+        if self.db.in_transaction:
+            yield
+            return
+        with self._run.explained():
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.db.execute("COMMIT")
+            except BaseException:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                self._forms = {"": 0}  # a new one's row has gone with the rest
+                raise
 
     def put(self, response: Response, call: CallRecord | None) -> None:
         """Store both. A response replaces an earlier failure and its marks, never an answer.
 
         What a probe told comes of several calls, which are stored by themselves: it has none of its own.
         """
-        r = response
-        item, item_hash = self._items[r.benchmark, r.item, r.variant]
-        place = (item, self._candidates[r.candidate], r.repeat)
-        with self._run.explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                key = (*place, self._form(r.probe))
-                failure = self._db.execute(f"{_HERE} AND status = 'failed'", key).fetchone()
-                if failure:
-                    delete_scores_of(self._db, failure[0])
-                self._db.execute(_RESPONSE, (*key, *response_fields(item_hash, r)))
-                if call:
-                    self._db.execute(_CALL, (*call, *key))
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                if r.probe:  # its row may have gone with the rest
-                    self._forms.pop(r.probe, None)
-                raise
+        self.put_all([(response, call)])
+
+    def put_all(self, answers: Sequence[tuple[Response, CallRecord | None]]) -> None:
+        """Store responses with their calls, as `put` does, in one transaction."""
+        if not answers:
+            return
+        with self.transaction():
+            keys, rows = [], []
+            items = self._items([response for response, _ in answers])
+            for response, _ in answers:
+                item, item_hash = items[response.benchmark, response.item, response.variant]
+                candidate = self._candidates[response.candidate]
+                keys.append((item, candidate, response.repeat, self._form(response.probe)))
+                rows.append((*keys[-1], *response_fields(item_hash, response)))
+            for (failure,) in self.db.execute(_FAILURES, (json.dumps(keys),)).fetchall():
+                delete_scores_of(self.db, failure)
+            self.db.executemany(_RESPONSE, rows)
+            calls = zip(answers, keys, strict=True)
+            self.db.executemany(_CALL, [(*call, *key) for (_, call), key in calls if call])
+
+    def _items(self, responses: Sequence[Response]) -> dict[ItemKey, tuple[int, str]]:
+        """The key and hash of each item that is answered."""
+        wanted = ", ".join(["(?, ?, ?)"] * len(responses))
+        rows = self.db.execute(
+            f"WITH wanted (benchmark, item, variant) AS (VALUES {wanted}) "
+            "SELECT w.benchmark, w.item, w.variant, item_id, hash FROM wanted w CROSS JOIN benchmarks b "
+            "USING (benchmark) CROSS JOIN items i ON (i.benchmark_id, i.item, i.variant) = "
+            "(b.benchmark_id, w.item, w.variant) AND i.current = 1",
+            [name for r in responses for name in (r.benchmark, r.item, r.variant)],
+        )
+        return {(benchmark, item, variant): (key, digest) for benchmark, item, variant, key, digest in rows}
 
     def _form(self, probe: str) -> int:
         """The key of answers in words, or of what a probe told."""
         if probe not in self._forms:
             row = (f"{TOLD}{probe}", probe)
-            self._db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
-            form = self._db.execute("SELECT edit_id FROM edits WHERE probe = ?", (probe,)).fetchone()
+            self.db.execute("INSERT INTO edits (edit, probe) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+            form = self.db.execute("SELECT edit_id FROM edits WHERE probe = ?", (probe,)).fetchone()
             if form is None:
                 raise StoreError(
                     f"{self._run.path} holds answers whose edit is called {row[0]!r}, a name that is for "
@@ -122,24 +149,32 @@ class Ledger:
 
     def keep(self, call: CallRecord) -> None:
         """Store a call whose reply stands in it."""
-        with self._run.explained():
-            put_call(self._db, call)
+        with self.transaction():
+            put_call(self.db, call)
 
-    def stored_reply(self, purpose: str, key: str, model: str) -> str | None:
-        """The reply to an equal request of that purpose, as JSON; null if there is none that can be used."""
-        return stored_reply(self._db, purpose, key, model, 1)
+    def stored_replies(self, purpose: str, keys: Collection[str], model: str) -> dict[str, str]:
+        """By key the replies to equal requests of that purpose, as JSON, that can be used."""
+        return stored_replies(self.db, purpose, keys, model, 1)
 
-    def stored_response(self, key: str, model: str, repeat: int) -> dict[str, Any] | None:
-        """What came of the same request before, if it was answered: the fields of a response."""
-        row = self._db.execute(
-            f"SELECT {', '.join(f'r.{name}' for name in _KNOWN)} FROM calls c JOIN responses r "
-            "USING (response_id) WHERE (c.key, c.model, c.repeat) = (?, ?, ?) AND c.status != 'failed'",
-            (key, model, repeat),
-        ).fetchone()
-        if row is None:
-            return None
-        response = dict(zip(_KNOWN, row, strict=True))
-        return response | {"meta": stored_object(response["meta"], "what stands beside an answer")}
+    def stored_responses(
+        self, requests: Sequence[tuple[str, int]], model: str
+    ) -> dict[tuple[str, int], dict[str, Any]]:
+        """By key and repeat what came of these requests before, of those that were answered: the fields of
+        responses.
+        """
+        rows = self.db.execute(
+            f"SELECT c.key, c.repeat, {', '.join(f'r.{name}' for name in _KNOWN)} FROM json_each(?) k "
+            "CROSS JOIN calls c ON (c.key, c.model, c.repeat) = (json_extract(k.value, '$[0]'), ?, "
+            "json_extract(k.value, '$[1]')) AND c.status != 'failed' "
+            "CROSS JOIN responses r USING (response_id)",
+            (json.dumps(requests), model),
+        )
+        stored: dict[tuple[str, int], dict[str, Any]] = {}
+        for key, repeat, *values in rows:
+            response = dict(zip(_KNOWN, values, strict=True))
+            response["meta"] = stored_object(response["meta"], "what stands beside an answer")
+            stored.setdefault((key, repeat), response)
+        return stored
 
 
 def put_call_of_response(
@@ -154,14 +189,34 @@ def put_call(db: sqlite3.Connection, call: CallRecord) -> None:
     db.execute(_TOLD, call)
 
 
+def put_calls(db: sqlite3.Connection, calls: Sequence[CallRecord]) -> None:
+    """Store calls whose replies are no candidate's answers, all of them or none."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.executemany(_TOLD, calls)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
 def stored_reply(db: sqlite3.Connection, purpose: str, key: str, model: str, repeat: int) -> str | None:
     """The last reply of a model to an equal request of that purpose that could be used; null if none."""
-    row = db.execute(
-        "SELECT reply FROM calls WHERE (purpose, key, model, repeat) = (?, ?, ?, ?) AND reply IS NOT NULL "
-        "AND status != 'failed' ORDER BY call_id DESC LIMIT 1",
-        (purpose, key, model, repeat),
-    ).fetchone()
-    return None if row is None else str(row[0])
+    return stored_replies(db, purpose, [key], model, repeat).get(key)
+
+
+def stored_replies(
+    db: sqlite3.Connection, purpose: str, keys: Collection[str], model: str, repeat: int
+) -> dict[str, str]:
+    """By key the last replies of a model to equal requests of that purpose that could be used."""
+    rows = db.execute(
+        "SELECT k.value, (SELECT reply FROM calls WHERE (purpose, key, model, repeat) = (?, k.value, ?, ?) "
+        "AND reply IS NOT NULL AND status != 'failed' ORDER BY call_id DESC LIMIT 1) "
+        "FROM json_each(?) k",
+        (purpose, model, repeat, json.dumps(list(keys))),
+    )
+    return {key: str(reply) for key, reply in rows if reply is not None}
 
 
 def unusable_replies(db: sqlite3.Connection, purpose: str, model: str, repeat: int) -> dict[str, int]:

@@ -7,36 +7,17 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from vivavoce._version import __version__
-from vivavoce.core.conversations import as_rows
 from vivavoce.core.errors import InputError
 from vivavoce.core.evidence import Evidence
 from vivavoce.core.records import Card, Item, Measure, Response, Role, Unit, Value
 from vivavoce.core.registry import plugins
-from vivavoce.core.tables import LISTS
 from vivavoce.store.checksums import delete_scores, delete_scores_of, insert_scores
 from vivavoce.store.hashes import response_hash
+from vivavoce.store.item_rows import ItemKey, is_current, json_text, put_items, update_labels
 from vivavoce.store.passages import ScoreKey
 from vivavoce.store.redacted import refuse_redacted
 from vivavoce.store.schema import STATUSES
 from vivavoce.store.table_hashes import check_table_hashes, renew_table_hashes
-
-ItemKey = tuple[str, str]
-"""Base id and variant."""
-
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False
-)  # one for all: each row has eight such columns
-
-
-def _json(value: object) -> str:
-    if value in ((), {}):  # most lists of an item, and most details of a response
-        return "[]" if value == () else "{}"
-    text = _ENCODER.encode(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a file's name need not be Unicode; JSON's escapes hold it all the same
-        return json.dumps(value, allow_nan=False)
-    return text
 
 
 def put_benchmark(
@@ -60,7 +41,7 @@ def put_benchmark(
     db.execute(
         "INSERT INTO benchmarks (benchmark, spec, signature, card) VALUES (?, ?, ?, ?) ON CONFLICT DO "
         "NOTHING",
-        (name, spec, signature, _json(asdict(card))),
+        (name, spec, signature, json_text(asdict(card))),
     )
     (key,) = db.execute("SELECT benchmark_id FROM benchmarks WHERE benchmark = ?", (name,)).fetchone()
     stored = {
@@ -82,77 +63,20 @@ def put_benchmark(
     if changed:  # spec and signature stand under the tables: those of the items that are current now
         db.execute(
             "UPDATE benchmarks SET spec = ?, signature = ?, card = ? WHERE benchmark_id = ?",
-            (spec, signature, _json(asdict(card)), key),
+            (spec, signature, json_text(asdict(card)), key),
         )
         # What was made of an earlier wording is another question's.
         db.executemany(
             "UPDATE items SET current = 0 WHERE benchmark_id = ? AND item = ? AND origin IS NOT NULL",
             [(key, item.item) for item in changed if not item.variant],
         )
-    keys = {names: item_id for names, (item_id, _) in stored.items()}
-    versions = _versions(db, key)
-    for item in items:
-        present = stored.get((item.item, item.variant))
-        if present and present[1] == item.hash:
-            details = (item.alias, item.group, item.category, item.source, _json(dict(item.meta)))
-            db.execute(
-                'UPDATE items SET (alias, "group", category, source, meta) = (?, ?, ?, ?, ?) '
-                'WHERE item_id = ? AND (alias, "group", category, source, meta) IS NOT (?, ?, ?, ?, ?)',
-                (*details, present[0], *details),
-            )
-            continue
-        if present:
-            db.execute("UPDATE items SET current = 0 WHERE item_id = ?", present[:1])
-        keys[item.item, item.variant] = _put_item(
-            db, key, item, versions.get((item.item, item.variant), 0) + 1
-        )
+    update_labels(db, [(i, stored[i.item, i.variant][0]) for i in items if is_current(i, stored)])
+    new = [item for item in items if not is_current(item, stored)]
+    replaced = [(stored[i.item, i.variant][0],) for i in new if (i.item, i.variant) in stored]
+    db.executemany("UPDATE items SET current = 0 WHERE item_id = ?", replaced)
+    keys = {names: item_id for names, (item_id, _) in stored.items()} | put_items(db, key, new)
     renew_table_hashes(db, "benchmarks", "items")
     return keys
-
-
-def _versions(db: sqlite3.Connection, benchmark: int) -> dict[ItemKey, int]:
-    """The newest version of each item of a benchmark."""
-    rows = db.execute(
-        "SELECT item, variant, max(version) FROM items WHERE benchmark_id = ? GROUP BY item, variant",
-        (benchmark,),
-    )
-    return {(item, variant): version for item, variant, version in rows}
-
-
-def _put_item(db: sqlite3.Connection, benchmark: int, item: Item, version: int) -> int:
-    row = {
-        "benchmark_id": benchmark,
-        "version": version,
-        "current": 1,
-        "hash": item.hash,
-        **{
-            name: getattr(item, name)
-            for name in (
-                "item",
-                "variant",
-                "alias",
-                "group",
-                "category",
-                "format",
-                "question",
-                "follows",
-                "step",
-                "false_answer",
-                "context",
-                "source",
-                "origin",
-                "weight",
-            )
-        },
-        **{name: _json(getattr(item, name)) for name in LISTS},
-        "messages": _json(as_rows(item.messages)),
-        "rubric": _json([asdict(point) for point in item.rubric]),
-        "meta": _json(dict(item.meta)),
-    }
-    names = ", ".join(f'"{name}"' for name in row)
-    scores = ", ".join("?" * len(row))
-    cursor = db.execute(f"INSERT INTO items ({names}) VALUES ({scores})", tuple(row.values()))
-    return int(cursor.lastrowid or 0)
 
 
 def put_candidates(db: sqlite3.Connection, roles: Mapping[str, Role]) -> dict[str, int]:
@@ -189,7 +113,7 @@ TOLD = "likelihood "
 def response_fields(item_hash: str, response: Response) -> tuple[object, ...]:
     """The values of `ANSWER`: beside a record of log-likelihoods the table has an empty text."""
     values = {name: getattr(response, name, None) for name in ANSWER}
-    values |= {"meta": _json(dict(response.meta)), "hash": response_hash(item_hash, response)}
+    values |= {"meta": json_text(dict(response.meta)), "hash": response_hash(item_hash, response)}
     return tuple({**values, "text": stored_text(response)}.values())
 
 
@@ -361,7 +285,7 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
         if score.unit is not None and score.unit not in units:
             units[score.unit] = unit(score.unit)
         key = (measure, score.response, units[score.unit], ballots[score.ballot], score.pass_no)
-        value, parts = score.value, _json(dict(score.value.parts)) if score.value.parts else None
+        value, parts = score.value, json_text(dict(score.value.parts)) if score.value.parts else None
         rows.append((*key, score.position, value.value, STATUSES.index(value.status), parts, value.note))
         if value.evidence:
             evidence[key] = value.evidence
@@ -371,7 +295,7 @@ def put_scores(db: sqlite3.Connection, measure: int, scores: Iterable[ScoreRow])
 def _ballots(db: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:
     """The keys of the ballots of these names that are there."""
     sql = "SELECT ballot, ballot_id FROM ballots WHERE ballot IN (SELECT value FROM json_each(?))"
-    return dict(db.execute(sql, (_json(sorted(names)),)))
+    return dict(db.execute(sql, (json_text(sorted(names)),)))
 
 
 def drop_ballots(db: sqlite3.Connection, measures: Sequence[int], pass_no: int, names: Sequence[str]) -> None:
@@ -430,7 +354,7 @@ def refuse_other_scores(db: sqlite3.Connection, measure: int, scores: Iterable[S
 
 def put_event(db: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> None:
     """Append to the journal of what happened to the run; it is never edited."""
-    db.execute("INSERT INTO events (kind, body) VALUES (?, ?)", (kind, _json(dict(body))))
+    db.execute("INSERT INTO events (kind, body) VALUES (?, ?)", (kind, json_text(dict(body))))
 
 
 def put_finding(
@@ -439,11 +363,11 @@ def put_finding(
     """Keep what a study found, with the settings it was found under."""
     db.execute(
         "INSERT INTO findings (study, settings, rows) VALUES (?, ?, ?)",
-        (study, _json(dict(settings)), _json([dict(r) for r in rows])),
+        (study, json_text(dict(settings)), json_text([dict(r) for r in rows])),
     )
 
 
 def put_provenance(db: sqlite3.Connection, verb: str, body: Mapping[str, Any], *, changed: int) -> None:
     """Record that a verb wrote to the run: its settings, how many rows changed, our version, the plugins."""
     record = {**body, "changed": changed, "vivavoce": __version__, "plugins": plugins()}
-    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, _json(record)))
+    db.execute("INSERT INTO provenance (verb, body) VALUES (?, ?)", (verb, json_text(record)))

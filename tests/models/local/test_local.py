@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.models.local.families import CONTEXT, saved
+from tests.models.one_by_one import each
 
 import vivavoce.models.local as local_models
 from vivavoce.core.errors import InputError
@@ -436,7 +437,7 @@ def test_the_engine_asks_it_as_it_asks_any_model(folders):
     jobs = (Call(request, 1, number) for number, request in enumerate(requests))
     tally = ask(
         [Queue(model, jobs, Limits(concurrency=8, attempts=1), (0.0, 0.0))],
-        lambda asked, job, answer: kept.update({job.tag: answer}),
+        each(lambda asked, job, answer: kept.update({job.tag: answer})),
     )
     assert (len(requests), 0, 0.0) == (tally.answered, tally.failed, tally.cost)
     assert set(range(len(requests))) == set(kept)

@@ -16,6 +16,7 @@ from tests.lengths import length
 
 import vivavoce as viva
 from vivavoce.models.engine import scheduler
+from vivavoce.models.engine.writing import MAX_UNSTORED
 from vivavoce.store import read
 
 AT_ONCE = 8
@@ -44,7 +45,7 @@ def until(path, more_than, process):
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_every_answer_stays_and_none_is_asked_again(
+def test_killed_at_random_moments_every_stored_answer_stays_and_none_is_asked_again(
     exam, endpoint, limits, tmp_path
 ):
     n, times = length((400, 5), (700, 10))
@@ -78,7 +79,7 @@ def test_killed_at_random_moments_every_answer_stays_and_none_is_asked_again(
     assert n == len(answers) == len(seen)
     assert all(text.startswith(f"answer to {question(item)}") for item, text in answers.items())
     assert seen_then == {item: seen[question(item)] for item in seen_then}
-    assert sum(seen.values()) <= n + times * AT_ONCE
+    assert sum(seen.values()) <= n + times * (AT_ONCE + MAX_UNSTORED)
     assert max(seen.values()) > 1  # else no kill fell on a request, and nothing was shown
 
 
@@ -163,16 +164,18 @@ def test_a_killed_collect_leaves_what_it_was_about_to_send_and_a_look(exam, endp
 
 
 def test_a_collect_that_breaks_leaves_what_it_sent(exam, endpoint, limits, tmp_path):
-    server, run = endpoint(), viva.open(tmp_path / "run.viva")
+    server, run = endpoint(latency=0.03), viva.open(tmp_path / "run.viva")
 
     def broken(tally, total):
         raise ValueError("no such bar")
 
     with pytest.raises(ValueError, match="no such bar"):
-        run.collect(exam(9), models=["vllm/m"], providers=limits(concurrency=1), progress=broken)
+        run.collect(exam(90), models=["vllm/m"], providers=limits(concurrency=1), progress=broken)
     ((step,), looks) = kept(run.file.path)
-    assert (1, 8, 1, []) == (step["answered"], step["left"], step["sent"][0]["requests"], looks)
-    assert 1 == sum(server.seen.values()) == run.responses.height
+    n = run.responses.height
+    assert 0 < n < 90
+    assert (n, 90 - n, n, []) == (step["answered"], step["left"], step["sent"][0]["requests"], looks)
+    assert n == sum(server.seen.values())
     assert "state" not in step
 
 

@@ -36,7 +36,8 @@ class CallOutcome(NamedTuple):
 
     `seconds` is the last attempt's; `cost` is null without a price or token counts, and 0 where an equal
     request had been made already. `refused`: the endpoint would never answer this request. `fatal`: it would
-    answer none, so the call is stored and what it asked remains to be asked.
+    answer none, so the call is stored and what it asked remains to be asked. `shared`: the reply is that of
+    an equal request of the same command.
     """
 
     reply: Reply | None
@@ -46,6 +47,15 @@ class CallOutcome(NamedTuple):
     cost: float | None
     refused: bool = False
     fatal: bool = False
+    shared: bool = False
+
+
+class CompletedCall(NamedTuple):
+    """A call of a model and what came of it."""
+
+    model: Model
+    call: Call
+    outcome: CallOutcome
 
 
 class Waiting(NamedTuple):

@@ -18,13 +18,20 @@ from vivavoce.core.prompts import Unreadable
 from vivavoce.core.specs import Spec
 from vivavoce.models.candidates import CandidateConfig, parse_candidate
 from vivavoce.models.endpoints import EndpointConfig, load_endpoints
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
+from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, UsageCounter, call_record
 from vivavoce.models.engine.leases import Lease
 from vivavoce.models.engine.refusals import RefusalCounter
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model, Reply, Request, Sampling
-from vivavoce.store.calls import CallRecord, put_call, reply_of_call, stored_reply, unusable_replies
+from vivavoce.store.calls import (
+    CallRecord,
+    put_calls,
+    reply_of_call,
+    stored_replies,
+    stored_reply,
+    unusable_replies,
+)
 from vivavoce.store.runfile import RunFile
 
 T = TypeVar("T")
@@ -276,17 +283,23 @@ class ModelClient:
         self._lease.take([work], f"asking {candidate.spec} for the same answers ({purpose})")
         with self.run.connected() as db:
 
-            def recall(model: Model, call: Call) -> CallOutcome | None:
-                stored = stored_reply(db, purpose, call.request.key, model.name, call.repeat)
-                stored = batch.old_replies.get(call.request.key) if stored is None else stored
-                return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
+            def recall(model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
+                keys = [call.request.key for call in calls]
+                stored = stored_replies(db, purpose, keys, model.name, batch.repeat)
+                stored = {**batch.old_replies, **stored}
+                return [_recalled(stored.get(key)) for key in keys]
 
-            def store(model: Model, call: Call, outcome: CallOutcome) -> None:
+            def store(calls: Sequence[CompletedCall]) -> None:
                 self._lease.check()
-                result = results[call.request.key] = _parsed(outcome, call.tag)
-                if outcome.attempts:  # a recalled reply is stored already
-                    with self.run.explained():
-                        put_call(db, _record(model, call, outcome, result, purpose))
+                parsed = [_parsed(outcome, call.tag) for _, call, outcome in calls]
+                records = [
+                    _record(*completed, result, purpose)
+                    for completed, result in zip(calls, parsed, strict=True)
+                    if completed.outcome.attempts  # a recalled reply is stored already
+                ]
+                with self.run.explained():
+                    put_calls(db, records)
+                results.update((call.request.key, p) for (_, call, _), p in zip(calls, parsed, strict=True))
 
             tally = ask(
                 [Queue(model, list(pending.values()), candidate.limits, price)],
@@ -355,6 +368,10 @@ def _as_is(request: Request) -> Request:
 def without_schema(request: Request) -> Request:
     """The request without the schema that its reply should follow."""
     return replace(request, sampling=replace(request.sampling, schema=None))
+
+
+def _recalled(stored: str | None) -> CallOutcome | None:
+    return None if stored is None else CallOutcome(reply_from_json(stored), None, 0, 0.0, 0.0)
 
 
 def _parsed(outcome: CallOutcome, parse: Parser[Any]) -> _Result:

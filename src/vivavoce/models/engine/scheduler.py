@@ -4,12 +4,10 @@ import asyncio
 import contextlib
 import math
 import random
-import signal
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from vivavoce.core.errors import EgressError, ModelError
@@ -17,8 +15,11 @@ from vivavoce.core.net import permit
 from vivavoce.core.text import one_line
 from vivavoce.models.content import check_reply
 from vivavoce.models.engine.budget import Budget
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, Waiting
+from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue, UsageCounter, Waiting
+from vivavoce.models.engine.interrupts import interruptible
 from vivavoce.models.engine.refusals import FailureKind, RefusalCounter
+from vivavoce.models.engine.sources import CallSource, KnownCall, Recall
+from vivavoce.models.engine.writing import BatchWriter, Store
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, RejectedError, Reply, Request, RetryableError
 
@@ -40,9 +41,9 @@ MAX_CAUSES = 100
 
 def ask(
     queues: Sequence[Queue],
-    store: Callable[[Model, Call, CallOutcome], None],
+    store: Store,
     *,
-    recall: Callable[[Model, Call], CallOutcome | None] | None = None,
+    recall: Recall | None = None,
     max_cost: float | None = None,
     spent: float = 0.0,
     progress: Callable[[UsageCounter], None] | None = None,
@@ -50,11 +51,15 @@ def ask(
     timeout_total: float = TIMEOUT_TOTAL_S,
     refusals: RefusalCounter | None = None,
 ) -> UsageCounter:
-    """Ask everything, several models side by side, and hand each outcome to `store` as it comes.
+    """Ask everything, several models side by side, and hand the outcomes to `store` as they come.
 
-    Memory does not grow with the number of calls, which may come from a generator. `recall` may return the
-    stored outcome of an equal request: it counts at cost 0 and nothing is sent; a stored failure is requested
-    again. Ctrl-C lets requests in flight finish, a second one drops them. A model that cannot be asked at all
+    `store` gets up to 16 at a time, 50 ms after the first of them came at the latest, and what it has not
+    stored does not count. Memory does not grow with the number of calls, which may come from a generator.
+    `recall` is given some of them at a time and may return the stored outcomes of equal requests: these count
+    at cost 0 and nothing is sent; a stored failure is requested again. `store`, `recall` and generators are
+    called in a thread of their own, one at a time, `progress` in that of the event loop.
+
+    Ctrl-C lets requests in flight finish, a second one drops them. A model that cannot be asked at all
     (a refused key, no host, offline) is given up, and so is one that three requests in a row find to fail for
     the same reason, or twenty for any (`RefusalCounter`; given `refusals` go on counting those of earlier
     calls): its other calls are remaining, not failed. What was sent to it is stored all the same.
@@ -68,8 +73,7 @@ def ask(
     Requests in flight are still paid, and a reply without token counts counts by its characters.
 
     Raises what `store`, `recall` or a generator raises, once nothing is in flight; a given `tally` then holds
-    the counts up to there. Where an event loop runs already, as in a notebook, all are called in another
-    thread, one at a time.
+    the counts up to there. Where an event loop runs already, as in a notebook, another one runs in a thread.
     """
     tally = UsageCounter() if tally is None else tally
     scheduler = _Scheduler(
@@ -119,8 +123,8 @@ class _Attempt:
 class _Scheduler:
     def __init__(
         self,
-        store: Callable[[Model, Call, CallOutcome], None],
-        recall: Callable[[Model, Call], CallOutcome | None] | None,
+        store: Store,
+        recall: Recall | None,
         progress: Callable[[UsageCounter], None] | None,
         *,
         budget: Budget,
@@ -139,71 +143,103 @@ class _Scheduler:
         """Requests without an outcome: their endpoint, and when their first attempt began."""
         self.heard_at: dict[str, float] = {}
         self.stop = asyncio.Event()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.reported_at = 0.0
         self.loop: asyncio.AbstractEventLoop | None = None
         self.workers: list[asyncio.Task[None]] = []
+        self.sources: list[CallSource] = []
 
     async def run(self, queues: Sequence[Queue]) -> UsageCounter:
         self.loop = asyncio.get_running_loop()
-        sources = [iter(queue.calls) for queue in queues]
-        for queue, source in zip(queues, sources, strict=True):
+        with ThreadPoolExecutor(1, "viva-store") as thread:
+            self.writer = BatchWriter(
+                self.store, thread, on_stored=self._on_stored, on_error=self._on_unstored
+            )
+            await self._run(queues, thread)
+            if self.error:
+                raise self.error
+            for source in self.sources:
+                self.tally.remaining += await source.remaining()
+        self._report(last=True)
+        return self.tally
+
+    async def _run(self, queues: Sequence[Queue], thread: Executor) -> None:
+        """Return when nothing is on the wire and all that came is stored."""
+        for queue in queues:
+            source = CallSource(queue, self.recall, thread)
+            self.sources.append(source)
             limiter = self.limiters.setdefault(queue.model.endpoint, RateLimiter(queue.limits))
             self.workers += [
                 asyncio.create_task(self._worker(queue, source, limiter))
                 for _ in range(queue.limits.concurrency)
             ]
         watch = asyncio.create_task(self._watch())
-        with self._interruptible():
+        with interruptible(self._on_interrupt):
             try:
                 await asyncio.gather(*self.workers, return_exceptions=True)
             finally:
                 watch.cancel()
+                await self.writer.flush()
                 for queue in queues:
                     await queue.model.close()
         self.tally.waiting = ()
-        if self.error:
-            raise self.error
-        self.tally.remaining += sum(1 for source in sources for _ in source)
-        self._report(last=True)
-        return self.tally
 
     def _ended(self, model: Model) -> bool:
         return self.stop.is_set() or model.name in self.tally.stopped
 
-    async def _worker(self, queue: Queue, source: Iterator[Call], limiter: RateLimiter) -> None:
-        # Workers share the iterator: taking from it is one step of the loop, so no two get the same call.
+    async def _worker(self, queue: Queue, source: CallSource, limiter: RateLimiter) -> None:
+        model = queue.model
         try:
-            while not self._ended(queue.model):
-                call = next(source, None)
-                if call is None:
+            while not self._ended(model):
+                known = await source.next()
+                if known is None:
                     return
                 outcome = None
                 try:
-                    outcome = await self._outcome(queue, call, limiter)
+                    outcome = await self._outcome(queue, known, limiter)
                 finally:
                     self.tally.remaining += outcome is None
                 if outcome is not None:
-                    self.store(queue.model, call, outcome)
-                    self.heard_at[queue.model.endpoint] = time.monotonic()
-                    self._count(outcome)  # what could not be kept did not come
-                    self._report()
-        except Exception as error:  # of the caller's: a full disk, a generator that breaks
-            self.error = self.error or error
-            self.stop.set()
+                    self.heard_at[model.endpoint] = time.monotonic()
+                    self.writer.put(CompletedCall(model, known.call, outcome))
+                    await self.writer.room()
+        except Exception as error:  # of the caller's: a generator that breaks
+            self._fail(error)
 
-    async def _outcome(self, queue: Queue, call: Call, limiter: RateLimiter) -> CallOutcome | None:
+    def _fail(self, error: BaseException) -> None:
+        self.error = self.error or error
+        self.stop.set()
+
+    def _on_stored(self, completed: CompletedCall) -> None:
+        """Count an outcome, and forget it: from now on equal requests are recalled."""
+        model, call, outcome = completed
+        if not outcome.shared:
+            self.in_flight.pop((model.name, call.request.key, call.repeat), None)
+        for source in self.sources:
+            source.on_stored(completed)
+        self._count(outcome)
+        if self.error is None:
+            try:
+                self._report()
+            except Exception as error:  # of the caller's
+                self._fail(error)
+
+    def _on_unstored(self, error: BaseException, n: int) -> None:
+        self.tally.remaining += n
+        self._fail(error)
+
+    async def _outcome(self, queue: Queue, known: KnownCall, limiter: RateLimiter) -> CallOutcome | None:
         """The outcome of a call, or of an equal one that is known or on the wire; null if it was given up."""
-        recalled = self.recall(queue.model, call) if self.recall else None
+        call, recalled = known
         if recalled is not None and recalled.reply is not None:
             self.tally.shared += 1
-            return recalled._replace(cost=0.0)
+            return recalled._replace(cost=0.0, shared=True)
         key = (queue.model.name, call.request.key, call.repeat)
         if (equal_call := self.in_flight.get(key)) is not None:
             outcome = await asyncio.shield(equal_call)
             if outcome is not None and outcome.reply is not None:
                 self.tally.shared += 1
-                return outcome._replace(cost=0.0)
+                return outcome._replace(cost=0.0, shared=True)
             return None if outcome is None or outcome.fatal else outcome
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
@@ -215,7 +251,8 @@ class _Scheduler:
             return outcome
         finally:
             future.set_result(outcome)
-            del self.in_flight[key]
+            if outcome is None or outcome.reply is None:  # else it stays until it can be recalled
+                del self.in_flight[key]
 
     async def _attempts(self, queue: Queue, request: Request, limiter: RateLimiter) -> CallOutcome | None:
         """The outcome after as many attempts as the limits allow; null if the model was given up before."""
@@ -348,8 +385,7 @@ class _Scheduler:
                 if before or self.tally.waiting:
                     self._report(last=True)
         except Exception as error:  # of the caller's
-            self.error = self.error or error
-            self.stop.set()
+            self._fail(error)
 
     def _waited_for(self, now: float) -> tuple[Waiting, ...]:
         begun: dict[str, list[float]] = {}
@@ -394,28 +430,6 @@ class _Scheduler:
                 worker.cancel()
         self.tally.interrupted = True
         self.stop.set()
-
-    @contextlib.contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        terminates = signal.getsignal(signal.SIGTERM) is signal.default_int_handler  # as our commands set it
-        try:
-            loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
-            if terminates:
-                loop.add_signal_handler(signal.SIGTERM, self._on_interrupt)
-        except NotImplementedError:  # Windows: the loop itself cancels us
-            yield
-            return
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
-            if terminates:
-                loop.remove_signal_handler(signal.SIGTERM)
-                signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _backoff(attempt: int, after: float | None) -> float:

@@ -1,7 +1,8 @@
 """Collecting: every item goes to every candidate as often as asked, and every response is stored as it comes.
 
 Stored responses are not asked for again, failed ones are. A lease keeps two collects from doing the same
-work. A collect that is killed loses nothing that was stored and at most repeats what was on the wire.
+work. A collect that is killed loses nothing that was stored, and at most repeats what was on the wire and the
+responses that were not stored yet: those of the last 50 ms, 64 at most.
 """
 
 import sqlite3
@@ -16,10 +17,11 @@ from vivavoce.core.errors import InputError, StoreError
 from vivavoce.core.exclusions import ExclusionCounts
 from vivavoce.core.net import is_offline, offline, permit
 from vivavoce.core.records import Item
-from vivavoce.models.engine.calls import Call, CallOutcome, UsageCounter
+from vivavoce.models.engine.calls import CompletedCall, UsageCounter
 from vivavoce.models.engine.egress import Privacy, destination, refuse_patients, refuse_strangers, refuse_text
 from vivavoce.models.engine.leases import Lease, leased
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S, ask
+from vivavoce.models.engine.writing import Store
 from vivavoce.models.ranges import check_option
 from vivavoce.models.requests import HoldsWeights, Model
 from vivavoce.pipeline.collect.generate import Connected, Round, count_unanswered, generation_rounds
@@ -179,10 +181,10 @@ def _ask_rounds(
             )
 
 
-def _keep_leased(lease: Lease, round_: Round) -> Callable[[Model, Call, CallOutcome], None]:
-    def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
+def _keep_leased(lease: Lease, round_: Round) -> Store:
+    def keep(batch: Sequence[CompletedCall]) -> None:
         lease.check()
-        round_.keep(model, call, outcome)
+        round_.keep(batch)
 
     return keep
 

@@ -1,17 +1,19 @@
 """Generation: every item that has no response yet is asked, and each response is stored with its call."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Item, Response
 from vivavoce.models.candidates import CandidateConfig
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, call_record
+from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
+from vivavoce.models.engine.sources import Recall
+from vivavoce.models.engine.writing import Store
 from vivavoce.models.requests import Model, Reply
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
 from vivavoce.reading.confidence import Cut, restored, without_confidence
-from vivavoce.store.calls import Ledger, answered
+from vivavoce.store.calls import CallRecord, Ledger, answered
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.runfile import RunFile
 
@@ -27,8 +29,8 @@ class Round(NamedTuple):
     """Calls that may be made side by side; `keep` and `recall` are as in `ask`."""
 
     queues: list[Queue]
-    keep: Callable[[Model, Call, CallOutcome], None]
-    recall: Callable[[Model, Call], CallOutcome | None]
+    keep: Store
+    recall: Recall
 
 
 def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
@@ -49,43 +51,29 @@ def generation_rounds(
     confident = {str(candidate.spec) for candidate, _ in connected if candidate.settings.get("confidence")}
 
     def calls(candidate: CandidateConfig, turn: CollectPlan) -> Iterator[Call]:
-        name = str(candidate.spec)
-        with run.reading() as db:
-            turns = EarlierTurns(db)
-            for item, repeat in unanswered(turn, answered(run, benchmark, name)):
-                with_turns = turns.as_asked(item, name, repeat)
-                if with_turns is not None:
-                    yield Call(plan.requests.request(with_turns, candidate, repeat), repeat, item)
+        name, turns = str(candidate.spec), EarlierTurns(ledger.db)
+        for item, repeat in unanswered(turn, answered(run, benchmark, name)):
+            with_turns = turns.as_asked(item, name, repeat)
+            if with_turns is not None:
+                yield Call(plan.requests.request(with_turns, candidate, repeat), repeat, item)
 
-    def keep(model: Model, call: Call, outcome: CallOutcome) -> None:
-        if outcome.fatal:  # nothing was answered, and what was asked is still to be asked
-            ledger.keep(
-                call_record(model, call, outcome, purpose="collect", status="failed", error=outcome.error)
-            )
-            return
-        response = response_of(benchmark, model.name, call, outcome)
-        if model.name in confident:
-            response = with_confidence(response)
-        status = response.status
-        ledger.put(
-            response, call_record(model, call, outcome, purpose="collect", status=status, error=outcome.error)
-        )
+    def keep(batch: Sequence[CompletedCall]) -> None:
+        answers = []
+        with ledger.transaction():
+            for completed in batch:
+                if completed.outcome.fatal:  # nothing was answered, and what was asked is still to be asked
+                    ledger.keep(_record(completed, "failed"))
+                    continue
+                response = response_of(benchmark, completed.model.name, completed.call, completed.outcome)
+                if completed.model.name in confident:
+                    response = with_confidence(response)
+                answers.append((response, _record(completed, response.status)))
+            ledger.put_all(answers)
 
-    def recall(model: Model, call: Call) -> CallOutcome | None:
-        """What an equal request brought before: two items may have the same wording."""
-        stored = ledger.stored_response(call.request.key, model.name, call.repeat)
-        if stored is None:
-            return None
-        meta = stored["meta"]
-        reply = Reply(
-            text=text_as_received(stored["text"], meta),
-            reasoning=stored["reasoning"],
-            finish_reason=stored["finish_reason"],
-            model=meta.get("model"),
-            logprobs=tuple(meta["logprobs"]) if meta.get("logprobs") else None,
-            citations=tuple(meta.get("citations") or ()),
-        )
-        return CallOutcome(reply, None, 0, 0.0, 0.0)
+    def recall(model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
+        """What equal requests brought before: two items may have the same wording."""
+        stored = ledger.stored_responses([(call.request.key, call.repeat) for call in calls], model.name)
+        return [_recalled(stored.get((call.request.key, call.repeat))) for call in calls]
 
     for turn in _turns(plan):
         _put_withheld(run, turn, ledger, connected)
@@ -93,8 +81,30 @@ def generation_rounds(
         yield Round(queues, keep, recall)
 
 
+def _record(completed: CompletedCall, status: str) -> CallRecord:
+    return call_record(*completed, purpose="collect", status=status, error=completed.outcome.error)
+
+
+def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
+    """The outcome that a stored response is; null for none."""
+    if stored is None:
+        return None
+    meta = stored["meta"]
+    reply = Reply(
+        text=text_as_received(stored["text"], meta),
+        reasoning=stored["reasoning"],
+        finish_reason=stored["finish_reason"],
+        model=meta.get("model"),
+        logprobs=tuple(meta["logprobs"]) if meta.get("logprobs") else None,
+        citations=tuple(meta.get("citations") or ()),
+    )
+    return CallOutcome(reply, None, 0, 0.0, 0.0)
+
+
 def _turns(plan: CollectPlan) -> list[CollectPlan]:
     """The plan in parts: the items that follow none, those that follow these, and so on."""
+    if all(item.follows is None for item in plan.items):
+        return [plan]
     number: dict[tuple[str, str], int] = {}
     parts: list[list[Item]] = []
     rest = list(plan.items)

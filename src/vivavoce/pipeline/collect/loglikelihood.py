@@ -22,7 +22,14 @@ from vivavoce.logprobs.requests import (
     to_model_requests,
 )
 from vivavoce.models.candidates import CandidateConfig
-from vivavoce.models.engine.calls import Call, CallOutcome, Queue, UsageCounter, call_record
+from vivavoce.models.engine.calls import (
+    Call,
+    CallOutcome,
+    CompletedCall,
+    Queue,
+    UsageCounter,
+    call_record,
+)
 from vivavoce.models.requests import Model, Reply, Request
 from vivavoce.pipeline.collect.generate import Connected, Round
 from vivavoce.pipeline.collect.plan import CollectPlan, LogprobTask
@@ -146,10 +153,12 @@ class _Rounds:
             for request in task.probe.sample(item, prompt):
                 yield Call(request, 1, _Place())
 
-    def keep_opening(self, model: Model, call: Call, outcome: CallOutcome) -> None:
-        cause = self._store_call(model, call, outcome)
-        if cause is not None and not outcome.fatal:
-            self._failures[model.name, call.request.key] = cause
+    def keep_opening(self, batch: Sequence[CompletedCall]) -> None:
+        with self._ledger.transaction():
+            causes = [self._store_call(*completed) for completed in batch]
+        for (model, call, outcome), cause in zip(batch, causes, strict=True):
+            if cause is not None and not outcome.fatal:
+                self._failures[model.name, call.request.key] = cause
 
     def following_calls(self, candidate: CandidateConfig, model: Model) -> Iterator[Call]:
         prompt = prompt_builder(self._plan, candidate)
@@ -186,16 +195,21 @@ class _Rounds:
     ) -> list[Reply] | None:
         """The replies of the first round; null where one is missing, which is stored if it failed."""
         requests = task.probe.sample(item, prompt)
-        replies = {request.key: self._recalled(model, request) for request in requests}
-        missing = [request.key for request in requests if not replies[request.key]]
+        replies = self._recalled(model, requests)
+        missing = [request.key for request in requests if request.key not in replies]
         if not missing:
-            return [reply for request in requests if (reply := replies[request.key])]
+            return [replies[request.key] for request in requests]
         causes = [self._failures.get((model.name, key)) for key in missing]
         if None not in causes:  # else it was never asked, and will be
             self._store_record(model, task, item, None, "; ".join(dict.fromkeys(map(str, causes))))
         return None
 
-    def keep_following(self, model: Model, call: Call, outcome: CallOutcome) -> None:
+    def keep_following(self, batch: Sequence[CompletedCall]) -> None:
+        with self._ledger.transaction():
+            for completed in batch:
+                self._keep_following(*completed)
+
+    def _keep_following(self, model: Model, call: Call, outcome: CallOutcome) -> None:
         cause = self._store_call(model, call, outcome)
         place: _Place = call.tag
         gathered = place.gathered
@@ -208,13 +222,16 @@ class _Rounds:
         if not gathered.missing:
             self._store_record(model, gathered.task, gathered.item, gathered, None)
 
-    def recall(self, model: Model, call: Call) -> CallOutcome | None:
-        reply = self._recalled(model, call.request)
-        return None if reply is None else CallOutcome(reply, None, 0, 0.0, 0.0)
+    def recall(self, model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
+        replies = self._recalled(model, [call.request for call in calls])
+        known = [replies.get(call.request.key) for call in calls]
+        return [None if reply is None else CallOutcome(reply, None, 0, 0.0, 0.0) for reply in known]
 
-    def _recalled(self, model: Model, request: Request) -> Reply | None:
-        stored = self._ledger.stored_reply(PURPOSE, request.key, model.name)
-        return None if stored is None else reply_from_json(stored)
+    def _recalled(self, model: Model, requests: Sequence[Request]) -> dict[str, Reply]:
+        """By key the stored replies to these requests."""
+        keys = {request.key for request in requests}
+        stored = self._ledger.stored_replies(PURPOSE, keys, model.name) if keys else {}
+        return {key: reply_from_json(reply) for key, reply in stored.items()}
 
     def _store_call(self, model: Model, call: Call, outcome: CallOutcome) -> str | None:
         """Store a call, and return why its reply cannot be used; null if it can."""
@@ -223,10 +240,7 @@ class _Rounds:
         else:
             cause = missing_reason(call.request, outcome.reply)
         # A recalled reply is stored already, and so is that of an equal request on the wire with it.
-        stored = not outcome.attempts or (
-            cause is None and self._ledger.stored_reply(PURPOSE, call.request.key, model.name) is not None
-        )
-        if not stored:
+        if outcome.attempts and not (outcome.shared and cause is None):
             reply = reply_to_json(outcome.reply) if outcome.reply else None
             status = "ok" if cause is None else "failed"
             self._ledger.keep(

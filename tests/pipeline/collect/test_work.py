@@ -1,0 +1,113 @@
+"""The work that a collect makes for the run file, counted in statements: commits, look-ups, rows."""
+
+import re
+import tracemalloc
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+import vivavoce as viva
+from vivavoce.core.errors import StoreError
+from vivavoce.models.engine import writing
+from vivavoce.models.engine.sources import MIN_TAKEN
+from vivavoce.pipeline import collect as collect_module
+from vivavoce.pipeline.collect import generate
+from vivavoce.store import runfile
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """What SQLite is told from now on, in order, over all connections."""
+    opened, heard = runfile._open, []
+
+    def traced(address):
+        db = opened(address)
+        db.set_trace_callback(heard.append)
+        return db
+
+    monkeypatch.setattr(runfile, "_open", traced)
+    monkeypatch.setattr(writing, "BATCH_S", 600.0)  # so that a batch waits until it is full
+    return heard
+
+
+def rows_by_transaction(statements):
+    """The number of responses that were stored in each transaction that stored some."""
+    sizes, n = [], 0
+    for statement in statements:
+        n = 0 if statement.startswith("BEGIN") else n + statement.startswith("INSERT INTO responses")
+        if statement.startswith("COMMIT") and n:
+            sizes.append(n)
+    return sizes
+
+
+def test_sixteen_responses_are_one_transaction(exam, endpoint, limits, statements, tmp_path):
+    endpoint()
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(exam(100), models=["vllm/m"], providers=limits(concurrency=40))
+    assert [16] * 6 + [4] == rows_by_transaction(statements)
+    assert 100 == run.responses.height
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_no_response_costs_a_look_up_of_its_own(exam, endpoint, limits, statements, tmp_path, resumed):
+    endpoint()
+
+    def look_ups(n):
+        run, spec = viva.open(tmp_path / f"{n}.viva"), exam(n, name=f"exam-{n}")
+        if resumed:
+            run.collect(spec, models=["vllm/m"], providers=limits(concurrency=8))
+        statements.clear()
+        run.collect(spec, models=["vllm/m"], providers=limits(concurrency=8), repeats=2)
+        return sum(bool(re.match(r"\s*SELECT", statement)) for statement in statements)
+
+    few, many = look_ups(32), look_ups(160)
+    batches = 2 * 128 / min(MIN_TAKEN, writing.BATCH)
+    assert many - few <= 3 * batches  # one for what is known, one for failures, one more
+
+
+def test_a_new_item_costs_one_statement(exam, statements, tmp_path):
+    run = viva.open(tmp_path / "run.viva")
+    run.collect(exam(50), models=["baseline/echo"])
+    kinds = Counter(re.sub(r"[^A-Za-z ].*", "", statement).strip()[:20] for statement in statements)
+    assert 50 == kinds["INSERT INTO items"]
+    assert not kinds["UPDATE items SET cur"]
+
+
+def test_a_response_that_no_file_takes_loses_no_other(exam, endpoint, limits, tmp_path, monkeypatch):
+    endpoint(latency=0.01)
+    real = generate.response_of
+
+    def odd(benchmark, candidate, call, outcome):
+        response = real(benchmark, candidate, call, outcome)
+        return replace(response, text="\ud800") if response.item == "q3" else response
+
+    monkeypatch.setattr(generate, "response_of", odd)
+    run = viva.open(tmp_path / "run.viva")
+    with pytest.raises(StoreError, match="half of a surrogate pair"):
+        run.collect(exam(12), models=["vllm/m"], providers=limits(concurrency=12))
+    assert {f"q{k}" for k in range(12)} - {"q3"} == set(run.responses["item"])
+
+
+def test_asking_takes_no_memory_for_each_question(exam, endpoint, limits, tmp_path, monkeypatch):
+    """The questions themselves are held; what asking adds is the same for 4 N of them as for N."""
+    endpoint()
+    peaks = []
+
+    @contextmanager
+    def measured(run):
+        tracemalloc.start()
+        try:
+            with opened(run) as calls:
+                yield calls
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+    opened = collect_module.ledger
+    monkeypatch.setattr(collect_module, "ledger", measured)
+    for n in (100, 500, 2_000):  # the first loads what is loaded at first use
+        run = viva.open(tmp_path / f"{n}.viva")
+        run.collect(exam(n, name=f"exam-{n}"), models=["vllm/m"], providers=limits(concurrency=20))
+    assert (peaks[2] - peaks[1]) / 1_500 < 60  # bytes; a question alone takes some 600
