@@ -99,8 +99,6 @@ def _profile(model: Any) -> _Profile:
 
 
 def _right_ways(model: Any) -> Ways:
-    import torch
-
     if reason := _cannot_share(model):
         return Ways(("naive",), reason)
     trees = _samples(model.config.get_text_config().vocab_size)
@@ -108,10 +106,17 @@ def _right_ways(model: Any) -> Ways:
         reference = [each.logprob for row in score(model, trees, "naive") for each in row]
     except NotFinite:
         return Ways(("naive",), "it gave NaN or an infinite number when it was tried")
+    return _tried(model, trees, reference)
+
+
+def _tried(model: Any, trees: Sequence[Tree], reference: Sequence[float]) -> Ways:
+    """The ways of sharing that give the log-probabilities of the reference, else `naive`."""
+    import torch
+
     tolerance = 1e-4 if model.dtype in (torch.float32, torch.float64) else 2e-2
-    tried: tuple[Way, ...] = ("packed", "branched")
-    faults = {way: _fault(model, trees, way, reference, tolerance) for way in tried}
-    right = tuple(way for way in tried if faults[way] is None)
+    sharing: tuple[Way, ...] = ("packed", "branched")
+    faults = {way: _fault(model, trees, way, reference, tolerance) for way in sharing}
+    right = tuple(way for way in sharing if faults[way] is None)
     why = "; ".join(f"not {way}: {fault}" for way, fault in faults.items() if fault is not None)
     return Ways(right or ("naive",), why)
 
