@@ -47,7 +47,7 @@ def challenge(
         Path | None,
         typer.Option(
             parser=output_path,
-            metavar="PATH",
+            metavar="DIR",
             help="Folder for the files; board: the page (leaderboard.html in the folder of submissions).",
         ),
     ] = None,
