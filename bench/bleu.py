@@ -17,7 +17,7 @@ from vivavoce.metrics import ScoringContext, bleu
 
 
 def forget() -> None:
-    bleu._run_splitter.cache_clear()
+    bleu._RUNS.clear()
     for tokenizer in (Tokenizer13a, TokenizerRegexp):
         tokenizer.__call__.cache_clear()
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from sacrebleu.metrics import BLEU
 from tests.lengths import length
+from tests.metrics.texts import ANY
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row, Value
@@ -53,14 +54,18 @@ def test_equals_sacrebleu_on_texts_that_share_words(smooth, references, answer):
     assert same(references, answer, smooth)
 
 
-@settings(max_examples=length(100, 500), deadline=None)
-@given(references=st.lists(st.text(min_size=1), min_size=1, max_size=2).map(tuple), answer=st.text())
-def test_equals_sacrebleu_on_any_text(references, answer):
-    assert same(references, answer)
+@pytest.mark.parametrize("smooth", ORACLES)
+@settings(max_examples=length(100, 1000), deadline=None)
+@given(references=st.lists(ANY, min_size=1, max_size=3).map(tuple), answer=ANY)
+def test_equals_sacrebleu_on_any_text(smooth, references, answer):
+    assert same(references, answer, smooth)
 
 
-@settings(max_examples=length(100, 500), deadline=None)
-@given(references=REFERENCES, answer=TEXT)
+@settings(max_examples=length(100, 1000), deadline=None)
+@given(
+    references=st.one_of(REFERENCES, st.lists(ANY, min_size=1, max_size=3).map(tuple)),
+    answer=st.one_of(TEXT, ANY),
+)
 def test_method_1_on_treebank_words_equals_nltk(references, answer):
     assert nltks(references, answer) == bleu(references, answer, CLINIQLINK).value
 

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 from tests.lengths import length
+from tests.metrics.texts import ANY
 
 from vivavoce.core import registry
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.metrics import ScoringContext
+from vivavoce.metrics import chrf as chrf_module
 
 ORACLES = {words: CHRF(word_order=words) for words in (0, 2)}
 
@@ -40,8 +42,8 @@ def test_equals_sacrebleu_on_texts_that_share_runs(words, references, answer):
 
 
 @pytest.mark.parametrize("words", ORACLES)
-@settings(max_examples=length(60, 300), deadline=None)
-@given(references=st.lists(st.text(min_size=1), min_size=1, max_size=2).map(tuple), answer=st.text())
+@settings(max_examples=length(100, 1000), deadline=None)
+@given(references=st.lists(ANY, min_size=1, max_size=3).map(tuple), answer=ANY)
 def test_equals_sacrebleu_on_any_text(words, references, answer):
     assert same(references, answer, words)
 
@@ -118,3 +120,25 @@ def test_the_summed_counts_give_sacrebleus_corpus_score(words):
 def test_the_pooled_criterion_says_so():
     one, pooled = registry.build("metric", "chrf").criteria
     assert ("chrf", "mean", "corpus_chrf", "chrf") == (one.criterion, one.pool, pooled.criterion, pooled.pool)
+
+
+def test_a_batch_in_parts_has_the_values_and_parts_of_each_answer_alone(monkeypatch):
+    """Answers share references, have other numbers of them, and are compared 40 characters at a time."""
+    monkeypatch.setattr(chrf_module, "_MOST", 40)
+    many = [("stop warfarin", "halt it"), ("stop warfarin",), ("日本 👩🏽‍⚕️",), (" ",)]
+    cases = [
+        (references, answer)
+        for references in many
+        for answer in ("stop it.", "", "👩🏽‍⚕️ 日本", "stop warfarin")
+    ]
+    rows = [
+        Row(
+            Item(benchmark="b", item=str(k), format="longform", question="?", references=references),
+            Response(benchmark="b", item=str(k), candidate="c", text=answer),
+            Reading("ok", answer),
+        )
+        for k, (references, answer) in enumerate(cases)
+    ]
+    together = registry.build("metric", "chrf(words=2)").values(rows, ScoringContext())
+    assert [chrf(*case, words=2) for case in cases] == [value["chrf"] for value in together]
+    assert [] == registry.build("metric", "chrf").values([], ScoringContext())

@@ -6,14 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.absent import absent
+from tests.lengths import length
+from tests.metrics.texts import ANY
 
 from vivavoce.core import registry
 from vivavoce.core.errors import SpecError
 from vivavoce.core.records import Item, Reading, Response, Row, Value
 from vivavoce.metrics import ScoringContext
+from vivavoce.metrics import meteor as meteor_module
 
 FROZEN = [
     json.loads(line) for line in (Path(__file__).parent / "meteor.jsonl").read_text("utf-8").splitlines()
@@ -59,6 +62,12 @@ def test_equals_nltk_on_real_answers(nltks, hivmedqa):
     assert [nltks(*pair) for pair in pairs] == [
         meteor((reference,), answer).value for reference, answer in pairs
     ]
+
+
+@settings(max_examples=length(100, 1000), deadline=None)
+@given(reference=ANY, answer=ANY)
+def test_equals_nltk_on_any_text(nltks, reference, answer):
+    assert nltks(reference, answer) == meteor((reference,), answer).value
 
 
 def test_equals_cliniqlink_as_published(shared):
@@ -135,3 +144,14 @@ def test_answers_to_one_reference_do_not_change_each_other():
     ]
     together = registry.build("metric", "meteor").values(rows, ScoringContext())
     assert [meteor(item.references, text) for text in answers] == [value["meteor"] for value in together]
+
+
+def test_words_that_no_stage_can_match_are_looked_up_once_for_a_reference(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        meteor_module, "synonyms", lambda word: asked.append(word) or frozenset({"doctor"} & {word})
+    )
+    reference = meteor_module._Reference("the doctor stopped it")
+    for answer in (["unheard", "words"], ["words", "unheard", "doctor"]):
+        meteor_module._aligned(answer, reference)
+    assert ["unheard", "word"] == asked

@@ -48,8 +48,8 @@ class ScoringContext:
         items: Iterable[Item] = (),
         passes: Counter[str] | None = None,
     ) -> None:
-        self._results: dict[tuple[object, str], object] = {}
-        self._earlier: dict[tuple[object, str], object] = {}
+        self._results: dict[tuple[object, Hashable], object] = {}
+        self._earlier: dict[tuple[object, Hashable], object] = {}
         self._numbers: dict[int, object] = {}
         self.passes: Counter[str] = Counter() if passes is None else passes
         self._encodings = EncodingCache(self.MAX_BYTES, self.passes)
@@ -64,8 +64,8 @@ class ScoringContext:
             raise MetricError("this metric asks a model, and here none may be asked: use `viva score`.")
         return self._client
 
-    def once(self, function: Callable[[str], T], text: str) -> T:
-        """`function(text)`, computed once for each distinct text of a batch and of the batch before it."""
+    def once(self, function: Callable[[H], T], text: H) -> T:
+        """`function(text)`, once for each distinct text, or tuple of texts, of a batch and the one before."""
         key = (function, text)
         try:
             return self._results[key]  # type: ignore[return-value]

@@ -8,11 +8,12 @@ unpenalised; here the step is a measure of its own, and a step that is not named
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
-from vivavoce.reading.quantities import quantity_tokens
+from vivavoce.metrics.token_f1 import TOKENS
 
 
 @metric("accuracy", version=2)
@@ -34,9 +35,11 @@ class Exact(Metric):
     """Share of short answers that say a reference word for word.
 
     Case, accents, punctuation and articles do not count; numbers, comparators and units do. A quantity may
-    stand in any unit of its kind: 1 g is 1000 mg. It misleads wherever an answer may be phrased in more than
-    one way: a right synonym counts 0.
+    stand in any unit of its kind: 1 g is 1000 mg. `tokens=squad` is the exact match of SQuAD. It misleads
+    wherever an answer may be phrased in more than one way: a right synonym counts 0.
     """
+
+    tokens: Literal["clinical", "squad"] = "clinical"
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("short",)
@@ -45,12 +48,11 @@ class Exact(Metric):
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """1.0 or 0.0 for each row: the best over the references."""
+        tokens = TOKENS[self.tokens]
 
         def same(row: Row) -> bool:
-            response = context.once(quantity_tokens, row.reading.text)
-            return any(
-                response == context.once(quantity_tokens, reference) for reference in row.item.references
-            )
+            response = context.once(tokens, row.reading.text)
+            return any(response == context.once(tokens, reference) for reference in row.item.references)
 
         return [{"accuracy": Value(float(same(row)))} for row in rows]
 

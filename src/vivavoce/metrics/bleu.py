@@ -6,19 +6,26 @@ Equal to sacrebleu 2.x (`BLEU(effective_order=True)`, Post 2018) with `smooth=ex
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from vivavoce.core.extras import import_extra
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.metrics.memo import Memo
 from vivavoce.metrics.treebank import lower_words
 
 _ORDERS = 4
+_NAMES = (
+    *(f"{name}_{n}" for name in ("correct", "total") for n in range(1, _ORDERS + 1)),
+    *("length_answer", "length_reference"),
+)
+_LOG_OF_ZERO = -9999999999.0  # sacrebleu's
 
 
 @metric("bleu")
@@ -48,18 +55,18 @@ class Bleu(Metric):
 
     @property
     def packages(self) -> Mapping[str, str]:
-        """sacrebleu, which splits words and smooths."""
+        """sacrebleu, which splits words."""
         return {"sacrebleu": "text"}
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own BLEU under both names; no word in common gives 0."""
-        tokens = _thirteen_a if self.tokens == "13a" else lower_words
-        counted = _counted_13a if self.tokens == "13a" else _counted_treebank
-        score = _smoothed if self.smooth == "method1" else _sacrebleu(self.smooth)
+        split = _thirteen_a if self.tokens == "13a" else lower_words
+        prepare = _in_13a if self.tokens == "13a" else _in_treebank
+        score = _SCORES[self.smooth]
         scores = []
         for row in rows:
-            references = [context.once(counted, r) for r in row.item.references]
-            matches = _matches(context.once(tokens, row.reading.text), references)
+            references = context.once(prepare, row.item.references)
+            matches = references.matches(context.once(split, row.reading.text))
             value = Value(min(score(matches), 1.0), matches.parts())
             scores.append({"bleu": value, "corpus_bleu": value})
         return scores
@@ -75,22 +82,73 @@ class _Matches(NamedTuple):
 
     def parts(self) -> dict[str, float]:
         """The statistics by the names under which rows are pooled."""
-        return {
-            **{f"correct_{n}": count for n, count in enumerate(self.correct, 1)},
-            **{f"total_{n}": count for n, count in enumerate(self.total, 1)},
-            "length_answer": self.answer,
-            "length_reference": self.reference,
-        }
+        return dict(zip(_NAMES, (*self.correct, *self.total, self.answer, self.reference), strict=True))
 
 
-class _Counted:
-    """A reference's n-grams with their counts, by order."""
+class _References:
+    """The n-grams of an item's references, each with a number from 1 on.
 
-    __slots__ = ("counts", "length")
+    An n-gram is numbered by the number of its first n - 1 words and that of its last word, so that those of
+    an answer are read word by word, and no further than they match.
+    """
 
-    def __init__(self, words: list[str]) -> None:
-        self.length = len(words)
-        self.counts: list[dict[Any, int]] = [Counter(_grams(words, n)) for n in range(1, _ORDERS + 1)]
+    def __init__(self, references: Sequence[list[str]]) -> None:
+        self._words: dict[str, int] = {}
+        self._longer: list[dict[tuple[int, int], int]] = [{} for _ in range(_ORDERS - 1)]
+        counts = list(map(self._count, references))
+        self._lengths = list(map(len, references))
+        sizes = [len(self._words) + 1, *(len(numbers) + 1 for numbers in self._longer)]
+        # By order and number: how often the reference has it that has it most.
+        self._limits = [
+            [max(count[order][number] for count in counts) for number in range(size)]
+            for order, size in enumerate(sizes)
+        ]
+
+    def _count(self, words: list[str]) -> list[Counter[int]]:
+        """Number the n-grams of one reference, and count them by order."""
+        counts: list[Counter[int]] = [Counter() for _ in range(_ORDERS)]
+        before: list[int] = []
+        for word in words:
+            last = self._words.setdefault(word, len(self._words) + 1)
+            ending = [last]
+            for numbers, start in zip(self._longer, before, strict=False):
+                ending.append(numbers.setdefault((start, last), len(numbers) + 1))
+            for count, number in zip(counts, ending, strict=False):
+                count[number] += 1
+            before = ending
+        return counts
+
+    def matches(self, answer: list[str]) -> "_Matches":
+        """N-grams count as often as the reference has them that has them most; the nearest length counts."""
+        remaining = [limits.copy() for limits in self._limits]
+        correct = [0] * _ORDERS
+        before: list[int] = []  # the n-grams of references that end at the word before, by order
+        for last in map(self._words.get, answer):
+            if not last:  # most words of an answer are none of the references'
+                before = []
+                continue
+            ending = [last]
+            for order, start in enumerate(before[: _ORDERS - 1]):
+                number = self._longer[order].get((start, last))
+                if not number:
+                    break  # no longer n-gram can match where no shorter one does
+                ending.append(number)
+            for order, number in enumerate(ending):
+                if remaining[order][number]:
+                    remaining[order][number] -= 1
+                    correct[order] += 1
+            before = ending
+        length = len(answer)
+        nearest = min(self._lengths, key=lambda r: (abs(r - length), r))
+        return _Matches(correct, [max(length - n, 0) for n in range(_ORDERS)], length, nearest)
+
+
+def _in_13a(references: tuple[str, ...]) -> _References:
+    return _References(list(map(_thirteen_a, references)))
+
+
+def _in_treebank(references: tuple[str, ...]) -> _References:
+    return _References(list(map(lower_words, references)))
 
 
 def _thirteen_a(text: str) -> list[str]:
@@ -98,77 +156,69 @@ def _thirteen_a(text: str) -> list[str]:
 
     Only two rules of 13a look across white space, so they come first; what a run gives is kept.
     """
-    split = _run_splitter()
-    words: list[str] = []
-    for run in text.rstrip().replace("<skipped>", "").replace("-\n", "").split():
-        words += split(run)
-    return words
+    runs = text.rstrip().replace("<skipped>", "").replace("-\n", "").split()
+    return list(chain.from_iterable(map(_RUNS.__getitem__, runs)))
 
 
-def _sacrebleu_class() -> Any:
-    """The class `BLEU` of sacrebleu, which comes with the extra `text`."""
-    return import_extra("sacrebleu.metrics.bleu", extra="text", user="bleu").BLEU
+def _run_words(run: str) -> tuple[str, ...]:
+    """The words of a run without white space inside.
+
+    Only full stops, commas, hyphens and entities need sacrebleu's own rules; one stop or comma at the end
+    always comes off, and any other mark stands alone.
+    """
+    body, end = (run[:-1], (run[-1],)) if run[-1] in ".," else (run, ())
+    if body.isalnum():
+        return (body, *end)
+    if body and _TRICKY.search(body) is None:
+        return (*_MARK.sub(_apart, body).split(), *end)
+    # what is left of "<skip<skipped>ped>" is not skipped once more
+    return tuple(_tokenizer()(run.replace("<skipped>", "< skipped >")).split())
 
 
-@cache
-def _run_splitter() -> Callable[[str], tuple[str, ...]]:
-    tokenise = _sacrebleu_class()(tokenize="13a").tokenizer
-    return lru_cache(maxsize=1 << 16)(lambda run: tuple(tokenise(run).split()))
+def _apart(mark: re.Match[str]) -> str:
+    return f" {mark[0]} "
 
 
-def _counted_13a(text: str) -> _Counted:
-    return _Counted(_thirteen_a(text))
-
-
-def _counted_treebank(text: str) -> _Counted:
-    return _Counted(lower_words(text))
-
-
-def _grams(words: list[str], n: int) -> Any:
-    if n == 1:
-        return words
-    return pairwise(words) if n == 2 else zip(*(words[i:] for i in range(n)), strict=False)
-
-
-def _matches(answer: list[str], references: list[_Counted]) -> _Matches:
-    """An n-gram counts at most as often as in the reference that has it most; the nearest length counts."""
-    correct = []
-    for n in range(1, _ORDERS + 1):
-        limits = references[0].counts[n - 1]
-        if len(references) > 1:
-            limits = Counter(limits)
-            for reference in references[1:]:
-                limits |= Counter(reference.counts[n - 1])
-        times_seen: dict[Any, int] = {}
-        common = 0
-        for gram in filter(limits.__contains__, _grams(answer, n)):
-            times_seen[gram] = times = times_seen.get(gram, 0) + 1
-            common += times <= limits[gram]
-        correct.append(common)
-        if not common:  # no longer n-gram can match where no shorter one does
-            correct += [0] * (_ORDERS - n)
-            break
-    length = len(answer)
-    nearest = min((r.length for r in references), key=lambda r: (abs(r - length), r))
-    return _Matches(correct, [max(length - n, 0) for n in range(_ORDERS)], length, nearest)
+_RUNS = Memo(_run_words)
+_TRICKY = re.compile("[.,&]|[0-9]-")
+_MARK = re.compile(r"[{-~[-`!-&(-+:-@/]")
 
 
 @cache
-def _sacrebleu(smooth: str) -> Any:
-    compute = _sacrebleu_class().compute_bleu
+def _tokenizer() -> Callable[[str], str]:
+    """The tokeniser 13a of sacrebleu, which comes with the extra `text`."""
+    library = import_extra("sacrebleu.metrics.bleu", extra="text", user="bleu")
+    tokenise: Callable[[str], str] = library.BLEU(tokenize="13a").tokenizer
+    return tokenise
 
-    def score(matches: _Matches) -> float:
-        result = compute(
-            list(matches.correct),
-            list(matches.total),
-            matches.answer,
-            matches.reference,
-            smooth,
-            effective_order=True,
-        )
-        return float(result.score) / 100
 
-    return score
+def _exponential(matches: _Matches) -> float:
+    """Smooth as sacrebleu does: the k-th order without a match counts 1 / 2^k matches."""
+    return _as_sacrebleu(matches, [0.5, 0.25, 0.125])
+
+
+def _unsmoothed(matches: _Matches) -> float:
+    """Do not smooth, as in sacrebleu: next to nothing where an order is without a match."""
+    return _as_sacrebleu(matches, [0.0] * (_ORDERS - 1))
+
+
+def _as_sacrebleu(matches: _Matches, substitutes: Sequence[float]) -> float:
+    """The value of sacrebleu's `compute_bleu` with effective order: its operations, for equal floats.
+
+    `substitutes` stand for the counts of orders without a match, one after the other.
+    """
+    if not matches.correct[0]:
+        return 0.0
+    instead = iter(substitutes)
+    precisions = [
+        100.0 * (count or next(instead)) / total
+        for count, total in zip(matches.correct, matches.total, strict=True)
+        if total
+    ]
+    logs = [math.log(p) if p else _LOG_OF_ZERO for p in precisions]
+    short = matches.answer < matches.reference
+    brevity = math.exp(1 - matches.reference / matches.answer) if short else 1.0
+    return brevity * math.exp(sum(logs) / len(logs)) / 100
 
 
 def _smoothed(matches: _Matches) -> float:
@@ -181,3 +231,6 @@ def _smoothed(matches: _Matches) -> float:
         for count, total in zip(matches.correct, matches.total, strict=True)
     )
     return brevity * math.exp(math.fsum(log / _ORDERS for log in logs))
+
+
+_SCORES = {"exp": _exponential, "none": _unsmoothed, "method1": _smoothed}

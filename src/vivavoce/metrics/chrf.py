@@ -5,18 +5,24 @@ them to sacrebleu's values.
 """
 
 import string
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.metrics.memo import Memo
+from vivavoce.metrics.runs_in_common import Ints, runs_in_common
 
 _CHARACTERS = 6
 _WORDS = 2
 _RECALL_WEIGHT = 4  # beta 2, squared
 _PUNCTUATION = frozenset(string.punctuation)
+_MOST = 1 << 18  # characters that are compared in one go
+_NAMES = tuple(f"{name}_{i}" for i in range(1, _CHARACTERS + _WORDS + 1) for name in ("hyp", "ref", "match"))
 
 
 @metric("chrf")
@@ -43,41 +49,77 @@ class Chrf(Metric):
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """The answer's own chrF under both names; nothing in common gives 0."""
-        counted = _with_words if self.words else _characters
-        scores = []
+        return [score for part in _parts_of(rows) for score in self._scores(part)]
+
+    def _scores(self, rows: Sequence[Row]) -> Iterator[dict[str, Value]]:
+        pairs = _Pairs.of(rows)
+        counts = [_counts(pairs, _characters, _CHARACTERS)]
+        if self.words:
+            numbers: dict[str, int] = {}
+            counts.append(_counts(pairs, lambda text: _words(text, numbers), self.words))
+        by_pair = iter(np.concatenate(counts, axis=1).tolist())
         for row in rows:
-            answer = counted(row.reading.text)  # counts of an answer are large, and wanted once
-            matches = (_matches(answer, context.once(counted, r)) for r in row.item.references)
-            best = max(matches, key=_f)
-            parts = {
-                f"{name}_{i}": count
-                for i, order in enumerate(best, 1)
-                for name, count in zip(("hyp", "ref", "match"), order, strict=True)
-            }
+            best = max((next(by_pair) for _ in row.item.references), key=_f)
+            parts = dict(zip(_NAMES, chain.from_iterable(best), strict=False))
             value = Value(min(_f(best), 1.0), parts)
-            scores.append({"chrf": value, "corpus_chrf": value})
-        return scores
+            yield {"chrf": value, "corpus_chrf": value}
 
 
-Counts = tuple[Counter[str], ...]
+def _parts_of(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """The rows in parts of `_MOST` characters, so that memory does not grow with the batch."""
+    part: list[Row] = []
+    size = 0
+    for row in rows:
+        part.append(row)
+        size += sum(len(row.reading.text) + len(reference) for reference in row.item.references)
+        if size > _MOST:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
-def _characters(text: str) -> Counts:
-    bare = "".join(text.split())
-    return tuple(
-        Counter(bare[i : i + n] for i in range(len(bare) - n + 1)) for n in range(1, _CHARACTERS + 1)
-    )
+class _Pairs(NamedTuple):
+    """Each row's answer beside each of its references; texts stand once, and pairs name their places."""
+
+    references: list[str]
+    answers: list[str]
+    reference_of: list[int]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> "_Pairs":
+        """Pairs in the order of rows and of their references."""
+        places: dict[str, int] = {}
+        of = [places.setdefault(r, len(places)) for row in rows for r in row.item.references]
+        return cls(list(places), [row.reading.text for row in rows for _ in row.item.references], of)
 
 
-def _with_words(text: str) -> Counts:
-    words = [part for word in text.split() for part in _parts(word)]
-    grams = (
-        Counter(" ".join(words[i : i + n]) for i in range(len(words) - n + 1)) for n in range(1, _WORDS + 1)
-    )
-    return (*_characters(text), *grams)
+def _counts(pairs: _Pairs, sequence: Callable[[str], Ints], orders: int) -> Ints:
+    """Shape (pairs, orders, 3): runs of the answer, of the reference, in common.
+
+    Where the reference is too short for an order none of the answer's runs counts.
+    """
+    references, answers = list(map(sequence, pairs.references)), list(map(sequence, pairs.answers))
+    of = np.array(pairs.reference_of)
+    shorter = np.arange(orders)
+    in_reference = np.maximum(np.array(list(map(len, references)))[of, None] - shorter, 0)
+    in_answer = np.maximum(np.array(list(map(len, answers)))[:, None] - shorter, 0)
+    common = runs_in_common(references, answers, of, orders)
+    return np.stack([np.where(in_reference > 0, in_answer, 0), in_reference, common], axis=2)
 
 
-def _parts(word: str) -> tuple[str, ...]:
+def _characters(text: str) -> Ints:
+    """The code points of a text without its blanks."""
+    return np.frombuffer("".join(text.split()).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
+
+
+def _words(text: str, numbers: dict[str, int]) -> Ints:
+    """The words of a text, marks apart, by number; new ones are added to `numbers`."""
+    words: Iterable[str] = chain.from_iterable(map(_PARTS.__getitem__, text.split()))
+    return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+
+
+def _split(word: str) -> tuple[str, ...]:
     """A word with one mark split off: the last character if it is one, else the first."""
     if len(word) > 1 and word[-1] in _PUNCTUATION:
         return word[:-1], word[-1]
@@ -86,29 +128,14 @@ def _parts(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-def _matches(answer: Counts, reference: Counts) -> list[tuple[int, int, int]]:
-    """By order: runs of the answer, of the reference, in common. Without any in the reference none counts."""
-    return [
-        (
-            answer_order.total() if reference_order else 0,
-            reference_order.total(),
-            sum(
-                min(times, answer_order[run]) for run, times in reference_order.items() if run in answer_order
-            ),
-        )
-        for answer_order, reference_order in zip(answer, reference, strict=True)
-    ]
+_PARTS = Memo(_split)
 
 
-def _f(orders: list[tuple[int, int, int]]) -> float:
+def _f(orders: Sequence[Sequence[int]]) -> float:
     """F of the mean precision and the mean recall over the orders that both texts have."""
     precision = recall = 0.0
     shared = [order for order in orders if order[0] and order[1]]
-    for (
-        n_answer,
-        n_reference,
-        match,
-    ) in shared:  # added one by one, so that the floats are sacrebleu's on any Python
+    for n_answer, n_reference, match in shared:  # one by one, so that floats are sacrebleu's on any Python
         precision += match / n_answer
         recall += match / n_reference
     if not precision + recall:

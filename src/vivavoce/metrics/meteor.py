@@ -11,13 +11,18 @@ lower-cased and split by `treebank_words`, as in ClinIQLink 2025.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import itemgetter
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
 from vivavoce.metrics import Metric, ScoringContext
+from vivavoce.metrics.memo import Memo
 from vivavoce.metrics.porter import stem
 from vivavoce.metrics.treebank import lower_words
 from vivavoce.metrics.wordnet import synonyms
+
+_LATEST = itemgetter(-1)
 
 
 @metric("meteor")
@@ -53,14 +58,13 @@ class Meteor(Metric):
         scores = []
         for row in rows:
             words = context.once(lower_words, row.reading.text)
-            stems = list(map(stem, words))
-            marks = (self._value(words, stems, context.once(_Reference, r)) for r in row.item.references)
-            scores.append({"meteor": max(marks, key=lambda v: v.value or 0.0)})
+            values = (self._value(words, context.once(_Reference, r)) for r in row.item.references)
+            scores.append({"meteor": max(values, key=lambda v: v.value or 0.0)})
         return scores
 
-    def _value(self, words: list[str], stems: list[str], reference: "_Reference") -> Value:
-        places = _aligned(words, stems, reference)
-        matches, chunks = len(places) - places.count(-1), _chunks(places)
+    def _value(self, words: list[str], reference: "_Reference") -> Value:
+        place_of = _aligned(words, reference)
+        matches, chunks = len(place_of), _chunks(place_of)
         if not matches:
             return Value(0.0, {"matches": 0, "chunks": 0, "precision": 0.0, "recall": 0.0})
         precision, recall = matches / len(words), matches / len(reference.words)
@@ -72,10 +76,9 @@ class Meteor(Metric):
 
 
 class _Reference:
-    """A reference's words and stems, the places of each word, and the synonyms met so far."""
+    """A reference's words and stems, the places of each word, and what is known of the words of answers."""
 
-    MAX_SYNONYMS = 1 << 16
-    __slots__ = ("near", "places", "stem_set", "stems", "words")
+    __slots__ = ("comparable", "near", "places", "stem_set", "stems", "words")
 
     def __init__(self, text: str) -> None:
         self.words = lower_words(text)
@@ -84,64 +87,63 @@ class _Reference:
         for place, word in enumerate(self.words):
             self.places.setdefault(word, []).append(place)
         self.stem_set = frozenset(self.stems)
-        self.near: dict[str, frozenset[str]] = {}
+        # Kept, as answers to one question share their words.
+        self.near = Memo(self._near)
+        self.comparable = Memo(self._comparable)
 
-    def synonyms(self, word: str) -> frozenset[str]:
-        """Those synonyms of `word` that are stems of this reference; kept, as answers share their words."""
-        if len(self.near) >= self.MAX_SYNONYMS:
-            self.near.clear()
-        near = self.near[word] = synonyms(word) & self.stem_set
-        return near
+    def _near(self, word: str) -> frozenset[str]:
+        """Those synonyms of `word` that are stems of this reference."""
+        return synonyms(word) & self.stem_set
+
+    def _comparable(self, word: str) -> bool:
+        """Whether any stage may match `word`; most words of an answer none can."""
+        root = stem(word)
+        return word in self.places or root in self.stem_set or bool(self.near[root])
 
 
-def _aligned(answer: list[str], stems: list[str], reference: _Reference) -> list[int]:
-    """For each word of the answer the place of the reference's word it is matched with, or -1.
+def _aligned(answer: list[str], reference: _Reference) -> dict[int, int]:
+    """By place in the answer the place of the reference's word it is matched with.
 
     As in NLTK equal words are matched first, then equal stems, then synonyms, always from the end.
     """
-    matched = [-1] * len(answer)
-    unmatched = _match_words(answer, reference, matched)
-    free = set(range(len(reference.words))).difference(matched)
+    comparable = compress(range(len(answer)), map(reference.comparable.__getitem__, answer))
+    place_of: dict[int, int] = {}
+    unmatched = _match_words(answer, [*comparable][::-1], reference, place_of)
     by_stem: dict[str, list[int]] = {}
-    for place in sorted(free):
+    for place in sorted(set(range(len(reference.words))).difference(place_of.values())):
         by_stem.setdefault(reference.stems[place], []).append(place)
     without_stem = []
     for i in unmatched:
-        places = by_stem.get(stems[i])
+        root = stem(answer[i])
+        places = by_stem.get(root)
         if places:
-            matched[i] = places.pop()
+            place_of[i] = places.pop()
         else:
-            without_stem.append(i)
-    for i in without_stem:
-        near = reference.near.get(stems[i])
-        words = reference.synonyms(stems[i]) if near is None else near
-        if words:
-            latest = max((by_stem[w] for w in words if by_stem.get(w)), key=lambda p: p[-1], default=None)
-            if latest:
-                matched[i] = latest.pop()
-    return matched
+            without_stem.append((i, root))
+    for i, root in without_stem:
+        free = [by_stem[w] for w in reference.near[root] if by_stem.get(w)]
+        if free:
+            place_of[i] = max(free, key=_LATEST).pop()
+    return place_of
 
 
-def _match_words(answer: list[str], reference: _Reference, matched: list[int]) -> list[int]:
-    """Match equal words, and return the places in the answer that stay without a match, from the end."""
+def _match_words(
+    answer: list[str], places: list[int], reference: _Reference, place_of: dict[int, int]
+) -> list[int]:
+    """Match equal words at these places of the answer, from the end; the places that stay without a match."""
     remaining: dict[str, int] = {}
     unmatched = []
-    for i in range(len(answer) - 1, -1, -1):
+    for i in places:
         word = answer[i]
-        places = reference.places.get(word)
-        if places and (n := remaining.get(word, len(places))):
+        same = reference.places.get(word)
+        if same and (n := remaining.get(word, len(same))):
             remaining[word] = n - 1
-            matched[i] = places[n - 1]
+            place_of[i] = same[n - 1]
         else:
             unmatched.append(i)
     return unmatched
 
 
-def _chunks(places: list[int]) -> int:
+def _chunks(place_of: dict[int, int]) -> int:
     """Into how many runs the matches fall that follow each other in both texts."""
-    chunks, last = 0, -2
-    for place in places:
-        if place >= 0 and place != last + 1:
-            chunks += 1
-        last = place if place >= 0 else -2
-    return chunks
+    return sum(place_of.get(i - 1) != place - 1 for i, place in place_of.items())

@@ -8,9 +8,10 @@ precision and recall stand in `parts`. With several references the one with the 
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from vivavoce.core.records import Criterion, Item, Row, Value
 from vivavoce.core.registry import metric
@@ -19,6 +20,7 @@ from vivavoce.metrics.porter import stem
 
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
 _NOT_LATIN = "no reference is in Latin letters, and ROUGE's words are runs of a-z and 0-9"
+_F1 = attrgetter("f1")
 _BLANKED = bytes(c if c in _WORD_CHARACTERS else ord(" ") for c in range(256))
 
 
@@ -51,18 +53,17 @@ class Rouge(Metric):
         Only references with a word, and with most of their letters Latin, are compared; a row without such a
         reference is set aside. An answer without a word has 0.
         """
-        split = stems if self.stemmer else words
-        prepare, overlap = _WAYS[self.n, self.stemmer]
+        prepare, overlap = _stemmed if self.stemmer else _plain, _OVERLAPS[self.n]
         scores = []
         for row in rows:
-            answer = context.once(split, row.reading.text)
-            references = [context.once(prepare, r) for r in row.item.references if context.once(_is_latin, r)]
-            if not references:
+            text = row.reading.text
+            references = filter(None, [context.once(prepare, r) for r in row.item.references])
+            overlaps = [overlap(r, context.once(r.read, text)) for r in references]
+            if overlaps:
+                best = max(overlaps, key=_F1)  # the first of equals, as rouge-score's score_multi does
+                scores.append({"f1": Value(best.f1, best.parts)})
+            else:
                 scores.append({"f1": Value(None, note=_NOT_LATIN, status="set_aside")})
-                continue
-            # max keeps the first of equals, as rouge-score's score_multi does
-            best = max((overlap(r, answer) for r in references), key=lambda candidate: candidate.f1)
-            scores.append({"f1": Value(best.f1, best.parts)})
         return scores
 
 
@@ -91,27 +92,59 @@ def _stem(word: str) -> str:
     return stem(word) if len(word) > 3 else word
 
 
-class _Counted:
-    """A reference's n-grams with their counts."""
+class _Reference:
+    """A reference's words, each with a number from 1 on, in the order in which they first stand."""
 
-    __slots__ = ("counts", "n", "total")
+    def __init__(self, text: str, split: Callable[[str], list[str]]) -> None:
+        self._split = split
+        self._number_of: dict[str, int] = {}
+        numbers = self._number_of
+        self.numbers = tuple(numbers.setdefault(word, len(numbers) + 1) for word in split(text))
 
-    def __init__(self, tokens: list[str], n: int) -> None:
-        self.n = n
-        self.counts: dict[Any, int] = dict(Counter(tokens if n == 1 else pairwise(tokens)))
-        self.total = max(len(tokens) - n + 1, 0)
+    def read(self, answer: str) -> "Numbers":
+        """The numbers of an answer's words, None for a word that the reference has not.
+
+        All kinds of ROUGE compare by these alone, so an answer is split once and then read for any of them.
+        """
+        return tuple(map(self._number_of.get, _split_once(self._split, answer)))
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How often each word stands, by its number."""
+        counts = [0] * (len(self._number_of) + 1)
+        for number in self.numbers:
+            counts[number] += 1
+        return counts
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int | None, int | None], int]:
+        """How often each two words follow each other."""
+        numbers: Numbers = self.numbers
+        return dict(Counter(pairwise(numbers)))
+
+    @cached_property
+    def masks(self) -> list[int]:
+        """The bits of the places where each word stands, by its number."""
+        masks = [0] * (len(self._number_of) + 1)
+        for place, number in enumerate(self.numbers):
+            masks[number] |= 1 << place
+        return masks
 
 
-class _Masked:
-    """A reference's words, each with the bits of the places where it stands."""
+Numbers = tuple[int | None, ...]
 
-    __slots__ = ("masks", "total")
 
-    def __init__(self, tokens: list[str]) -> None:
-        self.masks: dict[str, int] = {}
-        for place, token in enumerate(tokens):
-            self.masks[token] = self.masks.get(token, 0) | 1 << place
-        self.total = len(tokens)
+@lru_cache(maxsize=1)  # the references of an item ask for the words of one answer, one after the other
+def _split_once(split: Callable[[str], list[str]], text: str) -> list[str]:
+    return split(text)
+
+
+def _plain(text: str) -> _Reference | None:
+    return _Reference(text, words) if _is_latin(text) else None
+
+
+def _stemmed(text: str) -> _Reference | None:
+    return _Reference(text, stems) if _is_latin(text) else None
 
 
 class _Overlap(NamedTuple):
@@ -121,60 +154,58 @@ class _Overlap(NamedTuple):
     parts: dict[str, float]
 
 
-def _by_counts(reference: _Counted, answer: list[str]) -> _Overlap:
-    """Overlap of n-grams: only the reference's are counted in the answer, each up to its own count."""
+def _words_in_common(reference: _Reference, answer: Numbers) -> _Overlap:
+    """ROUGE-1: each word counts as often as the reference has it."""
     remaining = reference.counts.copy()
-    grams = answer if reference.n == 1 else pairwise(answer)
     common = 0
-    for gram in filter(remaining.__contains__, grams):  # most words of an answer are none of the reference's
-        if remaining[gram]:
-            remaining[gram] -= 1
+    for number in filter(None, answer):  # most words of an answer are none of the reference's
+        if remaining[number]:
+            remaining[number] -= 1
             common += 1
-    return _overlap(common, reference.total, max(len(answer) - reference.n + 1, 0))
+    return _overlap(common, len(reference.numbers), len(answer))
 
 
-def _by_subsequence(reference: _Masked, answer: list[str]) -> _Overlap:
-    """Longest common subsequence, a row of the table as one integer (Crochemore et al. 2001; Hyyrö 2004).
+def _pairs_in_common(reference: _Reference, answer: Numbers) -> _Overlap:
+    """ROUGE-2: each two words that follow each other count as often as the reference has them."""
+    remaining = reference.pairs.copy()
+    common = 0
+    for pair in pairwise(answer):
+        if pair[0] and pair[1] and remaining.get(pair):
+            remaining[pair] -= 1
+            common += 1
+    return _overlap(common, max(len(reference.numbers) - 1, 0), max(len(answer) - 1, 0))
 
-    The zero bits of `row` among the reference's places count the length.
+
+def _subsequence(reference: _Reference, answer: Numbers) -> _Overlap:
+    """ROUGE-L: the longest common subsequence, a row of the table as one integer.
+
+    The zero bits of `row` among the reference's places count the length (Crochemore et al. 2001; Hyyrö 2004).
     """
-    full = row = (1 << reference.total) - 1
-    for mask in filter(None, map(reference.masks.get, answer)):
-        hits = row & mask
+    masks, total = reference.masks, len(reference.numbers)
+    full = row = (1 << total) - 1
+    for number in filter(None, answer):
+        hits = row & masks[number]
         row = (row + hits) | (row - hits)
-    return _overlap(reference.total - (row & full).bit_count(), reference.total, len(answer))
+    return _overlap(total - (row & full).bit_count(), total, len(answer))
 
 
 def _overlap(common: int, n_reference: int, n_answer: int) -> _Overlap:
     # The order of operations is rouge-score's, so that the floats are the same to the last bit.
     precision = common / max(n_answer, 1)
     recall = common / max(n_reference, 1)
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return _Overlap(f1, {"precision": precision, "recall": recall})
 
 
-def _by_both(reference: tuple[_Counted, _Masked], answer: list[str]) -> _Overlap:
+def _both(reference: _Reference, answer: Numbers) -> _Overlap:
     """The mean of the F1 of ROUGE-1 and ROUGE-L, which stand in `parts`."""
-    unigram, sequence = _by_counts(reference[0], answer).f1, _by_subsequence(reference[1], answer).f1
+    unigram, sequence = _words_in_common(reference, answer).f1, _subsequence(reference, answer).f1
     return _Overlap((unigram + sequence) / 2, {"rouge_1": unigram, "rouge_l": sequence})
 
 
-class _Way(NamedTuple):
-    """How a reference is prepared, and how an answer is compared with it."""
-
-    prepare: Callable[[str], Any]
-    overlap: Callable[[Any, list[str]], _Overlap]
-
-
-def _ways(split: Callable[[str], list[str]]) -> dict[int | str, _Way]:
-    return {
-        1: _Way(lambda text: _Counted(split(text), 1), _by_counts),
-        2: _Way(lambda text: _Counted(split(text), 2), _by_counts),
-        "L": _Way(lambda text: _Masked(split(text)), _by_subsequence),
-        "1+L": _Way(lambda text: (_Counted(split(text), 1), _Masked(split(text))), _by_both),
-    }
-
-
-_WAYS = {
-    (n, stemmer): way for stemmer in (False, True) for n, way in _ways(stems if stemmer else words).items()
+_OVERLAPS: dict[int | str, Callable[[_Reference, Numbers], _Overlap]] = {
+    1: _words_in_common,
+    2: _pairs_in_common,
+    "L": _subsequence,
+    "1+L": _both,
 }

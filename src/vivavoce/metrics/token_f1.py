@@ -5,7 +5,7 @@ Precision = common / words of the answer, recall = common / words of the referen
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from vivavoce.core.records import Criterion, Row, Value
@@ -14,7 +14,7 @@ from vivavoce.core.text import squad_tokens
 from vivavoce.metrics import Metric, ScoringContext
 from vivavoce.reading.quantities import quantity_tokens
 
-_TOKENS = {"clinical": quantity_tokens, "squad": squad_tokens}
+TOKENS: Mapping[str, Callable[[str], tuple[str, ...]]] = {"clinical": quantity_tokens, "squad": squad_tokens}
 
 
 @metric("token_f1", version=2)
@@ -35,7 +35,7 @@ class TokenF1(Metric):
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """F1 in 0 to 1; no word in common gives 0; `parts` hold precision and recall."""
-        tokens = _TOKENS[self.tokens]
+        tokens = TOKENS[self.tokens]
         return [
             {
                 "f1": max(

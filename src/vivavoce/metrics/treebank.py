@@ -7,7 +7,9 @@ fractions and four control characters otherwise where one stands beside an apost
 """
 
 import re
-from functools import lru_cache
+from itertools import chain
+
+from vivavoce.metrics.memo import Memo
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 # The last full stop is a word of its own; closing brackets and quotes may follow it, opening quotes may not.
@@ -60,13 +62,11 @@ def _split(text: str, words: list[str]) -> None:
     if ('"' in text or "'" in text) and _EDGE.search(text):
         # A quote at the edge of a run is read by what stands beside it, so the neighbours come along.
         for run in re.finditer(r"\S+", text):
-            words += _words(text[max(0, run.start() - 1) : run.end() + 1])
+            words += _RUNS[text[max(0, run.start() - 1) : run.end() + 1]]
     else:
-        for plain in text.split():
-            words += _words(plain)
+        words.extend(chain.from_iterable(map(_RUNS.__getitem__, text.split())))
 
 
-@lru_cache(maxsize=1 << 16)
 def _words(run: str) -> tuple[str, ...]:
     """The words of one run without white space inside; the white space beside it may be kept."""
     if run.isalnum() and len(run) not in (5, 6):  # no word of these lengths is fused
@@ -91,3 +91,6 @@ def _words(run: str) -> tuple[str, ...]:
 
 def _parted(match: re.Match[str]) -> str:
     return f" {' '.join(filter(None, match.groups()))} "
+
+
+_RUNS = Memo(_words)

@@ -8,6 +8,7 @@ may be divided (`mg/kg/day`, `mg per 24 h`, `g/100 ml`), and so may a plain numb
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import compress
 from typing import NamedTuple
 
 from vivavoce.core.text import clinical_form, clinical_words, lazy_pattern
@@ -80,13 +81,14 @@ class _Pieces:
 
     def quantities(self) -> Iterator[tuple[str, int, int]]:
         """The token of each quantity, and the places where it begins and ends."""
-        k = 0
-        while k < len(self.words):
+        stop = 0
+        for k in compress(range(len(self.words)), self.numbers):
+            if k < stop:  # part of the quantity before
+                continue
             parts, stop = ([], k) if self.part_of_name(k) else self.parts(k)
             if parts:
                 prefix, first = self.prefix(k)
                 yield prefix + _token(parts), self.spans[first][0], self.spans[stop - 1][1]
-            k = max(stop, k + 1)
 
     def parts(self, k: int) -> tuple[list[_Part], int]:
         """The numbers of the quantity at word k up to the last unit, and the word after it.
