@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import SimpleQueue
@@ -78,7 +78,7 @@ class _Worker(SpawnProcess):
     results: Any = None
 
     def start(self) -> None:
-        with _starting, _environment(), _without_main(), _without_interrupts():
+        with worker_environment(THREADS | _OFFLINE), _without_main(), _without_interrupts():
             super().start()
         if os.name == "posix" and self.results is not None:
             # Killed within a long result, the process leaves half of it in the pipe. As long as this process
@@ -90,26 +90,34 @@ class _Worker(SpawnProcess):
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
-    """The environment that a worker starts with, in place of ours."""
+def worker_environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """The environment that workers start with in place of ours: these variables, and no secrets."""
+    with _starting:
+        secret = secret_variables()
+        before = dict(os.environ)
+        for name in secret:
+            del os.environ[name]
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            for name in variables.keys() | secret:
+                os.environ.pop(name, None)
+                if name in before:
+                    os.environ[name] = before[name]
+
+
+def secret_variables() -> set[str]:
+    """The variables of this process that hold a key, or are named like one."""
     try:
         keys = key_values()
     except VivaError:  # a variable that no endpoint can be read from; names still tell what is secret
         keys = ()
-    before = dict(os.environ)
-    secret = {
-        name for name, value in before.items() if _SECRET.search(name) or any(key in value for key in keys)
+    return {
+        name
+        for name, value in os.environ.items()
+        if _SECRET.search(name) or any(key in value for key in keys)
     }
-    for name in secret:
-        del os.environ[name]
-    os.environ.update(THREADS | _OFFLINE)
-    try:
-        yield
-    finally:
-        for name in THREADS.keys() | _OFFLINE.keys() | secret:
-            os.environ.pop(name, None)
-            if name in before:
-                os.environ[name] = before[name]
 
 
 @contextmanager

@@ -33,6 +33,11 @@ def initialise() -> None:
     else:
         sys.stdout = sys.stderr
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    stay_offline()
+
+
+def stay_offline() -> None:
+    """Let this process open no connection to another machine, as long as it runs."""
     _exits.enter_context(net.offline())
 
 
