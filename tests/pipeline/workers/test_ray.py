@@ -93,7 +93,7 @@ def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(t
     specs = (*RULES, *WITH_TEXT)
     alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
     by_one = alone.score(*specs)
-    process = command("score", shared.file.path, *specs, "--workers", "ray", "--json")
+    process = command("score", shared.file.path, *specs, "--workers", "ray", "--json", "--quiet")
     environments = list[str]()
     wait_for(lambda: environments_of(process, environments), process)
     output, errors = finished(process, 1)
@@ -138,8 +138,8 @@ def run_of(folder: Path) -> Run:
     return made(folder, {"A": {f"q{k:04}": f"answer {k} {'so ' * (k % 7)}" for k in range(N)}})
 
 
-def scoring(run: Run, seconds: float = 0.02) -> "subprocess.Popen[str]":
-    words = ("score", run.file.path, f"tardy(seconds={seconds})", "--plugin", TARDY, "--workers", "ray")
+def scoring(run: Run) -> "subprocess.Popen[str]":
+    words = ("score", run.file.path, "tardy(seconds=0.02)", "--plugin", TARDY, "--workers", "ray")
     return command(*words, "--quiet")
 
 
@@ -185,7 +185,7 @@ def test_a_killed_raylet_is_one_sentence_and_a_second_run_completes(tmp_path: Pa
     while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < end:
         time.sleep(0.1)
     assert [] == alive
-    assert ("", "") == finished(scoring(run, 0))
+    assert ("", "") == finished(scoring(run))
     assert sorted(expected) == sorted(row[1:] for row in stored_scores(run))
 
 

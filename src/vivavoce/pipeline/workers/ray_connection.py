@@ -159,8 +159,8 @@ def _reached(ray: Any, address: str, host: str) -> Iterator[None]:
         try:
             if not is_offline() or is_local(host):  # else only Ray's own connection is let through
                 socket.create_connection((host.strip("[]"), port), REACH_S).close()
-            own = {name: value for name, value in _VARIABLES.items() if name not in THREADS}
-            _init(ray, own, {"address": address, "log_to_driver": False})
+            variables = {name: value for name, value in _VARIABLES.items() if name not in THREADS}
+            _init(ray, variables, {"address": address, "log_to_driver": False})
         except Exception as error:
             raise InputError(
                 f"--workers {address}: Ray cannot be reached there ({_words(error)}): start it with `ray "

@@ -81,8 +81,8 @@ class RayExecutor:
 
     def _pool(self, session: RaySession, *, keeps: bool) -> WorkerPool:
         """The pool of workers that keep their model, or of those that do not; the other one is ended."""
-        if other := self._pools.get(not keeps):
-            other.end_workers()  # it may hold all cores
+        if pool := self._pools.get(not keeps):
+            pool.end_workers()  # it may hold all cores
         if keeps not in self._pools:
             calls = _Calls(session)
             self._pools[keeps] = WorkerPool(

@@ -28,9 +28,9 @@ def remote_call() -> Callable[..., bytes | str]:
         import sys
 
         sender = "the process that sends it work"
-        here = ".".join(platform.python_version_tuple()[:2])
-        if here != python:
-            return f"a worker has Python {here}, and {sender} has {python}: use the same for both."
+        installed = ".".join(platform.python_version_tuple()[:2])
+        if installed != python:
+            return f"a worker has Python {installed}, and {sender} has {python}: use the same for both."
         sys.path += [folder for folder in path if folder not in sys.path]
         try:
             from vivavoce._version import __version__
