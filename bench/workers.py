@@ -5,7 +5,8 @@ The plain pool builds the metric once in a process and maps the function that sc
 workers call the same function through `ProcessPool`, with what that adds: the metric is rebuilt and compared,
 few shards are on their way, results come in order and as plain tuples. Both start their processes inside the
 time. Ratios are of wall time, and of CPU time with children; arms take turns, and beside the median of the
-rounds stand the smallest and the largest.
+rounds stand the smallest and the largest. Where Ray is installed (extra `ray`), its workers compute the same
+batches on all cores; Ray is started before the time begins, and its CPU time is not that of children.
 
 Usage: python bench/workers.py [answers] [rounds] [workers ...]
 """
@@ -16,6 +17,7 @@ import statistics
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from multiprocessing import get_context
 from random import Random
 
@@ -28,8 +30,9 @@ from vivavoce.pipeline.score.batch_scores import Batch, batch_scores
 from vivavoce.pipeline.score.response_scores import TURNS
 from vivavoce.pipeline.score.score_job import ScoreJob
 from vivavoce.pipeline.score.tasks import Task
-from vivavoce.pipeline.workers import Shard
+from vivavoce.pipeline.workers import Shard, n_cores
 from vivavoce.pipeline.workers.process_pool import ProcessPool
+from vivavoce.pipeline.workers.ray_executor import RayExecutor
 from vivavoce.store.pending import Pending
 
 SPECS = ("rouge(n=L)", "meteor", "cliniqlink(idf=corpus, baseline=0.3)")
@@ -84,6 +87,11 @@ def workers(spec: str, items: dict[int, Item], batches: list[Batch], n_workers: 
     job = ScoreJob([task(spec, items)], items, ScoringContext(None, items.values()))
     with ProcessPool(n_workers) as pool:
         return [dict(result.scores[0]) for result in pool.results(map(Shard, batches), job)]
+
+
+def by_ray(executor: RayExecutor, spec: str, items: dict[int, Item], batches: list[Batch]) -> list:
+    job = ScoreJob([task(spec, items)], items, ScoringContext(None, items.values()))
+    return [dict(result.scores[0]) for result in executor.results(map(Shard, batches), job)]
 
 
 def alone(spec: str, items: dict[int, Item], batches: list[Batch], n_workers: int) -> list:
@@ -141,5 +149,34 @@ def main(n: int = 20_000, rounds: int = 3, *counts: int) -> None:
             print(f"| `{name}` | {n_workers} | {rate} | {ratios} |", flush=True)
 
 
+def main_ray(n: int = 20_000, rounds: int = 3, *counts: int) -> None:
+    """Workers of Ray beside as many of a process pool."""
+    if find_spec("ray") is None:
+        print('\nRay is not installed, so its workers are not measured: pip install "vivavoce[ray]".')
+        return
+    began = time.perf_counter()
+    with RayExecutor("ray") as executor:
+        n_workers = executor.n_workers
+        print(f"\nRay took {time.perf_counter() - began:.1f} s to start, on {n_cores()} cores.\n")
+        print("| metric | workers | answers/s by Ray | workers / Ray, wall |\n|---|---:|---:|---:|")
+        for spec in SPECS:
+            items, responses = answers(n, spec)
+            size = min(BATCH, -(-n // (TURNS * n_workers)))
+            parts = (responses[at : at + size] for at in range(0, n, size))
+            batches = [Batch(part, [1] * len(part), frozenset({0})) for part in parts]
+            rates, wall = [], []
+            for _ in range(rounds):
+                ours = timed(workers, spec, items, batches, n_workers)
+                rays = timed(by_ray, executor, spec, items, batches)
+                assert ours[2] == rays[2]
+                rates.append(n / rays[0])
+                wall.append(ours[0] / rays[0])
+            name = registry.build("metric", spec)
+            print(
+                f"| `{name}` | {n_workers} | {statistics.median(rates):,.0f} | {spread(wall)} |", flush=True
+            )
+
+
 if __name__ == "__main__":
     main(*map(int, sys.argv[1:]))
+    main_ray(*map(int, sys.argv[1:]))

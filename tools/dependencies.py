@@ -30,6 +30,7 @@ ALLOWED = frozenset(
 )  # fmt: skip
 
 NAMES = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",

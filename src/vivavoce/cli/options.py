@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -123,25 +123,29 @@ TIMEOUT_TOTAL_S = 600.0
 Offline = Annotated[bool, typer.Option("--offline", help="Allow connections to localhost only.")]
 Allow = Annotated[
     list[str],
-    typer.Option(help="A host that may receive a credentialed benchmark; repeatable.", metavar="HOST"),
+    typer.Option(
+        help="A host that may get a credentialed benchmark, or compute by Ray offline; repeatable.",
+        metavar="HOST",
+    ),
 ]
 AllowPhi = Annotated[
     bool, typer.Option("--allow-phi", help="Send items even if they look like patient data.")
 ]
 
 
-def _n_workers(words: object) -> int:
-    """The number of worker processes that was typed."""
-    from vivavoce.pipeline.workers import count_workers
+def _workers(words: object) -> int | str:
+    """The number of worker processes, or the address of Ray, that was typed."""
+    from vivavoce.pipeline.workers import read_workers
 
-    return count_workers(str(words))
+    return read_workers(str(words))
 
 
 NWorkers = Annotated[
-    int,
+    Any,
     typer.Option(
-        parser=_n_workers,
-        help="Processes that compute side by side, or auto: one for each core. The rows are the same.",
+        parser=_workers,
+        help="Processes that compute side by side, auto for one a core, ray or ray://HOST:PORT. The rows are "
+        "the same.",
         metavar="N",
     ),
 ]

@@ -32,8 +32,10 @@ _SECRET = re.compile(
     r"(?:^|_)(?:(?:API)?KEYS?|TOKENS?|SECRETS?|PASSW(?:OR)?D|CREDENTIALS?)(?:_|$)", re.IGNORECASE
 )
 _KILL = 9
-_starting = threading.Lock()
 _exits = ExitStack()
+
+STARTING = threading.Lock()
+"""Held while a process starts in an environment of its own, because all threads share what is changed."""
 
 
 class WorkerProcess(SpawnProcess):
@@ -43,7 +45,7 @@ class WorkerProcess(SpawnProcess):
 
     def start(self) -> None:
         """Start it; any thread may."""
-        with _starting, _environment(self.variables), _without_main(), _without_interrupts():
+        with STARTING, _environment(self.variables), _without_main(), _without_interrupts():
             super().start()
 
 
@@ -66,6 +68,11 @@ def become_worker() -> None:
     else:
         sys.stdout = sys.stderr
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    stay_offline()
+
+
+def stay_offline() -> None:
+    """Let this process open no connection to another machine, as long as it runs."""
     _exits.enter_context(net.offline())
 
 
@@ -76,20 +83,26 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
+def secret_variables() -> set[str]:
+    """The variables of this process that hold a key, or are named like one."""
+    try:
+        keys = key_values()
+    except VivaError:  # a variable that no endpoint can be read from; names still tell what is secret
+        keys = ()
+    return {
+        name
+        for name, value in os.environ.items()
+        if _SECRET.search(name) or any(key in value for key in keys)
+    }
+
+
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     """The environment that a worker starts with, in place of ours.
 
     `os.environ` stays as it is, because other threads read keys there, and whether we are offline.
     """
-    try:
-        keys = key_values()
-    except VivaError:  # a variable that no endpoint can be read from; names still tell what is secret
-        keys = ()
-    before = dict(os.environ)
-    secret = {
-        name for name, value in before.items() if _SECRET.search(name) or any(key in value for key in keys)
-    }
+    before, secret = dict(os.environ), secret_variables()
     added = {**THREADS, **_OFFLINE, **variables}
     for name in secret:
         os.unsetenv(name)

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
 
 from vivavoce.core import net
-from vivavoce.core.records import ItemKey
+from vivavoce.core.net import is_local
+from vivavoce.core.records import Item, ItemKey
 from vivavoce.core.tables import restrict_to_items
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.calls import UsageCounter, Waiting
 from vivavoce.models.engine.client import ModelClient
-from vivavoce.models.engine.egress import Privacy, guard
+from vivavoce.models.engine.egress import Privacy, guard, worker_guard
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus, parse_gpus
+from vivavoce.pipeline.workers import Executor, Workers, open_executor, ray_host
 from vivavoce.store import read
 from vivavoce.store.runfile import RunFile
 
@@ -47,6 +49,11 @@ class AskOptions(NamedTuple):
     gpus: Gpus = None
 
     @property
+    def privacy(self) -> Privacy:
+        """What may leave this machine."""
+        return Privacy(self.offline, self.allow_phi, tuple(self.allow))
+
+    @property
     def own_max_cost(self) -> float | None:
         """The part of the limit of cost that each of the shards keeps."""
         return None if self.max_cost is None else self.max_cost / self.shards
@@ -60,6 +67,56 @@ def open_client(
     kind: Callable[..., ModelClient] = ModelClient,
 ) -> Iterator[ModelClient]:
     """A client for a verb that works on these items of the run; null for all."""
+    sent = _what_is_sent(run, items)
+
+    def report(tally: UsageCounter, total: int, purpose: str) -> None:
+        if options.progress:
+            options.progress(f"asking ({purpose})", tally.done, total)
+        if isinstance(options.progress, HearsWaiting):
+            options.progress.waiting(tally.waiting)
+
+    with net.offline(options.offline):
+        client = kind(
+            run,
+            endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
+            max_cost=options.own_max_cost,
+            shards=options.shards,
+            gpus=parse_gpus(options.gpus),
+            timeout_total=options.timeout_total,
+            progress=report,
+            check=guard(options.privacy, **sent),
+        )
+        try:
+            yield client
+        finally:
+            client.release()
+
+
+def open_workers(run: RunFile, workers: Workers, options: AskOptions, *, dry_run: bool = False) -> Executor:
+    """The executor of a verb of the run. Of a dry run nothing is sent elsewhere: this process computes.
+
+    Raises `InputError`, and `EgressError` for workers elsewhere that must not see the run's items: they get
+    all of them.
+    """
+    host = ray_host(workers)
+    if host is None or dry_run:
+        return open_executor(1 if host else workers)
+    check = worker_guard(options.privacy, **_what_is_sent(run, None))
+    if not is_local(host):
+        check(host)
+    return open_executor(workers, check)
+
+
+class _Sent(TypedDict):
+    items: Sequence[Item]
+    texts: Callable[[], Sequence[str]]
+    credentialed: Sequence[str]
+
+
+def _what_is_sent(run: RunFile, items: set[ItemKey] | None) -> _Sent:
+    """What of these items others would see: themselves, the answers, and the credentialed benchmarks."""
+    if not run.exists:
+        return {"items": [], "texts": list, "credentialed": []}
     with run.reading() as db:
         stored = [
             item
@@ -78,25 +135,4 @@ def open_client(
             responses = read.responses(db).filter(probe="")
         return restrict_to_items(responses, items)["text"].drop_nulls().unique().to_list()
 
-    def report(tally: UsageCounter, total: int, purpose: str) -> None:
-        if options.progress:
-            options.progress(f"asking ({purpose})", tally.done, total)
-        if isinstance(options.progress, HearsWaiting):
-            options.progress.waiting(tally.waiting)
-
-    privacy = Privacy(options.offline, options.allow_phi, tuple(options.allow))
-    with net.offline(options.offline):
-        client = kind(
-            run,
-            endpoints=None if options.providers is None else load_endpoints(Path(options.providers)),
-            max_cost=options.own_max_cost,
-            shards=options.shards,
-            gpus=parse_gpus(options.gpus),
-            timeout_total=options.timeout_total,
-            progress=report,
-            check=guard(privacy, items=stored, texts=texts, credentialed=credentialed),
-        )
-        try:
-            yield client
-        finally:
-            client.release()
+    return {"items": stored, "texts": texts, "credentialed": credentialed}

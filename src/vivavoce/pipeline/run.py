@@ -15,7 +15,7 @@ from vivavoce.models.engine.egress import Privacy
 from vivavoce.models.engine.scheduler import TIMEOUT_TOTAL_S
 from vivavoce.models.gpus import Gpus
 from vivavoce.pipeline.build.verb import build_exam
-from vivavoce.pipeline.client import AskOptions, Progress, open_client
+from vivavoce.pipeline.client import AskOptions, Progress, open_client, open_workers
 from vivavoce.pipeline.collect.plan import plan_collect
 from vivavoce.pipeline.collect.verb import collect_run
 from vivavoce.pipeline.credentialed import credentialed_benchmarks, refuse_copy
@@ -48,7 +48,7 @@ from vivavoce.pipeline.shards.joining import refuse_strange_shards
 from vivavoce.pipeline.shards.limits import ShardLimits
 from vivavoce.pipeline.stored_benchmarks import load_benchmark
 from vivavoce.pipeline.vary import store_benchmark, vary
-from vivavoce.pipeline.workers import count_workers, open_executor
+from vivavoce.pipeline.workers import read_workers
 from vivavoce.store.generated import made_items
 from vivavoce.store.integrity import Check, verify
 from vivavoce.store.merge import Merged, merge
@@ -227,8 +227,8 @@ class Run(PanelVerbs, RunTables):
         `veto` are as in `estimates`, `providers` and what follows as in `collect`, for judges. `dry_run` does
         nothing: a row for each metric counts what is left to score, calls, price and texts to encode. With
         `pilot` it asks about so many responses, which costs what their calls cost, and estimates all others.
-        `workers` is how many processes compute what no model is asked about, "auto" as many as there are
-        cores: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
+        `workers` is how many processes compute what asks no model, "auto" for all cores, or "ray", or Ray's
+        address: the scores are the same. `shard`, `limits` and, of local judges, `gpus` are as in `collect`.
         """
         ask = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
         thresholds = bad_ends(worst_at, tail, veto)
@@ -253,14 +253,14 @@ class Run(PanelVerbs, RunTables):
         state none; `dry_run` makes nothing. `workers` is as in `score`, the rest as in `collect`.
         """
         require_separate("variations", variations)
-        count_workers(workers)
+        workers = read_workers(workers)
         if items is not None and not dry_run:
             store_benchmark(self.file, items)
         make = partial(vary, self.file, variations, items=items, check=check, mark=mark, seed=seed)
-        with open_executor(workers) as executor:
+        options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
+        with open_workers(self.file, workers, options, dry_run=dry_run) as executor:
             if dry_run:
                 return make(executor=executor)
-            options = AskOptions(providers, max_cost, offline, allow, allow_phi, progress, timeout_total)
             with open_client(self.file, select_items(self.file, items), options) as client:
                 return make(desk=client, executor=executor)
 

@@ -188,7 +188,7 @@ def _outcomes(
     variation: Variation, stock: Stock, desk: "ModelClient | None", executor: Executor | None
 ) -> Iterable[Outcome]:
     """What comes of a variation, in the order in which it makes it."""
-    pieces = variation.shards(stock) if executor and executor.n_workers > 1 else ()
+    pieces = variation.shards(stock) if executor and executor.has_workers else ()
     if executor and pieces:
         return outcomes_by_workers(variation, pieces, executor)
     return variation.makes(stock, desk)

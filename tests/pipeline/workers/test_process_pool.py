@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from vivavoce.core.errors import InputError, MetricError
-from vivavoce.pipeline.workers import Lost, Shard, count_workers, open_executor
+from vivavoce.pipeline.workers import Lost, Shard, open_executor, read_workers
 from vivavoce.pipeline.workers.in_process import InProcess
-from vivavoce.pipeline.workers.process_pool import IN_FLIGHT, MOST_KILLS, ProcessPool
+from vivavoce.pipeline.workers.process_pool import IN_FLIGHT, ProcessPool
+from vivavoce.pipeline.workers.worker_pool import MOST_KILLS
 
 FOLDER = Path(__file__).parent
 
@@ -228,14 +229,39 @@ def test_workers_outlive_no_killed_process(tmp_path: Path) -> None:
     wait_until_ended(pids(log))
 
 
-@pytest.mark.parametrize("workers", ["0", "-1", "x", "", "1.5", "²", "auto ", "9" * 5000, 0, True, None, 513])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        "0",
+        "-1",
+        "x",
+        "",
+        "1.5",
+        "²",
+        "auto ",
+        "9" * 5000,
+        0,
+        True,
+        None,
+        513,
+        "ray:",
+        "ray://h",
+        "ray://h:0",
+        "ray://h:65536",
+        "ray://h h:1",
+        "ray://h:1/x",
+        "ray://u@h:1",
+        "RAY",
+        "ray\n",
+    ],
+)
 def test_what_is_no_number_of_workers_is_refused(workers: Any) -> None:
     with pytest.raises(InputError, match="from 1 to 512, or auto") as refused:
-        count_workers(workers)
+        read_workers(workers)
     assert len(str(refused.value)) < 200
 
 
 def test_auto_is_the_cores_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
-    assert 3 == count_workers("auto")
-    assert (1, 512) == (count_workers(1), count_workers("512"))
+    assert 3 == read_workers("auto")
+    assert (1, 512) == (read_workers(1), read_workers("512"))

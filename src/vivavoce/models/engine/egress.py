@@ -71,20 +71,60 @@ def guard(
     `credentialed` are the specs of benchmarks among them whose terms restrict who may see them. The texts are
     read once, when the first remote model is asked; `what` names one of them.
     """
-    screened = False
+    screen = place_guard(privacy, items=items, texts=texts, credentialed=credentialed, what=what)
 
     def check(who: CandidateConfig, model: Model) -> None:
-        nonlocal screened
         if model.place:
             permit(model.place)
-        place = destination(who, model)
-        if place is None:
-            return
+        if place := destination(who, model):
+            screen(place, not is_offline())
+
+    return check
+
+
+def place_guard(
+    privacy: Privacy,
+    *,
+    items: Sequence[Item],
+    texts: Callable[[], Iterable[str]],
+    credentialed: Sequence[str],
+    what: str = "one of the answers",
+) -> Callable[[str, bool], None]:
+    """The check of a host away from this machine: may it see these items and `texts`?
+
+    It looks for patient data where it is told to, and where those may not leave, until none were found.
+    """
+    screened = False
+
+    def check(place: str, patients: bool) -> None:
+        nonlocal screened
         for spec in credentialed:
             refuse_strangers(spec, [place], privacy.allow)
-        if not (privacy.allow_phi or screened or is_offline()):
+        if patients and not (privacy.allow_phi or screened):
             refuse_patients(items, [place])
             refuse_text(what, texts(), place)
             screened = True
+
+    return check
+
+
+def worker_guard(
+    privacy: Privacy,
+    *,
+    items: Sequence[Item],
+    texts: Callable[[], Iterable[str]],
+    credentialed: Sequence[str],
+) -> Callable[[str], None]:
+    """The check of a host away from this machine whose workers would compute; offline it has to be named."""
+    screen = place_guard(privacy, items=items, texts=texts, credentialed=credentialed)
+    allowed = {host.strip().lower() for host in privacy.allow}
+
+    def check(place: str) -> None:
+        if (privacy.offline or is_offline()) and place.lower() not in allowed:
+            raise EgressError(
+                f"offline: workers at {place!r} are not on this machine, so nothing was sent. Say --allow "
+                f"{place} if they may see the answers, or use workers of this machine."
+            )
+        screen(place, True)
 
     return check

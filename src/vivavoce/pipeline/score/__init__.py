@@ -100,7 +100,7 @@ def score(
     summaries: dict[int, ScoreSummary] = {}
     try:
         with _rare_collection():
-            for group in _groups(metrics, separate=executor.n_workers > 1):
+            for group in _groups(metrics, separate=executor.has_workers):
                 of_group = [metrics[number] for number in group]
                 at: Executor = InProcess() if _stays(of_group[0]) else executor
                 if at is not executor:

@@ -11,18 +11,19 @@ from vivavoce.models.candidates import local_name, parse_candidate
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.gpus import gpus_text, parse_gpus
 from vivavoce.pipeline.client import AskOptions
+from vivavoce.pipeline.workers import Workers
 
 
-def check_gpus(options: AskOptions, metrics: Sequence[Metric], n_workers: int) -> None:
+def check_gpus(options: AskOptions, metrics: Sequence[Metric], workers: Workers) -> None:
     """Raise `InputError` for GPUs that these metrics can't use: none of them asks a local model, one states
     its own device, or workers would use the GPUs beside it.
     """
     gpus = parse_gpus(options.gpus)
     if not gpus:
         return
-    if n_workers > 1:
+    if str(workers).strip() != "1":
         raise InputError(
-            f"--gpus {gpus_text(gpus)} and --workers {n_workers} do not go together: score by metrics that "
+            f"--gpus {gpus_text(gpus)} and --workers {workers} do not go together: score by metrics that "
             "ask a local model with --gpus, and by the others with --workers, in two commands."
         )
     names = list(local_models(metrics))

@@ -44,14 +44,16 @@ def score_responses(
     with run.reading() as source:  # its view stays that of the start while batches are written
         todo = unsettled(source, [task.demand for task in tasks], probe_of(tasks[0].metric))
         scoring.begin(todo)
-        if executor.n_workers == 1:
+        if not executor.has_workers:
             context.expect(map(texts, pending(source, items, todo.keys)))
         else:
             size = max(SMALLEST, min(size, -(-len(todo.keys) // (TURNS * executor.n_workers))))
         responses = pending(source, items, todo.keys)
         with_repeats = any(task.metric.needs_repeats for task in tasks)
         shards = scoring.shards(
-            batches(responses, size, context, with_repeats=with_repeats), todo, executor.n_workers
+            batches(responses, size, context, with_repeats=with_repeats),
+            todo,
+            executor.n_lanes if executor.has_workers else 0,
         )
         scoring.take(executor.results(shards, ScoreJob(tasks, items, context)))
     if scoring.errors:
@@ -83,11 +85,9 @@ class _Scoring:
             for task, total in zip(self.tasks, self.totals, strict=True):
                 task.record(db, total)
 
-    def shards(
-        self, parts: Iterator[list[Pending]], todo: Unsettled, n_workers: int
-    ) -> Iterator[Shard[Batch]]:
+    def shards(self, parts: Iterator[list[Pending]], todo: Unsettled, n_lanes: int) -> Iterator[Shard[Batch]]:
         """The batches; where encoders read them, in a part for each worker, which then reads a text once."""
-        lanes = Lanes(n_workers) if n_workers > 1 and any(encodes(t.metric) for t in self.tasks) else None
+        lanes = Lanes(n_lanes) if n_lanes and any(encodes(t.metric) for t in self.tasks) else None
         start = 0
         for responses in parts:
             lacking = todo.part(start, len(responses)).metrics

@@ -18,7 +18,7 @@ from vivavoce.models.candidates import shown_name
 from vivavoce.models.endpoints import load_endpoints
 from vivavoce.models.engine.metering_client import MeteringClient
 from vivavoce.pipeline import catalogue
-from vivavoce.pipeline.client import AskOptions, open_client
+from vivavoce.pipeline.client import AskOptions, open_client, open_workers
 from vivavoce.pipeline.findings import estimate_scores
 from vivavoce.pipeline.load import load_scores, with_generated
 from vivavoce.pipeline.named_scores import overall_table, scores_by
@@ -36,7 +36,7 @@ from vivavoce.pipeline.score.shard import (
     with_shard,
 )
 from vivavoce.pipeline.shards.limits import ShardLimits
-from vivavoce.pipeline.workers import Workers, count_workers, open_executor
+from vivavoce.pipeline.workers import Workers, read_workers
 from vivavoce.store import read
 from vivavoce.store.read import candidate_labels
 from vivavoce.store.runfile import RunFile
@@ -63,7 +63,7 @@ def score_run(
     An overall scores nothing by itself: its estimates come first, of the scores that are there then.
     """
     _check_pilot(pilot, dry_run=dry_run)
-    n_workers = count_workers(workers)
+    workers = read_workers(workers)
     part, options = shard_options(run, shard, limits, options)
     overalls = [str(name) for name in metrics if is_overall(str(name))]
     rest = [name for name in metrics if str(name) not in overalls]
@@ -75,8 +75,8 @@ def score_run(
         )
     score_rest = partial(_score_run, run, rest, options, items=items, passes=passes, bad_ends=bad_ends)
     if not overalls:
-        return score_rest(workers=n_workers, shard=part)
-    scored = score_rest(workers=n_workers, shard=part) if rest else None
+        return score_rest(workers=workers, shard=part)
+    scored = score_rest(workers=workers, shard=part) if rest else None
     return _with_overalls(run, scored, overalls, select_part(run, items, part), bad_ends)
 
 
@@ -117,7 +117,7 @@ def _score_run(
     items: str | None,
     passes: int,
     bad_ends: BadEnds | None,
-    workers: int,
+    workers: Workers,
     shard: Shard | None,
 ) -> Finding:
     """Score by metrics, and their estimates."""
@@ -132,7 +132,8 @@ def _score_run(
     encoded = Counter[str]()
     refuse_whole_exam(run, scorers)
     remember_scoring(run, scorers, shard, passes=passes, items=items, done=False)
-    with open_client(run, to_score, options) as client, open_executor(workers) as executor:
+    executor = open_workers(run, workers, options)
+    with open_client(run, to_score, options) as client, executor:
         summaries = score(
             run, scorers, items=to_score, passes=passes, desk=client, progress=options.progress,
             encoded=encoded, executor=executor,

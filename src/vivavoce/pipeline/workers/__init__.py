@@ -19,8 +19,9 @@ S_contra = TypeVar("S_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 Workers = int | str
-"""How many processes compute; `auto` is as many as this process may use cores."""
+"""How many processes compute; `auto` is as many as this process may use cores, `ray` names workers of Ray."""
 MOST_WORKERS = 512
+_RAY = re.compile(r"ray(?:://(?P<host>\[[0-9A-Fa-f:.%]+\]|[\w.-]+):(?P<port>[0-9]{1,5}))?", re.ASCII)
 
 
 class RemoteJob(Protocol):
@@ -71,8 +72,18 @@ class Executor(AbstractContextManager["Executor"], Protocol):
     """Computes shards. As a context it ends its workers when the block does."""
 
     @property
+    def has_workers(self) -> bool:
+        """Whether shards are computed in other processes than this one."""
+        ...
+
+    @property
     def n_workers(self) -> int:
         """How many shards are computed at once."""
+        ...
+
+    @property
+    def n_lanes(self) -> int:
+        """How many workers compute shards that have a lane."""
         ...
 
     def end_workers(self) -> None:
@@ -87,30 +98,48 @@ class Executor(AbstractContextManager["Executor"], Protocol):
         ...
 
 
-def count_workers(workers: Workers) -> int:
-    """The number of workers that an option states. Raises `InputError` for what is no number of them."""
+def read_workers(workers: Workers) -> Workers:
+    """What an option states: a number of processes, or an address of Ray as it is.
+
+    Raises `InputError` for what is neither.
+    """
     text = str(workers)
     if text == "auto":
-        return _cores()
+        return n_cores()
     if re.fullmatch(r"[0-9]{1,3}", text) and 1 <= int(text) <= MOST_WORKERS:
         return int(text)
+    if (ray := _RAY.fullmatch(text)) and int(ray["port"] or 1) in range(1, 65536):
+        return text
     raise InputError(
         f"--workers {one_line(text, 40)}: state a number of processes from 1 to {MOST_WORKERS}, or auto for "
-        "as many as there are cores."
+        "as many as there are cores, or ray or ray://HOST:PORT for workers of Ray."
     )
 
 
-def _cores() -> int:
+def ray_host(workers: Workers) -> str | None:
+    """The host that an address of Ray names; null for anything else."""
+    ray = _RAY.fullmatch(str(workers))
+    return ray and ray["host"]
+
+
+def n_cores() -> int:
     """How many cores this process may use: a scheduler may have given it fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def open_executor(workers: Workers = 1) -> Executor:
-    """The executor of so many workers; with one of them this process computes. Raises `InputError`."""
+def open_executor(workers: Workers = 1, check: Callable[[str], None] | None = None) -> Executor:
+    """The executor of so many workers; with one of them this process computes.
+
+    `check` is asked about each host away from this machine whose workers would get shards; it raises where
+    they must not. Raises `InputError`.
+    """
     from vivavoce.pipeline.workers.in_process import InProcess
     from vivavoce.pipeline.workers.process_pool import ProcessPool
+    from vivavoce.pipeline.workers.ray_executor import RayExecutor
 
-    n_workers = count_workers(workers)
-    return InProcess() if n_workers == 1 else ProcessPool(n_workers)
+    workers = read_workers(workers)
+    if isinstance(workers, str):
+        return RayExecutor(workers, check)
+    return InProcess() if workers == 1 else ProcessPool(workers)

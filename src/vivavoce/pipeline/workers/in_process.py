@@ -8,7 +8,8 @@ from vivavoce.pipeline.workers import Job, Lost, R, S, Shard
 class InProcess:
     """Computes shards one after the other where it stands; nothing is rebuilt."""
 
-    n_workers = 1
+    n_workers = n_lanes = 1
+    has_workers = False
 
     def __enter__(self) -> "InProcess":
         return self

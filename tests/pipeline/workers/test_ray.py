@@ -1,0 +1,196 @@
+"""Ray itself, started on this machine: the rows of one process, whatever is killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.absent import absent
+from tests.pipeline.workers.every_format import answered, stored_scores
+from tests.pipeline.workers.test_rule_metrics import RULES, WITH_TEXT
+from tests.soak.kills import broken, tables
+from tests.studies.making import borrowed, made
+
+from vivavoce.core import registry
+from vivavoce.pipeline.run import Run
+
+pytestmark = pytest.mark.slow
+TARDY = Path(__file__).with_name("tardy.py")
+N = 600
+KEY = "sk-kept-out-of-workers"
+
+
+@pytest.fixture(autouse=True)
+def _ray() -> None:
+    if find_spec("ray") is None or find_spec("grpc") is None:
+        absent('no Ray: pip install "vivavoce[ray]"')
+
+
+def two_cores() -> None:
+    """Let a command, and the Ray that it starts, use two cores: each worker is a process of 100 MB."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+
+
+def command(*words: object) -> "subprocess.Popen[str]":
+    """`viva` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "vivavoce", *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=two_cores,
+        env={**os.environ, "OPENAI_API_KEY": KEY},
+    )  # fmt: skip
+
+
+def finished(process: "subprocess.Popen[str]", code: int = 0) -> tuple[str, str]:
+    output, errors = process.communicate(timeout=300)
+    assert code == process.returncode, errors
+    return output, errors
+
+
+def descendants(process: "subprocess.Popen[str]") -> dict[int, str]:
+    """The processes that a command has started, and those that these have, with their command lines."""
+    parents: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        parents.setdefault(parent, []).append(int(folder.name))
+    lines, todo = {}, list(parents.get(process.pid, ()))
+    while todo:
+        pid = todo.pop()
+        todo += parents.get(pid, ())
+        try:
+            lines[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+    return lines
+
+
+def pids(process: "subprocess.Popen[str]", words: str) -> list[int]:
+    return [pid for pid, line in descendants(process).items() if words in line]
+
+
+def wait_for(condition: Callable[[], Any], process: "subprocess.Popen[str]") -> Any:
+    end = time.monotonic() + 200
+    while not (result := condition()) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    return result
+
+
+def n_stored(run: Run) -> int:
+    with run.file.reading() as db:
+        return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
+
+
+def test_ray_gives_the_rows_of_one_process_for_every_rule_metric_and_variation(tmp_path: Path) -> None:
+    specs = (*RULES, *WITH_TEXT)
+    alone, shared = (answered(tmp_path / f"{name}.viva", specs) for name in ("alone", "shared"))
+    by_one = alone.score(*specs)
+    process = command("score", shared.file.path, *specs, "--workers", "ray", "--json", "--quiet")
+    environments = list[str]()
+    wait_for(lambda: environments_of(process, environments), process)
+    output, errors = finished(process, 1)
+    assert errors.startswith("viva: ")  # answers that did not arrive
+    assert 1 == len(errors.splitlines())
+    assert environments
+    assert not any(KEY in environment for environment in environments)
+    expected = stored_scores(alone)
+    assert len(expected) > 1000
+    assert expected == stored_scores(shared)
+    rows = json.loads(output)["rows"]
+    assert len(by_one.rows) == len(rows)
+    assert {(r["metric"], r["estimate"]) for r in by_one.rows} == {(r["metric"], r["estimate"]) for r in rows}
+
+    variations = ("bias(type=[recency, authority], seed=1)", "neutralise")
+    alone.vary(*variations)
+    process = command("vary", shared.file.path, *variations, "--workers", "ray", "--quiet")
+    assert ("", "") == finished(process)
+    varied = [table for table in tables(alone.file.path) if "provenance" not in str(table)]
+    assert varied == [table for table in tables(shared.file.path) if "provenance" not in str(table)]
+
+
+def environments_of(process: "subprocess.Popen[str]", environments: list[str]) -> bool:
+    """Note what Ray's workers have for an environment, once there are some."""
+    for pid in pids(process, "ray::"):
+        try:
+            environments.append(Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace"))
+        except OSError:
+            continue
+    return bool(environments)
+
+
+@pytest.fixture
+def _plugin() -> Iterator[None]:
+    with borrowed():
+        registry.load_plugin(TARDY)
+        yield
+
+
+def run_of(folder: Path) -> Run:
+    folder.mkdir()
+    return made(folder, {"A": {f"q{k:04}": f"answer {k} {'so ' * (k % 7)}" for k in range(N)}})
+
+
+def scoring(run: Run) -> "subprocess.Popen[str]":
+    words = ("score", run.file.path, "tardy(seconds=0.02)", "--plugin", TARDY, "--workers", "ray")
+    return command(*words, "--quiet")
+
+
+def expected_rows(folder: Path) -> list[tuple[Any, ...]]:
+    run = run_of(folder)
+    run.score("tardy")
+    return [row[1:] for row in stored_scores(run)]
+
+
+@pytest.mark.usefixtures("_plugin")
+def test_killed_workers_change_no_row(tmp_path: Path) -> None:
+    expected, run = expected_rows(tmp_path / "alone"), run_of(tmp_path / "run")
+    process, kills = scoring(run), 0
+    for at_least in (1, N // 3):
+        wait_for(lambda n=at_least: n_stored(run) >= n, process)  # type: ignore[misc]
+        workers = wait_for(lambda: pids(process, "ray::vivavoce"), process)
+        os.kill(workers[0], signal.SIGKILL)
+        kills += 1
+    assert ("", "") == finished(process)
+    assert 2 == kills
+    assert expected == [row[1:] for row in stored_scores(run)]
+    assert broken(run.file.path) is None
+
+
+@pytest.mark.usefixtures("_plugin")
+def test_a_killed_raylet_is_one_sentence_and_a_second_run_completes(tmp_path: Path) -> None:
+    expected, run = expected_rows(tmp_path / "alone"), run_of(tmp_path / "run")
+    process = scoring(run)
+    wait_for(lambda: n_stored(run), process)
+    started = [*descendants(process)]
+    (raylet,) = pids(process, "raylet/raylet ")
+    os.kill(raylet, signal.SIGKILL)
+    output, errors = finished(process, 2)
+    assert "" == output
+    said = [line for line in errors.splitlines() if " core_worker.cc:" not in line]  # Ray's own, of the end
+    assert 1 == len(said)
+    assert said[0].startswith("viva: Ray on this machine ended while its workers computed")
+    assert said[0].endswith("what was stored is safe; rerun the command to resume.")
+    assert 0 < n_stored(run) < N
+    assert {row[1:] for row in stored_scores(run)} < set(expected)
+    assert broken(run.file.path) is None
+    end = time.monotonic() + 30
+    while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert [] == alive
+    assert ("", "") == finished(scoring(run))
+    assert sorted(expected) == sorted(row[1:] for row in stored_scores(run))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
