@@ -123,9 +123,9 @@ class Ledger:
 
     def _items(self, responses: Sequence[Response]) -> dict[ItemKey, tuple[int, str]]:
         """The key and hash of each item that is answered."""
-        wanted = ", ".join(["(?, ?, ?)"] * len(responses))
+        marks = ", ".join(["(?, ?, ?)"] * len(responses))
         rows = self.db.execute(
-            f"WITH wanted (benchmark, item, variant) AS (VALUES {wanted}) "
+            f"WITH wanted (benchmark, item, variant) AS (VALUES {marks}) "
             "SELECT w.benchmark, w.item, w.variant, item_id, hash FROM wanted w CROSS JOIN benchmarks b "
             "USING (benchmark) CROSS JOIN items i ON (i.benchmark_id, i.item, i.variant) = "
             "(b.benchmark_id, w.item, w.variant) AND i.current = 1",

@@ -191,17 +191,17 @@ class _Scheduler:
         model = queue.model
         try:
             while not self._ended(model):
-                known = await source.next()
-                if known is None:
+                taken = await source.next()
+                if taken is None:
                     return
                 outcome = None
                 try:
-                    outcome = await self._outcome(queue, known, limiter)
+                    outcome = await self._outcome(queue, taken, limiter)
                 finally:
                     self.tally.remaining += outcome is None
                 if outcome is not None:
                     self.heard_at[model.endpoint] = time.monotonic()
-                    self.writer.put(CompletedCall(model, known.call, outcome))
+                    self.writer.put(CompletedCall(model, taken.call, outcome))
                     await self.writer.room()
         except Exception as error:  # of the caller's: a generator that breaks
             self._fail(error)
@@ -228,19 +228,17 @@ class _Scheduler:
         self.tally.remaining += n
         self._fail(error)
 
-    async def _outcome(self, queue: Queue, known: KnownCall, limiter: RateLimiter) -> CallOutcome | None:
+    async def _outcome(self, queue: Queue, taken: KnownCall, limiter: RateLimiter) -> CallOutcome | None:
         """The outcome of a call, or of an equal one that is known or on the wire; null if it was given up."""
-        call, recalled = known
+        call, recalled = taken
         if recalled is not None and recalled.reply is not None:
-            self.tally.shared += 1
-            return recalled._replace(cost=0.0, shared=True)
+            return self._shared(recalled)
         key = (queue.model.name, call.request.key, call.repeat)
         if (equal_call := self.in_flight.get(key)) is not None:
             outcome = await asyncio.shield(equal_call)
-            if outcome is not None and outcome.reply is not None:
-                self.tally.shared += 1
-                return outcome._replace(cost=0.0, shared=True)
-            return None if outcome is None or outcome.fatal else outcome
+            if outcome is None or outcome.fatal:
+                return None
+            return outcome if outcome.reply is None else self._shared(outcome)
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
         try:
@@ -253,6 +251,11 @@ class _Scheduler:
             future.set_result(outcome)
             if outcome is None or outcome.reply is None:  # else it stays until it can be recalled
                 del self.in_flight[key]
+
+    def _shared(self, outcome: CallOutcome) -> CallOutcome:
+        """The outcome of an equal call, which costs nothing more."""
+        self.tally.shared += 1
+        return outcome._replace(cost=0.0, shared=True)
 
     async def _attempts(self, queue: Queue, request: Request, limiter: RateLimiter) -> CallOutcome | None:
         """The outcome after as many attempts as the limits allow; null if the model was given up before."""

@@ -95,16 +95,16 @@ class CallSource:
     def _taken(self) -> _Taken:
         calls: list[Call] = []
         error: Exception | None = None
-        known: Sequence[CallOutcome | None] = ()
+        outcomes: Sequence[CallOutcome | None] = ()
         try:
             calls.extend(islice(self._calls, self._size))  # those before a fault are asked all the same
         except Exception as fault:
             error = fault
         try:
-            known = self._recall(self._model, calls) if self._recall and calls else [None] * len(calls)
+            outcomes = self._recall(self._model, calls) if self._recall and calls else [None] * len(calls)
         except Exception as fault:
             return _Taken((), error or fault, True)
-        taken = [KnownCall(call, outcome) for call, outcome in zip(calls, known, strict=True)]
+        taken = [KnownCall(call, outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         return _Taken(taken, error, error is not None or len(calls) < self._size)
 
     def _on_taken(self, result: "asyncio.Future[_Taken]") -> None:

@@ -93,20 +93,24 @@ class BatchWriter:
 
     def _write(self, batch: Sequence[CompletedCall]) -> _Written:
         """Store a batch, in the thread."""
-        if self._refused:
-            return _Written((), self._refused)
+        error = self._refused or self._fault_of(batch)
+        if error is None:
+            return _Written(batch)
+        if self._refused or len(batch) == 1:
+            return _Written((), error)
+        singly = [self._write([completed]) for completed in batch]
+        stored = [completed for written in singly for completed in written.stored]
+        return _Written(stored, next((written.error for written in singly if written.error), None))
+
+    def _fault_of(self, batch: Sequence[CompletedCall]) -> Exception | None:
+        """Why a batch could not be stored; null if it was."""
         try:
             self._store(batch)
         except Exception as error:
             if isinstance(error, StoreError) and not _may_fit_in_part(error):
                 self._refused = error
-            if self._refused or len(batch) == 1:
-                return _Written((), error)
-        else:
-            return _Written(batch)
-        singly = [self._write([completed]) for completed in batch]
-        stored = [completed for written in singly for completed in written.stored]
-        return _Written(stored, next((written.error for written in singly if written.error), None))
+            return error
+        return None
 
     def _end(self, future: asyncio.Future[_Written]) -> None:
         batch, self._batch = self._batch, ()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Item, Response
+from vivavoce.core.records import Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
@@ -103,22 +103,22 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
 
 def _turns(plan: CollectPlan) -> list[CollectPlan]:
     """The plan in parts: the items that follow none, those that follow these, and so on."""
-    if all(item.follows is None for item in plan.items):
+    rest = [item for item in plan.items if item.follows is not None]
+    if not rest:
         return [plan]
-    number: dict[tuple[str, str], int] = {}
-    parts: list[list[Item]] = []
-    rest = list(plan.items)
+    parts = [[item for item in plan.items if item.follows is None]]
+    earlier = {(item.item, item.variant) for item in parts[0]}
     while rest:
-        part = [i for i in rest if i.follows is None or (i.follows, i.variant) in number]
+        part = [item for item in rest if (item.follows, item.variant) in earlier]
         if not part:
             raise InputError(
                 f"{rest[0].benchmark}, item {rest[0].name!r} follows {rest[0].follows!r}, which is no "
                 "earlier turn of this collect: ask both."
             )
-        number |= {(i.item, i.variant): len(parts) for i in part}
+        earlier |= {(item.item, item.variant) for item in part}
         parts.append(part)
-        rest = [i for i in rest if (i.item, i.variant) not in number]
-    return [plan._replace(items=tuple(part)) for part in parts]
+        rest = [item for item in rest if (item.item, item.variant) not in earlier]
+    return [plan._replace(items=tuple(part)) for part in parts if part]
 
 
 def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> None:

@@ -224,8 +224,8 @@ class _Rounds:
 
     def recall(self, model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
         replies = self._recalled(model, [call.request for call in calls])
-        known = [replies.get(call.request.key) for call in calls]
-        return [None if reply is None else CallOutcome(reply, None, 0, 0.0, 0.0) for reply in known]
+        in_order = [replies.get(call.request.key) for call in calls]
+        return [None if reply is None else CallOutcome(reply, None, 0, 0.0, 0.0) for reply in in_order]
 
     def _recalled(self, model: Model, requests: Sequence[Request]) -> dict[str, Reply]:
         """By key the stored replies to these requests."""
