@@ -72,7 +72,7 @@ def test_what_a_killed_score_was_asking_is_taken_over_at_once(
     judge.manners = {}
     run.score(JUDGE, providers=providers)
     assert [1] * N == [1 for row in run.scores.to_dicts() if row["status"] == "ok"]
-    assert N <= len(judge.sent) <= N + 1  # what was on the wire may be asked again
+    assert N <= len(judge.sent) <= N + 2  # what was on the wire, and what came in the last 50 ms
 
 
 def test_a_judge_that_another_machine_asks_is_waited_for_and_another_pass_is_not(
