@@ -4,8 +4,7 @@ and share identical.
 Real answers come from HIVMedQA through VIVA_SHARED; without it, texts are drawn from a fixed vocabulary.
 Both sides start cold in every round. rouge-score-rs 0.2.1, a port to Rust, gives the same bits and is no
 engine of `rouge`: for one kind it takes half the time, but for three with the stemmer twice as much, as it
-splits anew for each.
-Usage: python bench/rouge.py [rounds]
+splits the answer anew for each. Usage: python bench/rouge.py [rounds]
 """
 
 import gc

@@ -218,10 +218,10 @@ def test_texts_longer_than_a_machine_word_are_exact():
 
 def test_all_kinds_of_rouge_split_an_answer_once_and_read_it_once_for_each_reference(monkeypatch):
     split, read = [], []
-    words, of_reference = rouge_module.words, rouge_module._Reference.read
+    words, of_reference = rouge_module.words, rouge_module._Reference.numbered
     monkeypatch.setattr(rouge_module, "words", lambda text: split.append(text) or words(text))
     monkeypatch.setattr(
-        rouge_module._Reference, "read", lambda self, text: read.append(text) or of_reference(self, text)
+        rouge_module._Reference, "numbered", lambda self, text: read.append(text) or of_reference(self, text)
     )
     answers = ["Stop warfarin today.", "Start heparin.", "Stop warfarin today."]
     item = Item(

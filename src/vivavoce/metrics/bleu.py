@@ -170,12 +170,12 @@ def _run_words(run: str) -> tuple[str, ...]:
     if body.isalnum():
         return (body, *end)
     if body and _TRICKY.search(body) is None:
-        return (*_MARK.sub(_apart, body).split(), *end)
+        return (*_MARK.sub(_spaced, body).split(), *end)
     # what is left of "<skip<skipped>ped>" is not skipped once more
     return tuple(_tokenizer()(run.replace("<skipped>", "< skipped >")).split())
 
 
-def _apart(mark: re.Match[str]) -> str:
+def _spaced(mark: re.Match[str]) -> str:
     return f" {mark[0]} "
 
 

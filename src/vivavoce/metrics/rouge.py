@@ -58,7 +58,7 @@ class Rouge(Metric):
         for row in rows:
             text = row.reading.text
             references = filter(None, [context.once(prepare, r) for r in row.item.references])
-            overlaps = [overlap(r, context.once(r.read, text)) for r in references]
+            overlaps = [overlap(r, context.once(r.numbered, text)) for r in references]
             if overlaps:
                 best = max(overlaps, key=_F1)  # the first of equals, as rouge-score's score_multi does
                 scores.append({"f1": Value(best.f1, best.parts)})
@@ -101,7 +101,7 @@ class _Reference:
         numbers = self._number_of
         self.numbers = tuple(numbers.setdefault(word, len(numbers) + 1) for word in split(text))
 
-    def read(self, answer: str) -> "Numbers":
+    def numbered(self, answer: str) -> "Numbers":
         """The numbers of an answer's words, None for a word that the reference has not.
 
         All kinds of ROUGE compare by these alone, so an answer is split once and then read for any of them.

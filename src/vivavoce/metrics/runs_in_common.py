@@ -20,7 +20,7 @@ def runs_in_common(references: Sequence[Ints], answers: Sequence[Ints], of: Ints
     """
     reference_codes, reference_starts, owners = _joined(references)
     answer_codes, answer_starts, pairs = _joined(answers)
-    numbers, wanted = owners, of[pairs]  # a 0-gram has the number of its reference
+    numbers, grams = owners, of[pairs]  # a 0-gram has the number of its reference
     owner_of = np.arange(len(references))
     common = np.zeros((len(answers), orders), dtype=np.int64)
     for n in range(orders):
@@ -31,12 +31,12 @@ def runs_in_common(references: Sequence[Ints], answers: Sequence[Ints], of: Ints
         table, numbers, limits = np.unique(keys, return_inverse=True, return_counts=True)
         if not len(table):
             break
-        keys = wanted << 32 | answer_codes[answer_starts + n]
+        keys = grams << 32 | answer_codes[answer_starts + n]
         at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
         hits = np.flatnonzero(table[at] == keys)
-        answer_starts, pairs, wanted = answer_starts[hits], pairs[hits], at[hits]
+        answer_starts, pairs, grams = answer_starts[hits], pairs[hits], at[hits]
         owner_of = owner_of[table >> 32]
-        common[:, n] = _matched(pairs, wanted, of, owner_of, limits, len(references))
+        common[:, n] = _matched(pairs, grams, of, owner_of, limits, len(references))
     return common
 
 
