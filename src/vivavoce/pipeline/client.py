@@ -70,7 +70,7 @@ def open_client(
 
     def texts() -> Sequence[str]:
         with run.reading() as db:
-            responses = read.responses(db).filter(probe="")
+            responses = read.responses(db, probed=False)
         return restrict_to_items(responses, items)["text"].drop_nulls().unique().to_list()
 
     def report(tally: UsageCounter, total: int, purpose: str) -> None:
