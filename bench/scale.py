@@ -1,10 +1,11 @@
 """A large run, step by step: seconds, rows a second and peak memory of each, and reading beside a naive way.
 
 20 candidates answer rows / 100 questions (two to a case) five times each. A step is a process of its own, so
-peaks are the step's, interpreter and libraries included. `scoring` scores sentences by six metrics at several
+peaks are the step's, interpreter and libraries included. With several sizes the seconds of each step are set
+beside those at the first. `scoring` scores sentences by six metrics at several
 sizes: the slope of log CPU against log answers is 1 where the cost of an answer stays the same.
 
-Usage: python bench/scale.py [rows], or python bench/scale.py scoring [answers …]
+Usage: python bench/scale.py [rows …], or python bench/scale.py scoring [answers …]
 """
 
 import json
@@ -16,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,13 @@ WORDS = ("rest", "fluids", "oxygen", "aspirin", "heparin", "insulin", "naloxone"
 STEMS = ("cardio", "nephro", "hepato", "gastro", "neuro", "pneumo", "dermo", "osteo", "angio", "myo")
 ENDINGS = ("pathy", "itis", "logy", "tomy", "genic", "scope", "graphy", "plasty", "lysis", "tropic")
 METRIC, WRITTEN = "share", Criterion(criterion="quality", low=0, high=1)
-SECONDS, MIB = 60, 2_000
+BUDGETS = ((1_000_000, 30, 1_000), (10_000_000, 600, 4_000))
+"""Up to so many rows, the seconds of CPU and the MiB of each step that reads scores."""
+RATIO = 1.1
+"""A step's seconds may grow by so much more than the rows."""
+PART = 1_000_000
+"""Answers of one file that is imported: a file stands in memory as a whole."""
+BATCH = 100_000
 METRICS = ("token_f1", "exact", "rouge(n=1)", "rouge(n=L)", "bleu", "chrf")
 SIZES, FURTHER_WORDS = (50_000, 100_000, 200_000), 20
 SLOPE, SCORING_MIB, ROW_US = 1.1, 400, 40
@@ -79,29 +87,47 @@ def make(folder: Path, rows: int, further_words: int = 0) -> int:
             row = {"id": item, "format": "short", "question": f"What helps in {item}?",
                    "references": [" ".join(key)], "group": f"case {i // 2}"}  # fmt: skip
             file.write(json.dumps(row) + "\n")
-    with (folder / "answers.jsonl").open("w") as file:
-        for item, key in keys.items():
-            for c in range(CANDIDATES):
-                skill = 0.4 + c / 50 + rng.gauss(0, 0.15)
-                for repeat in range(1, REPEATS + 1):
-                    text = " ".join(w if rng.random() < skill else rng.choice(WORDS) for w in key)
-                    if further_words:
-                        text += ", " + " ".join(rng.choices(vocabulary, k=further_words)) + "."
-                    row = {"item": item, "candidate": f"m{c:02}", "repeat": repeat, "text": text}
-                    file.write(json.dumps(row) + "\n")
+    each = PART // (CANDIDATES * REPEATS)
+    for part, some in enumerate(batched(keys.items(), each)):
+        with (folder / f"answers-{part:02}.jsonl").open("w") as file:
+            for item, key in some:
+                for c in range(CANDIDATES):
+                    skill = 0.4 + c / 50 + rng.gauss(0, 0.15)
+                    for repeat in range(1, REPEATS + 1):
+                        text = " ".join(w if rng.random() < skill else rng.choice(WORDS) for w in key)
+                        if further_words:
+                            text += ", " + " ".join(rng.choices(vocabulary, k=further_words)) + "."
+                        row = {"item": item, "candidate": f"m{c:02}", "repeat": repeat, "text": text}
+                        file.write(json.dumps(row) + "\n")
     return len(keys) * CANDIDATES * REPEATS
 
 
-def write(run: viva.Run) -> int:
-    """Marks of every answer by one measure, put directly into the table in one transaction."""
+def batched(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """The rows in lists of at most so many."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def bring_in(folder: Path) -> None:
+    """Import the answers, file by file."""
+    for answers in sorted(folder.glob("answers-*.jsonl")):
+        viva.open(folder / "run.viva").import_answers(
+            answers, benchmark=f"jsonl(path='{folder / 'exam.jsonl'}')"
+        )
+
+
+def write(run: viva.Run) -> None:
+    """Marks of every answer by one measure, put directly into the table, batch by batch."""
     rng = random.Random(2)
     with run.file.writing() as db:
         (key,) = put_measures(
             db, [Measure(metric="written", signature="written()@1", rater="", criterion=WRITTEN)]
         )
         responses = [n for (n,) in db.execute("SELECT response_id FROM responses")]
-        put_scores(db, key, (ScoreRow(n, Value(rng.random())) for n in responses))
-    return len(responses)
+    for batch in batched(responses, BATCH):
+        with run.file.writing() as db:
+            put_scores(db, key, (ScoreRow(n, Value(rng.random())) for n in batch))
 
 
 def naive(run: viva.Run, n: int) -> list[dict[str, object]]:
@@ -133,9 +159,7 @@ def all_against_one(run: viva.Run) -> int:
 
 STEPS: dict[str, Callable[[Path], object]] = {
     "Python and Polars alone": lambda folder: import_module("polars"),
-    "import the answers": lambda folder: viva.open(folder / "run.viva").import_answers(
-        folder / "answers.jsonl", benchmark=f"jsonl(path='{folder / 'exam.jsonl'}')"
-    ),
+    "import the answers": bring_in,
     "write the marks directly": lambda folder: write(viva.open(folder / "written.viva")),
     "score by a plugin metric": lambda folder: viva.open(folder / "run.viva").score(METRIC),
     "read into the joined frame": lambda folder: viva.open(folder / "run.viva").scores,
@@ -145,7 +169,14 @@ STEPS: dict[str, Callable[[Path], object]] = {
     "study ranking": lambda folder: viva.open(folder / "run.viva").study("ranking"),
     "all studies": lambda folder: viva.open(folder / "run.viva").study(),
     "report": lambda folder: viva.open(folder / "run.viva").report(),
+    "export the tables": lambda folder: viva.open(folder / "run.viva").export(
+        folder / "tables", format="parquet"
+    ),
 }
+
+
+READING = tuple(STEPS)[tuple(STEPS).index("estimates") :]
+"""The steps that only read scores."""
 
 
 def measured(work: Callable[[], object]) -> str:
@@ -169,37 +200,56 @@ def child(*arguments: str) -> Any:
     return json.loads(run.stdout)
 
 
-def main(rows: int = 1_000_000) -> None:
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        n = child("make", temporary, str(rows))  # here it would raise the floor of every child's peak
-        items = n // (CANDIDATES * REPEATS)
-        print(f"{n:,} answers of {CANDIDATES} candidates to {items:,} questions, {REPEATS} times each\n")
-        print(f"{'step':34} {'s wall':>7} {'s CPU':>7} {'rows/s':>9} {'peak MiB':>9}")
-        late = []
-        for name in STEPS:
-            found = child("step", name, temporary)
-            if name == "import the answers":
-                viva.open(folder / "run.viva").copy(folder / "written.viva")
-            empty = name == next(iter(STEPS))
-            speed = "" if empty else f"{n / found['wall']:9,.0f}"
-            print(
-                f"{name:34} {found['wall']:7.1f} {found['cpu']:7.1f} {speed:>9} {found['mib']:9,.0f}",
-                flush=True,
-            )
-            if found["mib"] > MIB or (name in ("all studies", "report") and found["wall"] > SECONDS):
-                late.append(name)
-        size = (folder / "run.viva").stat().st_size / 2**20
-        print(f"\nrun file {size:,.0f} MiB, report {(folder / 'run.html').stat().st_size / 2**20:.1f} MiB")
-        ratios = child("beside", temporary)
+def main(*sizes: int) -> None:
+    """Every step at each size, in turn; beside the first size its seconds there."""
+    first: dict[str, float] = {}
+    counts: list[int] = []
+    for rows in sizes or (BUDGETS[0][0],):
+        with tempfile.TemporaryDirectory() as temporary:
+            n = child("make", temporary, str(rows))  # here it would raise the floor of every child's peak
+            counts.append(n)
+            cpu = measure_steps(Path(temporary), n)
+            if not first:
+                first = cpu
+                continue
+        print(f"\n{n / counts[0]:.1f} times the rows, s CPU / s CPU at {counts[0]:,}:")
+        for name, seconds in cpu.items():
+            if first[name] > 0.1:
+                late = "" if seconds / first[name] <= RATIO * n / counts[0] else "  over the budget"
+                print(f"{name:34} {seconds / first[name]:7.1f}{late}")
+
+
+def measure_steps(folder: Path, n: int) -> dict[str, float]:
+    """The seconds of CPU of each step on these answers, printed with what else it took."""
+    items = n // (CANDIDATES * REPEATS)
+    print(f"{n:,} answers of {CANDIDATES} candidates to {items:,} questions, {REPEATS} times each\n")
+    print(f"{'step':34} {'s wall':>7} {'s CPU':>7} {'rows/s':>9} {'peak MiB':>9}")
+    most_seconds, most_mib = next((s, m) for rows, s, m in (*BUDGETS, (n, *BUDGETS[-1][1:])) if n <= rows)
+    late, cpu = [], {}
+    for place, name in enumerate(STEPS):
+        found = child("step", name, str(folder))
+        cpu[name] = found["cpu"]
+        if name == "import the answers":
+            viva.open(folder / "run.viva").copy(folder / "written.viva")
+        speed = f"{n / found['wall']:9,.0f}" if place else ""
         print(
-            f"rows a second of CPU, frame / dicts through the view: {statistics.median(ratios):.1f}x "
-            f"({min(ratios):.1f} to {max(ratios):.1f}, {ROUNDS} rounds)"
+            f"{name:34} {found['wall']:7.1f} {found['cpu']:7.1f} {speed:>9} {found['mib']:9,.0f}",
+            flush=True,
         )
-        print(
-            f"budget: studies and report under {SECONDS} s each, every step under {MIB:,} MiB: "
-            f"{'missed by ' + ', '.join(late) if late else 'kept'}"
-        )
+        if found["mib"] > most_mib or (name in READING and found["cpu"] > most_seconds):
+            late.append(name)
+    size = (folder / "run.viva").stat().st_size / 2**20
+    print(f"\nrun file {size:,.0f} MiB, report {(folder / 'run.html').stat().st_size / 2**20:.1f} MiB")
+    ratios = child("beside", str(folder))
+    print(
+        f"rows a second of CPU, frame / dicts through the view: {statistics.median(ratios):.1f}x "
+        f"({min(ratios):.1f} to {max(ratios):.1f}, {ROUNDS} rounds)"
+    )
+    print(
+        f"budget: reading steps {most_seconds} s of CPU each, every step {most_mib:,} MiB: "
+        f"{'missed by ' + ', '.join(late) if late else 'kept'}"
+    )
+    return cpu
 
 
 def scored(folder: Path, *specs: str) -> dict[str, float]:

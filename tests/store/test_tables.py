@@ -11,7 +11,7 @@ import pytest
 from vivavoce.core.records import Criterion, Measure, Value
 from vivavoce.core.tables import ITEMS, RESPONSES, SCORES, schema
 from vivavoce.pipeline.run import Run
-from vivavoce.store import read
+from vivavoce.store import query_frames, read
 from vivavoce.store.table_hashes import renew_table_hashes
 from vivavoce.store.write import ScoreRow, put_finding, put_measures, put_scores
 
@@ -84,7 +84,7 @@ def test_tables_without_rows_have_their_columns(make: Make) -> None:
 
 def test_a_frame_of_many_chunks_is_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run.scores
-    monkeypatch.setattr(read, "CHUNK", 3)
+    monkeypatch.setattr(query_frames, "CHUNK", 3)
     assert whole.equals(run.scores)
 
 

@@ -57,7 +57,7 @@ def choose(
     with run.reading() as db:
         # A later turn of a conversation says nothing without what each candidate answered before it.
         all_items = [i for i in read.items_by_id(db).values() if i.origin is None and i.follows is None]
-        responses = read.responses(db).filter(probe="")
+        responses = read.responses(db, probed=False)
         roles = {c.candidate: c.role for c in read.candidates(db)}
         registered = {b.benchmark for b in read.benchmarks(db) if b.card.access == "credentialed"}
         joined = run_cases(db)

@@ -132,7 +132,7 @@ def _what_is_sent(run: RunFile, items: set[ItemKey] | None) -> _Sent:
 
     def texts() -> Sequence[str]:
         with run.reading() as db:
-            responses = read.responses(db).filter(probe="")
+            responses = read.responses(db, probed=False)
         return restrict_to_items(responses, items)["text"].drop_nulls().unique().to_list()
 
     return {"items": stored, "texts": texts, "credentialed": credentialed}

@@ -324,6 +324,7 @@ def write_report(
             rows = (*estimate_scores(run, overall, selected).rows, *rows)
             table = table._replace(measures={**overall.measures, **table.measures})
             of_overall = overall.scores
+        del overall  # its rows are as many as the scores
         of_it = primary_rows(primary, rows)
         data = ReportData(
             name=run.path.name,

@@ -127,17 +127,15 @@ def _chosen(every: pl.DataFrame, items: set[ItemKey] | None) -> pl.DataFrame:
 def load_texts(run: RunFile, items: set[ItemKey] | None) -> Texts:
     """The chosen items and the responses to them, without those of log-probabilities."""
     with run.reading() as db:
-        every, responses = read.items(db), read.responses(db)
-    table = _chosen(every, items)
-    generated = responses.filter(probe="")
-    return Texts(table, generated.join(table, on=_KEY, how="semi", maintain_order="left"))
+        every, responses = read.items(db), read.responses(db, probed=False, made=False)
+    return Texts(_chosen(every, items), restrict_to_items(responses, items))
 
 
 def load_logprobs(run: RunFile, items: pl.DataFrame) -> pl.DataFrame:
     """The responses that hold log-probabilities about these items."""
     with run.reading() as db:
-        responses = read.responses(db)
-    return responses.filter(pl.col("probe") != "").join(items, on=_KEY, how="semi")
+        responses = read.responses(db, probed=True)
+    return responses.join(items, on=_KEY, how="semi", maintain_order="left")
 
 
 def load_scores(

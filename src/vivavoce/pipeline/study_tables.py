@@ -4,6 +4,7 @@ from vivavoce.core.errors import SelectionError
 from vivavoce.pipeline.contrasts import contrast_scores
 from vivavoce.pipeline.labels import labels_for, people_signatures
 from vivavoce.pipeline.load import (
+    RANK,
     comparable_scores,
     load_items,
     load_scores,
@@ -16,6 +17,7 @@ from vivavoce.pipeline.ratings import read_ratings
 from vivavoce.pipeline.reviews import read_reviews
 from vivavoce.pipeline.unit_rows import with_units
 from vivavoce.store import read
+from vivavoce.store.generated import has_made_items
 from vivavoce.store.runfile import RunFile
 from vivavoce.studies.score_table import ScoreTable, identical_repeats
 from vivavoce.studies.study import Study
@@ -31,6 +33,9 @@ class StudyTables:
         self._run = run
         self._items = select_items(run, items)
         self._tables: dict[tuple[bool, bool], ScoreTable] = {}
+        with run.reading() as db:
+            self._has_made_items = has_made_items(db)
+            self._has_ranks = any(keyed.measure.criterion.pool == RANK for keyed in read.measures(db))
         if not self._scores(twins=False, ranks=False).scores.height:
             raise SelectionError(f"nothing has been marked in {run.path} yet: `viva score` does that.")
         self._responses = load_texts(run, self._items).responses
@@ -75,7 +80,8 @@ class StudyTables:
         return table
 
     def _scores(self, *, twins: bool, ranks: bool) -> ScoreTable:
-        """The scores, read once."""
+        """The scores, read once; studies share a table where the run has nothing that sets theirs apart."""
+        twins, ranks = twins and self._has_made_items, ranks and self._has_ranks
         if (twins, ranks) not in self._tables:
             items = with_generated(self._run, self._items) if twins else self._items
             self._tables[twins, ranks] = load_scores(self._run, None, items, twins=twins, ranks=ranks)

@@ -14,7 +14,7 @@ from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING, JudgedCriterion
+from vivavoce.studies.score_table import MISSING, JudgedCriterion, select_rows
 
 Rows = Sequence[Mapping[str, Any]]
 RESPONSE = ("candidate", "item", "variant", "repeat")
@@ -78,7 +78,7 @@ class ReportData(NamedTuple):
     def without_logprobs(self) -> "ReportData":
         """The same without measures of log-likelihoods: no answer was read for them."""
         return self._replace(
-            scores=self.scores.filter(~pl.col("measure_id").is_in(list(self.probes))),
+            scores=select_rows(self.scores, ~pl.col("measure_id").is_in(list(self.probes))),
             measures={key: m for key, m in self.measures.items() if key not in self.probes},
         )
 
@@ -89,7 +89,8 @@ class ReportData(NamedTuple):
         tables = [self.responses, self.scores]
         if self.logprob_rows is not None:
             tables.append(self.logprob_rows)
-        return pl.concat(t.filter(pl.col("edit") == "").select(columns) for t in tables).unique()
+        unedited = (t.lazy().filter(pl.col("edit") == "").select(columns).unique() for t in tables)
+        return pl.concat(table.collect() for table in unedited).unique()
 
     @property
     def n_logprob_items(self) -> int:
@@ -191,7 +192,12 @@ def scored_responses(
     )
     parts = []
     for key, measure in measures.items():
-        of_measure = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+        of_measure = (
+            scores.lazy()
+            .filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+            .select("benchmark", *RESPONSE, "format", "value", "status")
+            .collect()
+        )
         for (benchmark, form), part in of_measure.group_by("benchmark", "format", maintain_order=True):
             answers = part.group_by(RESPONSE).agg(
                 value=pl.col("value").mean().round(9),

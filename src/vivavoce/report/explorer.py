@@ -14,7 +14,7 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.text import label, printable
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import counted_value
+from vivavoce.studies.score_table import counted_value, select_rows
 
 MOST_ANSWERS = 3_000
 MOST_BYTES = 3_000_000
@@ -63,7 +63,7 @@ def explorer(
     is the lowest mean over the bounded criteria, each turned and scaled to 0 (worst) to 1; silence counts as
     its criterion says, what failed to be marked is left out. Edited answers are not carried.
     """
-    unedited = responses.filter(pl.col("edit") == "")
+    unedited = select_rows(responses, pl.col("edit") == "")
     ranked = _ranked(unedited.select(*_KEY, "role"), scores, measures)
     worst = ranked.filter((pl.col("role") == "candidate") & pl.col("goodness").is_not_null())
     worst = worst.sort("place", "goodness", "drawn").head(MOST_ANSWERS).with_columns(why=pl.lit("worst"))
@@ -134,7 +134,8 @@ def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, 
 def _goodness(scores: pl.DataFrame, key: int, measure: Measure) -> pl.DataFrame:
     """Answers by one criterion, 0 worst to 1 best; none where it has no limits."""
     c = measure.criterion
-    rows = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
+    own = (pl.col("measure_id") == key) & (pl.col("edit") == "")
+    rows = scores.lazy().filter(own).select(*_KEY, "status", "value").collect()
     if c.low is None or c.high is None or c.high == c.low:
         return rows.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
     scaled = (counted_value(c) - c.low) / (c.high - c.low)

@@ -16,7 +16,7 @@ from vivavoce.report.section import section_of
 from vivavoce.studies.leaderboard.pooling import on_log_scale
 from vivavoce.studies.raters.validation_status import status_of, weakest_status
 from vivavoce.studies.score_matrix import PLAIN
-from vivavoce.studies.score_table import identical_repeats
+from vivavoce.studies.score_table import identical_repeats, select_rows
 from vivavoce.studies.text import and_so, count, sampled
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def revision(benchmark: "Benchmark") -> str:
 
 
 def _candidates(c: "ReportData") -> str:
-    answers = c.responses.filter(pl.col("edit") == "")
+    answers = select_rows(c.responses, pl.col("edit") == "")
     items = c.asked_items
     if not items.height:
         return ""

@@ -174,45 +174,49 @@ def stored_sums(db: sqlite3.Connection, condition: str = "true", values: Sequenc
     """The checksums of the score rows that an SQL condition selects, by default all."""
     if not db.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0]:
         return {}
-    dimensions = Dimensions(_responses(db), _names(db, "unit", "text"), _names(db, "ballot", "NULL"))
+    sums = RowSums(Dimensions(_responses(db), _names(db, "unit", "text"), _names(db, "ballot", "NULL")))
     rows = _stored_rows(db, condition, values)
-    sums: Checksums = {}
     while chunk := list(islice(rows, CHUNK)):
-        _add(sums, sums_of(_decoded(chunk), dimensions))
-    return sums
+        sums.add(_decoded(chunk))
+    return sums.checksums
 
 
-def sums_of(scores: ScoreArrays, dimensions: Dimensions) -> Checksums:
-    """The checksums of score rows."""
-    import numpy as np
+class RowSums:
+    """The checksums of score rows that come in parts; what their keys stand for is worked out once."""
 
-    sums: Checksums = {}
-    responses, units, ballots = dimensions
-    # What is the same for all scores of a response is worked out once; the last stands for no response.
-    shared = np.append(
-        _linear(**{k: v for k, v in responses._asdict().items() if k != "candidate_id"}), np.uint64(0)
-    )
-    people, person = np.unique(responses.candidate_id, return_inverse=True)
-    people, person = np.append(people, 0), np.append(person, len(people))
-    measures = np.unique(scores.measure_id)
-    for start in range(0, len(scores.measure_id), CHUNK):
-        part = ScoreArrays(*(column[start : start + CHUNK] for column in scores))
-        place = np.searchsorted(responses.response_id, part.response_id)
-        matches = np.append(responses.response_id, -1)[place] == part.response_id
-        place[~matches] = len(responses.response_id)
-        keys = shared[place] + _linear(
-            measure_id=part.measure_id, pass_no=part.pass_no,
-            unit_id=units.of(part.unit_id), ballot_id=ballots.of(part.ballot_id),
-        )  # fmt: skip
-        state = part.status_id * 2 + part.has_position
-        bits = (part.value + 0.0).view(np.uint64)  # SQLite keeps no sign of a zero
-        contents = _linear(position=part.position, status_id=state, value=bits ^ (bits >> np.uint64(32)))
-        details = np.where(part.details, _mixed(keys + part.details), np.uint64(0))
-        group = np.searchsorted(measures, part.measure_id) * len(people) + person[place]
-        for number, checksum in _by_group(group, _mixed(keys + contents), details):
-            measure, candidate = divmod(number, len(people))
-            _add(sums, {(int(measures[measure]), int(people[candidate])): checksum})
-    return sums
+    def __init__(self, dimensions: Dimensions) -> None:
+        import numpy as np
+
+        self.checksums: Checksums = {}
+        responses, self._units, self._ballots = dimensions
+        self._keys = np.append(responses.response_id, -1)
+        # What is the same for all scores of a response; the last stands for no response.
+        of_response = {k: v for k, v in responses._asdict().items() if k != "candidate_id"}
+        self._shared = np.append(_linear(**of_response), np.uint64(0))
+        people, person = np.unique(responses.candidate_id, return_inverse=True)
+        self._people, self._person = np.append(people, 0), np.append(person, len(people))
+
+    def add(self, scores: ScoreArrays) -> None:
+        """Add score rows to the checksums."""
+        import numpy as np
+
+        measures = np.unique(scores.measure_id)
+        for start in range(0, len(scores.measure_id), CHUNK):
+            part = ScoreArrays(*(column[start : start + CHUNK] for column in scores))
+            place = np.searchsorted(self._keys[:-1], part.response_id)
+            place[self._keys[place] != part.response_id] = len(self._keys) - 1
+            keys = self._shared[place] + _linear(
+                measure_id=part.measure_id, pass_no=part.pass_no,
+                unit_id=self._units.of(part.unit_id), ballot_id=self._ballots.of(part.ballot_id),
+            )  # fmt: skip
+            state = part.status_id * 2 + part.has_position
+            bits = (part.value + 0.0).view(np.uint64)  # SQLite keeps no sign of a zero
+            contents = _linear(position=part.position, status_id=state, value=bits ^ (bits >> np.uint64(32)))
+            details = np.where(part.details, _mixed(keys + part.details), np.uint64(0))
+            group = np.searchsorted(measures, part.measure_id) * len(self._people) + self._person[place]
+            for number, checksum in _by_group(group, _mixed(keys + contents), details):
+                measure, candidate = divmod(number, len(self._people))
+                _add(self.checksums, {(int(measures[measure]), int(self._people[candidate])): checksum})
 
 
 def _linear(**fields: "Column") -> "Column":
@@ -308,7 +312,9 @@ def _sums(db: sqlite3.Connection, scores: ScoreArrays) -> Checksums:
         _names(db, "unit", "text", units),
         _names(db, "ballot", "NULL", ballots),
     )
-    return sums_of(scores, Dimensions(*dimensions))
+    sums = RowSums(Dimensions(*dimensions))
+    sums.add(scores)
+    return sums.checksums
 
 
 def _names(db: sqlite3.Connection, name: str, text: str, keys: str | None = None) -> NameArrays:

@@ -9,7 +9,7 @@ from vivavoce.store.checksums import stored_sums
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
 from vivavoce.store.passages import changed_passages, stored_passages
-from vivavoce.store.read import rows_frame
+from vivavoce.store.query_frames import rows_frame
 from vivavoce.store.score_checks import differences
 
 if TYPE_CHECKING:

@@ -27,6 +27,12 @@ def made_items(run: "RunFile", benchmark: str) -> list[Item]:
     return [i for i in items if i.origin is not None and i.meta.get("base_hash") == bases.get(i.item)]
 
 
+def has_made_items(db: sqlite3.Connection) -> bool:
+    """Whether any current item was made in the run."""
+    sql = "SELECT EXISTS (SELECT 1 FROM items WHERE current = 1 AND origin IS NOT NULL)"
+    return bool(db.execute(sql).fetchone()[0])
+
+
 def made_responses(db: sqlite3.Connection) -> dict[Key, str | None]:
     """The origin, null where none is told, of every response that was edited or made, or is a ceiling's."""
     sql = (

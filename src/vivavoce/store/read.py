@@ -12,37 +12,20 @@ from vivavoce.core.conversations import Message
 from vivavoce.core.errors import SelectionError, SpecError, suggest
 from vivavoce.core.records import Candidate, Card, Criterion, Item, Measure, Unit
 from vivavoce.core.specs import parse, signed
-from vivavoce.core.tables import ITEMS, LISTS, RESPONSES, SCORES, schema
+from vivavoce.core.tables import ITEMS, LISTS, schema
 from vivavoce.core.text import names_with
 from vivavoce.store.cases import with_cases
 from vivavoce.store.damage import decoding
 from vivavoce.store.hashes import changed
-from vivavoce.store.passages import evidence_column
-from vivavoce.store.schema import STATUSES
-from vivavoce.store.score_checks import check_scores, refuse_nulls, verify_scores
+from vivavoce.store.query_frames import rows_frame
+from vivavoce.store.response_frame import responses as responses
+from vivavoce.store.score_frame import scores as scores
 from vivavoce.store.stored_values import check_rows, stored_object, stored_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
     from vivavoce.store.runfile import RunFile
-
-
-CHUNK = 50_000
-
-
-def rows_frame(
-    db: sqlite3.Connection, sql: str, columns: "pl.Schema", values: Sequence[Any] = ()
-) -> "pl.DataFrame":
-    """A query's rows, in chunks: Python objects of a million rows never stand beside the frame."""
-    import polars as pl
-
-    cursor = db.execute(sql, values)
-    chunks = [pl.DataFrame(schema=columns)]
-    while rows := cursor.fetchmany(CHUNK):
-        with decoding("a row of another type"):
-            chunks.append(pl.DataFrame(rows, schema=columns, orient="row"))
-    return pl.concat(chunks)
 
 
 def items(db: sqlite3.Connection) -> "pl.DataFrame":
@@ -56,12 +39,6 @@ def items(db: sqlite3.Connection) -> "pl.DataFrame":
     with decoding("a list of an item"):
         frame = frame.with_columns(pl.col(name).str.json_decode(pl.List(pl.String)) for name in lists)
     return with_cases(db, frame)
-
-
-def responses(db: sqlite3.Connection) -> "pl.DataFrame":
-    """The responses to current items, raw; `group` is the label of the item's case."""
-    sql = "SELECT * FROM response_rows ORDER BY benchmark, item, variant, candidate, repeat, edit"
-    return with_cases(db, rows_frame(db, sql, schema(RESPONSES)))
 
 
 class KeyedMeasure(NamedTuple):
@@ -105,140 +82,6 @@ def _check_measure(measure: Measure) -> None:
             raise ValueError("a range ends at a number")
         if c.smallest_difference is not None and c.smallest_difference <= 0:
             raise ValueError("a difference that matters is above 0")
-
-
-_PLACE = ("metric", "criterion", "benchmark", "item", "variant", "candidate", "repeat", "edit")
-_ORDER = (*_PLACE, "pass_no", "unit", "ballot")
-
-
-def scores(
-    db: sqlite3.Connection,
-    *,
-    measures: Sequence[int] | None = None,
-    candidates: Sequence[str] | None = None,
-    details: bool = False,
-    made: bool = True,
-    unit_texts: bool = False,
-) -> "pl.DataFrame":
-    """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
-
-    `group` is the label of the item's case.
-    `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
-    item does not count for one; `unit_texts` adds `text` and `unit_weight`. Without `made`, items that were
-    made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on. Facts
-    are read as integers and joined to the dimensions in Polars, each join checked to add no row. Raises
-    `StoreError` where the rows do not fit their checksums.
-    """
-    import polars as pl
-
-    i64, text = pl.Int64(), pl.String()
-    extra = ("parts", "note") if details else ()
-    covered = (*extra, "evidence") if details else ()
-    conditions, values = [], []
-    if measures is not None:
-        conditions.append("measure_id IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(list(measures)))
-    if candidates is not None:
-        conditions.append(
-            "response_id IN (SELECT response_id FROM responses JOIN candidates USING (candidate_id) "
-            "WHERE candidate IN (SELECT value FROM json_each(?)))"
-        )
-        values.append(json.dumps(list(candidates)))
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    facts = rows_frame(
-        db,
-        "SELECT measure_id, response_id, unit_id, ballot_id, pass_no, position, value, status_id"
-        + "".join(f", {name}" for name in extra)
-        + (f", {evidence_column(db)}" if details else "")
-        + f" FROM scores{where}",
-        pl.Schema(
-            {
-                "measure_id": i64, "response_id": i64, "unit_id": i64, "ballot_id": i64, "pass_no": i64,
-                "position": i64, "value": pl.Float64(), "status_id": i64, **dict.fromkeys(covered, text),
-            }
-        ),
-        values,
-    )  # fmt: skip
-
-    refuse_nulls(facts, "measure_id", "response_id", "unit_id", "ballot_id", "pass_no", "status_id")
-    check_scores(db, facts)
-
-    def dimension(sql: str, *names: str, key: str, values: Sequence[Any] = ()) -> pl.DataFrame:
-        return rows_frame(db, sql, pl.Schema({key: i64, **dict.fromkeys(names, text)}), values)
-
-    some = "" if candidates is None else " WHERE candidate IN (SELECT value FROM json_each(?))"
-    people = dimension(
-        f"SELECT candidate_id, candidate, role FROM candidates{some}",
-        "candidate",
-        "role",
-        key="candidate_id",
-        values=[] if candidates is None else [json.dumps(list(candidates))],
-    )
-    named = ("benchmark", "item", "variant", "alias", "group", "category", "format")
-    weight = ("weight",) if details and _weighted(db) else ()
-    things = rows_frame(
-        db,
-        'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
-        f"{''.join(f', {name}' for name in weight)} FROM items JOIN benchmarks USING (benchmark_id) "
-        f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
-        pl.Schema({"item_id": i64, **dict.fromkeys(named, text), **dict.fromkeys(weight, pl.Float64())}),
-    )
-    stored_responses = rows_frame(
-        db,
-        "SELECT response_id, item_id, candidate_id, repeat, edit_id FROM responses ORDER BY response_id",
-        pl.Schema(dict.fromkeys(("response_id", "item_id", "candidate_id", "repeat", "edit_id"), i64)),
-    )
-    refuse_nulls(stored_responses, *stored_responses.columns)
-    edits = dimension("SELECT edit_id, iif(probe = '', edit, '') AS edit FROM edits", "edit", key="edit_id")
-    units = dimension("SELECT unit_id, unit, text FROM units ORDER BY unit_id", "unit", "text", key="unit_id")
-    ballots = dimension("SELECT ballot_id, ballot FROM ballots ORDER BY ballot_id", "ballot", key="ballot_id")
-    unit_names, of_unit = units.drop("text"), ("text", "unit_weight") if unit_texts else ()
-    if unit_texts:
-        weights = pl.Schema({"unit_id": i64, "unit_weight": pl.Float64()})
-        unit_weights = rows_frame(db, "SELECT unit_id, weight FROM units", weights)
-        unit_names = units.join(unit_weights, on="unit_id", validate="1:1")
-    names = (stored_responses, units, ballots)
-    verify_scores(db, facts, names, measures=measures, candidates=candidates, details=details)
-    stored_responses = (
-        stored_responses.join(with_cases(db, things), on="item_id", validate="m:1")
-        .join(people, on="candidate_id", validate="m:1")
-        .join(edits, on="edit_id", validate="m:1")
-    )
-    more = ("measure_id", "category", "format", *weight, *extra) if details else ()
-    words = ("metric", "criterion", "rater")
-    marks = dimension(f"SELECT measure_id, {', '.join(words)} FROM measures", *words, key="measure_id")
-    frame = (
-        facts.lazy()
-        .join(stored_responses.lazy(), on="response_id", validate="m:1")
-        .join(marks.lazy(), on="measure_id", validate="m:1")
-        .join(unit_names.lazy(), on="unit_id", validate="m:1")
-        .join(ballots.lazy(), on="ballot_id", validate="m:1")
-        .with_columns(
-            status=pl.col("status_id").replace_strict(
-                list(range(len(STATUSES))), list(STATUSES), return_dtype=text
-            )
-        )
-        .filter(
-            pl.lit(candidates is None)
-            | (pl.col("ballot") == "")
-            | (pl.len().over("measure_id", "ballot", "pass_no") > 1)
-        )
-        .sort(*_ORDER)
-        .select(*SCORES, *more, *of_unit)
-    )
-    with decoding("a score"):
-        return frame.collect()
-
-
-def _weighted(db: sqlite3.Connection) -> bool:
-    """Whether a sample was asked: some item counts for more or less than itself."""
-    (n, lowest, highest) = db.execute(
-        "SELECT count(*), min(weight), max(weight) FROM items WHERE current = 1 AND weight IS NOT 1"
-    ).fetchone()
-    with decoding("for how many questions an item stands"):
-        if n and not 0 < lowest <= highest < math.inf:
-            raise ValueError("not a number of questions")
-    return bool(n)
 
 
 class HashedItem(NamedTuple):

@@ -5,17 +5,16 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vivavoce.store.checksums import (
-    CHUNK,
     MASK,
     Checksum,
     Checksums,
     Dimensions,
     Group,
     ResponseArrays,
+    RowSums,
     ScoreArrays,
     declaration,
     names_of,
-    sums_of,
     text_hash,
 )
 from vivavoce.store.damage import DamagedValue, decoding
@@ -23,7 +22,9 @@ from vivavoce.store.hashes import changed
 from vivavoce.store.schema import STATUSES
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 ROUNDING = 1e-9
 """By so much a score may lie outside its range."""
@@ -35,76 +36,96 @@ def refuse_nulls(frame: "pl.DataFrame", *columns: str) -> None:
         raise DamagedValue("scores and answers: a row without its keys")
 
 
-def check_scores(db: sqlite3.Connection, facts: "pl.DataFrame") -> None:
-    """Raise `DamagedValue` for a score that no metric gives: endless, out of range, or beside a failure."""
-    import polars as pl
+class ScoreChecks:
+    """Checks score rows that are read part by part: each row by itself, and at the end all by checksums.
 
-    with decoding("the range of a measure"):
-        limits = pl.DataFrame(
-            db.execute("SELECT measure_id, low, high FROM measures").fetchall(),
-            schema={"measure_id": pl.Int64, "low": pl.Float64, "high": pl.Float64},
-            orient="row",
-        )
-    value, code = pl.col("value"), pl.col("status_id")
-    wrong = facts.join(limits, on="measure_id", how="left").select(
-        (
-            value.is_finite().not_()
-            | (value < pl.col("low") - ROUNDING)
-            | (value > pl.col("high") + ROUNDING)
-            | ((code == 0) != value.is_not_null())
-            | code.is_between(0, len(STATUSES) - 1).not_()
-        ).any()
-    )
-    if wrong.item():
-        raise DamagedValue("scores: a value that no metric gives")
-
-
-def verify_scores(
-    db: sqlite3.Connection,
-    facts: "pl.DataFrame",
-    dimensions: "tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]",
-    *,
-    measures: Sequence[int] | None,
-    candidates: Sequence[str] | None,
-    details: bool,
-) -> None:
-    """Raise `StoreError` if the scores of these measures and candidates are not those that were written.
-
-    `dimensions` are the responses, the units and the ballots of the run, each by ascending key.
+    `responses`, `units` and `ballots` are those of the run, each by ascending key.
     """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        responses: "pl.DataFrame",
+        units: "pl.DataFrame",
+        ballots: "pl.DataFrame",
+    ) -> None:
+        import polars as pl
+
+        self._db = db
+        self._sums = RowSums(
+            Dimensions(
+                ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
+                names_of(units.rows()),
+                names_of([(*row, None) for row in ballots.iter_rows()]),
+            )
+        )
+        with decoding("the range of a measure"):
+            self._limits = pl.DataFrame(
+                db.execute("SELECT measure_id, low, high FROM measures").fetchall(),
+                schema={"measure_id": pl.Int64, "low": pl.Float64, "high": pl.Float64},
+                orient="row",
+            )
+
+    def add(self, facts: "pl.DataFrame") -> None:
+        """Raise `DamagedValue` for a row without its keys, and for a score that no metric gives."""
+        refuse_nulls(facts, "measure_id", "response_id", "unit_id", "ballot_id", "pass_no", "status_id")
+        self._check_values(facts)
+        self._sums.add(
+            ScoreArrays(
+                measure_id=facts["measure_id"].to_numpy(),
+                response_id=facts["response_id"].to_numpy(),
+                unit_id=facts["unit_id"].to_numpy(),
+                ballot_id=facts["ballot_id"].to_numpy(),
+                pass_no=facts["pass_no"].to_numpy(),
+                position=facts["position"].fill_null(0).to_numpy(),
+                has_position=facts["position"].is_not_null().to_numpy(),
+                value=facts["value"].fill_null(0.0).to_numpy(),
+                status_id=facts["status_id"].to_numpy(),
+                details=_text_hashes(facts),
+            )
+        )
+
+    def _check_values(self, facts: "pl.DataFrame") -> None:
+        """Raise `DamagedValue` for a score that is endless, out of range, or beside a failure."""
+        import polars as pl
+
+        value, code = pl.col("value"), pl.col("status_id")
+        wrong = facts.join(self._limits, on="measure_id", how="left").select(
+            (
+                value.is_finite().not_()
+                | (value < pl.col("low") - ROUNDING)
+                | (value > pl.col("high") + ROUNDING)
+                | ((code == 0) != value.is_not_null())
+                | code.is_between(0, len(STATUSES) - 1).not_()
+            ).any()
+        )
+        if wrong.item():
+            raise DamagedValue("scores: a value that no metric gives")
+
+    def verify(
+        self, *, measures: Sequence[int] | None, candidates: Sequence[str] | None, details: bool
+    ) -> None:
+        """Raise `StoreError` if the rows are not those of these measures and candidates as written."""
+        sums = self._sums.checksums
+        wrong = next(
+            differences(self._db, sums, measures=measures, candidates=candidates, details=details), None
+        )
+        if wrong:
+            name = measure_name(self._db, wrong.measure_id)
+            raise changed(self._db, f"{wrong.sentence} (measure {name})")
+
+
+def _text_hashes(facts: "pl.DataFrame") -> "NDArray[np.uint64]":
+    """The hashes of the texts beside score rows, 0 where there are none."""
     import numpy as np
     import polars as pl
 
-    texts = np.zeros(facts.height, np.uint64)
-    if details:
-        names = ("parts", "note", "evidence")
+    hashes = np.zeros(facts.height, np.uint64)
+    names = [name for name in ("parts", "note", "evidence") if name in facts.columns]
+    if names:
         noted = facts.with_row_index().filter(pl.any_horizontal(pl.col(names).is_not_null()))
-        for part in noted.iter_slices(CHUNK):
-            hashes = [text_hash(*row) for row in part.select(names).iter_rows()]
-            texts[part["index"].to_numpy()] = hashes
-    responses, units, ballots = dimensions
-    sums = sums_of(
-        ScoreArrays(
-            measure_id=facts["measure_id"].to_numpy(),
-            response_id=facts["response_id"].to_numpy(),
-            unit_id=facts["unit_id"].to_numpy(),
-            ballot_id=facts["ballot_id"].to_numpy(),
-            pass_no=facts["pass_no"].to_numpy(),
-            position=facts["position"].fill_null(0).to_numpy(),
-            has_position=facts["position"].is_not_null().to_numpy(),
-            value=facts["value"].fill_null(0.0).to_numpy(),
-            status_id=facts["status_id"].to_numpy(),
-            details=texts,
-        ),
-        Dimensions(
-            ResponseArrays(*(responses[name].to_numpy() for name in ResponseArrays._fields)),
-            names_of(units.rows()),
-            names_of([(*row, None) for row in ballots.iter_rows()]),
-        ),
-    )
-    wrong = next(differences(db, sums, measures=measures, candidates=candidates, details=details), None)
-    if wrong:
-        raise changed(db, f"{wrong.sentence} (measure {measure_name(db, wrong.measure_id)})")
+        hashes[noted["index"].to_numpy()] = [text_hash(*row) for row in noted.select(names).iter_rows()]
+    return hashes
 
 
 class Difference(NamedTuple):

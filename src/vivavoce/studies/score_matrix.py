@@ -14,8 +14,10 @@ from vivavoce.studies.score_table import (
     ITEM,
     ScoreTable,
     by_answer,
+    by_benchmark,
     item_of,
     resolve,
+    select_rows,
     weights_of,
     with_group_codes,
     with_results,
@@ -259,12 +261,10 @@ def _parts(
 ) -> Iterator[tuple[str, Measure, pl.DataFrame]]:
     """The score rows of the candidates that have a result, by measure and benchmark; groups as numbers."""
     # One numbering for all matrices, so that a case on two benchmarks has one number.
-    of_candidates = with_group_codes(scores.filter(pl.col("role") == "candidate"))
+    of_candidates = with_group_codes(select_rows(scores, pl.col("role") == "candidate"))
     for key, measure in measures.items():
-        for (benchmark,), part in of_candidates.filter(pl.col("measure_id") == key).group_by(
-            "benchmark", maintain_order=True
-        ):
-            yield str(benchmark), measure, with_results(part)
+        for benchmark, part in by_benchmark(select_rows(of_candidates, pl.col("measure_id") == key)):
+            yield benchmark, measure, with_results(part)
 
 
 def _fillings(matrix: ScoreMatrix, part: pl.DataFrame, values: pl.DataFrame) -> Fillings | None:

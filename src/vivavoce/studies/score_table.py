@@ -4,7 +4,7 @@
 averages to one value per item, and everything above works on that.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -249,7 +249,20 @@ def with_results(rows: pl.DataFrame) -> pl.DataFrame:
     scores that all failed, would say nothing of what the candidate can do, and a dead endpoint is silent too.
     """
     ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
-    return rows.filter(ok.any().over("candidate"))
+    with_one = rows.lazy().filter(ok).select(pl.col("candidate").unique()).collect().to_series()
+    return select_rows(rows, pl.col("candidate").is_in(with_one.implode()))
+
+
+def select_rows(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
+    """The rows that meet a condition; where all do, they are not copied."""
+    chosen = rows.select(condition.fill_null(False)).to_series()
+    return rows if chosen.all() else rows.filter(chosen)
+
+
+def by_benchmark(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each benchmark, in the order in which these come; those of a single one are not copied."""
+    for benchmark in rows["benchmark"].unique(maintain_order=True):
+        yield str(benchmark), select_rows(rows, pl.col("benchmark") == benchmark)
 
 
 FILLED = ("observed", "low", "high")
@@ -265,23 +278,59 @@ def by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
         # Unlike a null, NaN swallows the mean: what nothing bounds must not drop out of a bound.
         return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
 
-    return (
-        rows.filter(pl.col("edit") == "")
-        .select(*item_of(rows), "candidate", "role", "repeat", observed.alias("observed"),
-                filling(criterion.low).alias("low"), filling(criterion.high).alias("high"))
-        .group_by(*item_of(rows), "candidate", "role", "repeat")
-        .agg(pl.col(*FILLED).mean())
-        .sort(*ITEM, "candidate", "repeat")  # a mean in another order has another last digit
+    keys = (*item_of(rows), "candidate", "role", "repeat")
+    values = (
+        rows.lazy()  # so that the columns that nothing here needs are not copied
+        .filter(pl.col("edit") == "")
+        .select(*keys, observed.alias("observed"), filling(criterion.low).alias("low"),
+                filling(criterion.high).alias("high"))
+        .collect()
     )  # fmt: skip
+    return _means_by(values, keys, order=(*ITEM, "candidate", "repeat"))
 
 
 def over_repeats(answers: pl.DataFrame) -> pl.DataFrame:
     """The means over repeats of what `by_repeat` gives: one row per candidate and item."""
-    return (
-        answers.group_by(*item_of(answers), "candidate", "role", maintain_order=True)
-        .agg(pl.col(*FILLED).mean())
-        .sort(*ITEM, "candidate")
+    return _means_by(answers, (*item_of(answers), "candidate", "role"), order=(*ITEM, "candidate"))
+
+
+def _means_by(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
+    """The means of `FILLED` by these keys, in this order of some of them; rows of a group add in theirs.
+
+    Score rows are read in order, and then each group is a run of rows: nothing is hashed or sorted.
+    """
+    starts = _starts(rows, keys, order)
+    if starts is None:
+        means = rows.group_by(*keys, maintain_order=True).agg(pl.col(*FILLED).mean())
+        return means.sort(*order)  # a mean in another order has another last digit
+    if starts.all():
+        return rows.select(*keys, *FILLED)
+    group = starts.cast(pl.UInt32).cum_sum().alias("group number")
+    means = (
+        rows.select(*FILLED, group).group_by("group number", maintain_order=True).agg(pl.col(*FILLED).mean())
     )
+    return rows.filter(starts).select(*keys).hstack(means.select(*FILLED))
+
+
+def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl.Series | None:
+    """Where a new group of these keys begins; null where the rows do not stand in this order.
+
+    Null too where a key changes by which nothing is ordered: then a group could come again.
+    """
+    if rows.height < 2 or any(rows[name].null_count() for name in order):
+        return None
+    greater, equal = pl.lit(False), pl.lit(True)
+    for name in reversed(order):
+        column, before = pl.col(name), pl.col(name).shift(1)
+        greater = (column > before) | ((column == before) & greater)
+        equal = equal & (column == before)
+    other = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
+    tests = rows.lazy().select(
+        sorted=greater | equal, same=equal, change=pl.any_horizontal(other) if other else pl.lit(False)
+    ).slice(1).collect()  # fmt: skip
+    if not tests["sorted"].all() or (tests["same"] & tests["change"]).any():
+        return None
+    return pl.concat([pl.Series([True]), ~tests["same"]])
 
 
 def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:

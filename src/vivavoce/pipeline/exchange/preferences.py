@@ -188,7 +188,7 @@ def _questions(
     """The questions with at least two answers that may stand in pairs; the others are counted."""
     benchmarks = {entry.benchmark: entry.card for entry in read.benchmarks(db)}
     scored = restrict_to_items(read.scores(db, measures=[key], details=True), chosen)
-    responses = restrict_to_items(read.responses(db).filter(probe="", edit=""), chosen)
+    responses = restrict_to_items(read.responses(db, probed=False).filter(edit=""), chosen)
     if _by_probabilities(db, key):
         raise SelectionError(f"{measure.metric} scores log-likelihoods, and a pair is of answers in words.")
     left_out["answers: made by `viva vary`"] += (

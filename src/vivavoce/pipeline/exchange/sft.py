@@ -106,7 +106,7 @@ def _conversations(
     """A line for each answer that can stand for what was asked; the others are counted."""
     items = {_place(item): item for item in read.items_by_id(db).values()}
     keys = _request_keys(db)
-    responses = restrict_to_items(read.responses(db).filter(probe=""), chosen)
+    responses = restrict_to_items(read.responses(db, probed=False), chosen)
     left_out["answers: made by `viva vary`"] += responses.filter(pl.col("edit") != "").height
     for entry in read.benchmarks(db):
         stored = {place: item for place, item in items.items() if place[0] == entry.benchmark}

@@ -17,7 +17,12 @@ def costs(responses: pl.DataFrame, scored: Rows) -> list[dict[str, Any]]:
     """
     estimates = {row["candidate"]: row for row in scored}
     rows = []
-    arrived = responses.filter((pl.col("edit") == "") & (pl.col("status") != "failed"))
+    arrived = (
+        responses.lazy()
+        .filter((pl.col("edit") == "") & (pl.col("status") != "failed"))
+        .select("candidate", "role", "tokens", "seconds", "cost")
+        .collect()
+    )
     for (candidate, role), part in arrived.group_by("candidate", "role", maintain_order=True):
         amounts = {name: part[name].drop_nulls() for name in ("tokens", "seconds", "cost")}
         if not any(len(values) for values in amounts.values()):

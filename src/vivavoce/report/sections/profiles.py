@@ -19,7 +19,7 @@ from vivavoce.report.format import number, p_value
 from vivavoce.studies.leaderboard.estimators import pooled_of
 from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import resolve, weights_of, with_results
+from vivavoce.studies.score_table import by_benchmark, resolve, select_rows, weights_of, with_results
 from vivavoce.studies.text import and_so, count
 
 By = Literal["category", "format"]
@@ -85,12 +85,13 @@ def _parts(
     scores: pl.DataFrame, measures: Mapping[int, Measure]
 ) -> Iterator[tuple[By, tuple[str, str, str], Measure, str, pl.DataFrame]]:
     for key, measure in measures.items():
-        of_measure = scores.filter((pl.col("measure_id") == key) & (pl.col("edit") == ""))
-        for (benchmark,), part in of_measure.group_by("benchmark", maintain_order=True):
+        of_measure = select_rows(scores, (pl.col("measure_id") == key) & (pl.col("edit") == ""))
+        for benchmark, part in by_benchmark(of_measure):
+            of_results = with_results(part)
             for by in ("category", "format"):
-                with_value = with_results(part).filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
-                if with_value[by].n_unique() > 1:
-                    yield by, key_of(measure), measure, str(benchmark), with_value
+                if len(set(of_results[by].unique()) - {None, ""}) > 1:
+                    with_value = of_results.filter(pl.col(by).is_not_null() & (pl.col(by) != ""))
+                    yield by, key_of(measure), measure, benchmark, with_value
 
 
 def _rows(part: pl.DataFrame, criterion: Criterion, by: By) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from vivavoce.core.specs import signed
 from vivavoce.report.data import labels_by_measure
 from vivavoce.studies.leaderboard.status import status
 from vivavoce.studies.raters.validation_status import UNVALIDATED
-from vivavoce.studies.score_table import MISSING, JudgedCriterion
+from vivavoce.studies.score_table import MISSING, RESPONSE, JudgedCriterion
 
 MOST_CAUSES = 3
 
@@ -134,9 +134,14 @@ def compliance(scores: pl.DataFrame, measures: Mapping[int, Measure]) -> list[di
     local_measures = [key for key, m in measures.items() if not signed(m.signature).recorded]
     # The reading of an answer is the same for every metric that is run here: one row per answer is enough.
     # What a metric sets aside was read.
-    answers = scores.filter(
-        pl.col("measure_id").is_in(local_measures) & (pl.col("edit") == "") & (pl.col("status") != "failed")
-    ).unique(["benchmark", "item", "variant", "candidate", "repeat"], keep="first", maintain_order=True)
+    local = pl.col("measure_id").is_in(local_measures)
+    answers = (
+        scores.lazy()
+        .filter(local & (pl.col("edit") == "") & (pl.col("status") != "failed"))
+        .select(*RESPONSE, "format", "status")
+        .unique(RESPONSE, keep="first", maintain_order=True)
+        .collect()
+    )
     answers = answers.with_columns(pl.col("status").replace("set_aside", "ok"))
     counted = answers.group_by("candidate", "format").agg(
         *((pl.col("status") == s).sum().alias(s) for s in ("ok", "unanswered", "unreadable"))

@@ -18,12 +18,15 @@ def response_gaps(items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataF
     plain, else `unscored`. `n_not_asked` counts the items to which the candidate has no response of any kind;
     where several candidates were all asked only some items, that may be the design.
     """
-    unedited = responses.filter(pl.col("edit") == "")
+    columns = (*RESPONSE, "role", "status")
+    unedited = responses.lazy().filter(pl.col("edit") == "").select(*columns, "text").collect()
     order = {state: place for place, state in enumerate(STATES)}
     worst = (
-        scores.filter(pl.col("edit") == "")
+        scores.lazy()
+        .filter(pl.col("edit") == "")
         .group_by(RESPONSE)
         .agg(pl.col("status").replace_strict(order, return_dtype=pl.Int8).min().alias("state"))
+        .collect()
     )
     blank = pl.Series("blank", [text is not None and is_blank(text) for text in unedited["text"]], pl.Boolean)
     plain = (
@@ -31,7 +34,7 @@ def response_gaps(items: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataF
         .when(pl.col("blank")).then(order["unanswered"])
         .otherwise(order["unscored"])
     )  # fmt: skip
-    joined = unedited.select(*RESPONSE, "role", "status").with_columns(blank)
+    joined = unedited.select(columns).with_columns(blank)
     joined = joined.join(worst, on=RESPONSE, how="left").with_columns(pl.col("state").fill_null(plain))
     rows = []
     for (candidate, role), part in joined.group_by("candidate", "role"):

@@ -36,9 +36,11 @@ from vivavoce.studies.score_table import (
     Labels,
     ScoreTable,
     by_answer,
+    by_benchmark,
     by_repeat,
     notes_by_word,
     over_repeats,
+    select_rows,
     with_results,
 )
 from vivavoce.studies.study import as_mapping, columns, typed_row
@@ -140,13 +142,11 @@ def estimates(
     views = _Views(bad or BadEnds(), tuple(lines), scores.identical, scores.statuses)
     rows: list[EstimateRow] = []
     for key, measure in scores.measures.items():
-        for (benchmark,), part in scores.scores.filter(measure_id=key).group_by(
-            "benchmark", maintain_order=True
-        ):
+        for benchmark, part in by_benchmark(select_rows(scores.scores, pl.col("measure_id") == key)):
             formats = part.get_column("format").unique().to_list()
             of_formats = items.filter((pl.col("benchmark") == benchmark) & pl.col("format").is_in(formats))
             expected = _expected_repeats(restrict_to_items(of_formats, scores.only.get(key)), part)
-            people = _people(scores, key, str(benchmark))
+            people = _people(scores, key, benchmark)
             rows.extend(_sorted(_rows(part, measure, expected, views, people), measure.criterion))
     text = "\n".join((*_order_sentences(rows), *map(_sentence, rows)))
     stamps = stamp_notes((row.metric, row.criterion, row.stamp) for row in rows)
@@ -268,7 +268,8 @@ def _expected_repeats(items: pl.DataFrame, part: pl.DataFrame) -> dict[str, pl.S
     """
     key = ["item", "variant"]
     expected = {}
-    for (role,), rows in part.group_by("role", maintain_order=True):
+    columns = part.select(*key, "candidate", "role", "repeat", "edit")
+    for (role,), rows in columns.group_by("role", maintain_order=True):
         if rows.get_column("candidate").n_unique() == 1:
             expected[str(role)] = pl.repeat(None, items.height, dtype=pl.Int64, eager=True)
             continue
@@ -290,14 +291,14 @@ def _rows(
     pools = measure.criterion.pool != "mean"
     boards = [_pooled_view(part, measure)] if pools else list(_mean_views(part, measure, views, people))
     shared = [common_items(board.counted(part)) for board in boards]
-    for (benchmark, candidate, role), rows in part.group_by(
-        "benchmark", "candidate", "role", maintain_order=True
-    ):
+    named = ("benchmark", "candidate", "role")
+    columns = part.select(*named, "item", "variant", "repeat", "edit", "status")
+    for (benchmark, candidate, role), rows in columns.group_by(*named, maintain_order=True):
         unedited = rows.filter(pl.col("edit") == "")
         responses = unedited.unique(["item", "variant", "repeat", "status"])
         n_of = {s: responses.filter(status=s).height for s in MISSING}
         # A response scored several times, in passes or on ballots, is covered as far as they are ok.
-        by_response = unedited.group_by("item", "variant", "repeat")
+        by_response = unedited.group_by("item", "variant", "repeat", maintain_order=True)
         n_ok = float(by_response.agg(ok=(pl.col("status") == "ok").mean()).get_column("ok").sum())
         repeats = responses.get_column("repeat").n_unique()
         # Capped, because a candidate that was asked fewer repeats by design lacks no response.
@@ -349,7 +350,7 @@ class _View(NamedTuple):
     def counted(self, part: pl.DataFrame) -> pl.DataFrame:
         """The rows of the candidates with a result that enter an estimate."""
         values = part.clear() if self.values is None else self.values.filter(self.counts)
-        return values.join(with_results(part), on="candidate", how="semi")
+        return values.join(with_results(part).select("candidate").unique(), on="candidate", how="semi")
 
     def of(self, candidate: str, failed: bool, why_none: str) -> Figures:
         """The figures of a candidate; whether scores of it failed, and why it may have none."""

@@ -16,7 +16,7 @@ from vivavoce.studies.leaderboard.overall_design import OVERALL, OverallDesign
 from vivavoce.studies.leaderboard.primary import is_quality, measures_named
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name
+from vivavoce.studies.score_table import ITEM_KEY, SECTION, SHARE, ScoreTable, section_name, select_rows
 from vivavoce.studies.text import count
 
 FEW_CASES = 10
@@ -125,8 +125,8 @@ class _Present(NamedTuple):
     def of(cls, scores: ScoreTable, benchmark: str, form: str) -> "_Present":
         """Those of this benchmark and format."""
         place = (pl.col("benchmark") == benchmark) & (pl.col("format") == form)
-        rows = scores.scores.filter(place & (pl.col("role") == "candidate"))
-        counted = dict(rows.group_by("measure_id").agg(pl.col("candidate").n_unique()).iter_rows())
+        rows = scores.scores.lazy().filter(place & (pl.col("role") == "candidate"))
+        counted = dict(rows.group_by("measure_id").agg(pl.col("candidate").n_unique()).collect().iter_rows())
         measures = {key: m for key, m in scores.measures.items() if key in counted}
         return cls(form, benchmark, measures, counted)
 
@@ -211,7 +211,7 @@ def _weighed(
 
 def _rows(scores: ScoreTable, section: Section, key: int, measure: Measure) -> pl.DataFrame:
     """The score rows of a section, under the measure of the overall."""
-    rows = scores.scores.filter(pl.col("measure_id") == section.key)
+    rows = select_rows(scores.scores, pl.col("measure_id") == section.key)
     rows = rows.join(section.items.select(ITEM_KEY), on=ITEM_KEY, how="semi", maintain_order="left")
     if scores.measures[section.key].criterion.if_unanswered == "set_aside":
         silent = pl.col("status").is_in(["unanswered", "unreadable"])

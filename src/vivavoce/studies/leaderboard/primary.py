@@ -125,8 +125,15 @@ def _overall(
 
 def _items_scored(scores: ScoreTable) -> dict[tuple[int, str], int]:
     """By measure and benchmark how many items candidates have scores on, in the order of the measures."""
-    rows = scores.scores.filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
-    counted = rows.group_by("measure_id", "benchmark").agg(pl.struct("item", "variant").n_unique().alias("n"))
+    counted = (
+        scores.scores.lazy()
+        .filter((pl.col("role") == "candidate") & (pl.col("edit") == ""))
+        .select("measure_id", "benchmark", "item", "variant")
+        .unique()
+        .group_by("measure_id", "benchmark")
+        .len()
+        .collect()
+    )
     order = {key: place for place, key in enumerate(scores.measures)}
     pairs = sorted(counted.iter_rows(), key=lambda row: (order[row[0]], row[1]))
     return {(key, place): n for key, place, n in pairs}

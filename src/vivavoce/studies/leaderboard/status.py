@@ -17,6 +17,12 @@ from vivavoce.studies.study import as_mapping, columns
 from vivavoce.studies.text import count
 
 _RESPONSE = ("item", "variant", "repeat")
+_SHARED = ("benchmark", *_RESPONSE, "format", "candidate", "edit", "status")
+_OF_RESPONSES, _OF_SCORES = (
+    (*_SHARED, "role", "probe", "text", "error"),
+    (*_SHARED, "pass_no", "unit", "ballot", "note"),
+)
+"""The columns that are read here: there may be millions of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +130,8 @@ def status(
     that `only` names: some may not have been scored yet, which is a cause of its own. Of measures that
     compare responses, edited ones are left out, and those that have none beside them.
     """
+    responses = responses.select(*_OF_RESPONSES)
+    scores = scores.select("measure_id", *_OF_SCORES)
     by_probe = {str(name): part for (name,), part in responses.group_by("probe")}
     rows, scored = [], set()
     for (benchmark, candidate, key), part in scores.group_by(

@@ -161,6 +161,8 @@ def _pass_variances(scores: pl.DataFrame, measure: Measure) -> dict[tuple[str, s
     Of responses set side by side a pass has the mean over the ballots that every pass of the response has:
     which other responses it met is no noise of the rater's.
     """
+    if scores["pass_no"].n_unique() < 2:
+        return {}
     response = ["benchmark", "candidate", "item", "variant", "repeat"]
     n_passes = pl.col("pass_no").n_unique()
     passes = (

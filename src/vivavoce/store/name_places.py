@@ -1,0 +1,109 @@
+"""Places of names: what rows are joined, filtered and sorted by before they are given names."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vivavoce.store.query_frames import rows_frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+ITEM_NAMES = ("benchmark", "item", "variant", "alias", "group", "category", "format")
+
+
+def keyed_names(
+    db: sqlite3.Connection,
+    sql: str,
+    key: str,
+    *columns: str,
+    numbers: Sequence[str] = (),
+    values: Sequence[Any] = (),
+) -> "pl.DataFrame":
+    """A query's rows: a key, columns of text, and further ones of numbers."""
+    import polars as pl
+
+    kinds = {key: pl.Int64(), **dict.fromkeys(columns, pl.String()), **dict.fromkeys(numbers, pl.Float64())}
+    return rows_frame(db, sql, pl.Schema(kinds), values)
+
+
+def current_items(db: sqlite3.Connection, *, made: bool, weight: bool = False) -> "pl.DataFrame":
+    """The names of the current items in their order, `group` as declared; without `made`, the exam's own."""
+    names = keyed_names(
+        db,
+        'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
+        f"{', weight' if weight else ''} FROM items JOIN benchmarks USING (benchmark_id) "
+        f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
+        "item_id",
+        *ITEM_NAMES,
+        numbers=("weight",) if weight else (),
+    )
+    return in_order(names, "benchmark", "item", "variant")
+
+
+def in_order(names: "pl.DataFrame", *columns: str) -> "pl.DataFrame":
+    """The names in the order of these columns, with their place there as `number`."""
+    return names.sort(*columns, maintain_order=True).with_row_index("number")
+
+
+class Places(NamedTuple):
+    """By key, ascending, the place among names in order."""
+
+    key: str
+    keys: "NDArray[np.int64]"
+    numbers: "NDArray[np.uint32]"
+
+    @classmethod
+    def of(cls, names: "pl.DataFrame", key: str) -> "Places":
+        """The places of names that `in_order` gave, under this key of theirs."""
+        by_key = names.select(key, "number").sort(key)
+        return cls(key, by_key[key].to_numpy(), by_key["number"].to_numpy())
+
+    def series(self, name: str, rows: "pl.DataFrame") -> "pl.Series":
+        """The places of the rows' keys, null where a key has no name."""
+        import numpy as np
+        import polars as pl
+
+        if not len(self.keys):
+            return pl.Series(name, [None] * rows.height, dtype=pl.UInt32)
+        wanted = rows[self.key].to_numpy()
+        near = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        places, matches = pl.Series(name, self.numbers[near]), self.keys[near] == wanted
+        return places if matches.all() else places.set(pl.Series(~matches), None)
+
+
+Named = tuple["pl.Series", "pl.Series"]
+"""Names in order, and in each row the place of its name."""
+
+
+def frame_of(columns: "Mapping[str, pl.Series]", named: "Mapping[str, Named]") -> "pl.DataFrame":
+    """A frame of these columns, the first of any values, and of the names at these places.
+
+    A column that is the same in all rows is held once and not once a row: so most are in most runs.
+    """
+    import polars as pl
+
+    first, *others = columns
+    constant: dict[str, pl.Expr] = {}
+    varied = {first: columns[first]}
+    for name in others:
+        column = columns[name]
+        if _is_constant(column):
+            constant[name] = pl.lit(column[0], column.dtype)
+        else:
+            varied[name] = column
+    for name, (names, places) in named.items():
+        if len(places) and (names.n_unique() == 1 or places.min() == places.max()):
+            constant[name] = pl.lit(names[places[0]], names.dtype)
+        else:
+            varied[name] = names.gather(places)
+    return pl.DataFrame(varied).with_columns(**constant)
+
+
+def _is_constant(column: "pl.Series") -> bool:
+    """Whether a column has rows, and one value or null in all of them; floats are not looked at."""
+    if not len(column) or (column.dtype.is_float() and column.null_count() < len(column)):
+        return False
+    return bool(column[0] == column[-1]) and column.n_unique() == 1

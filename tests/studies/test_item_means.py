@@ -1,0 +1,144 @@
+"""Item means of rows that stand in order: the same to the last bit as by grouping and sorting all of them."""
+
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vivavoce.core.records import Criterion
+from vivavoce.studies.score_table import (
+    FILLED,
+    ITEM,
+    by_benchmark,
+    by_repeat,
+    counted_value,
+    over_repeats,
+    select_rows,
+    with_results,
+)
+
+NAMES = ("a", "A", "ä", "b\tc", "", "x\0y", "Ω" * 20, "'; DROP TABLE scores; --", "long name " * 5)
+STATUSES = ("ok", "ok", "ok", "unanswered", "unreadable", "failed", "set_aside")
+KEYS = (*ITEM, "candidate", "role", "repeat")
+SCHEMA = {
+    **dict.fromkeys(("benchmark", "item", "variant", "group", "candidate", "role"), pl.String),
+    "repeat": pl.Int64, "edit": pl.String, "pass_no": pl.Int64, "value": pl.Float64, "status": pl.String,
+}  # fmt: skip
+
+
+def grouped(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
+    """The means by repeat as they were computed before: every row is hashed and every mean sorted."""
+    failed, observed = pl.col("status") == "failed", counted_value(criterion)
+
+    def filling(limit: float | None) -> pl.Expr:
+        return pl.when(failed).then(pl.lit(float("nan") if limit is None else limit)).otherwise(observed)
+
+    values = rows.filter(pl.col("edit") == "").select(
+        *KEYS, observed=observed, low=filling(criterion.low), high=filling(criterion.high)
+    )
+    return values.group_by(*KEYS).agg(pl.col(*FILLED).mean()).sort(*ITEM, "candidate", "repeat")
+
+
+def regrouped(answers: pl.DataFrame) -> pl.DataFrame:
+    keys = (*ITEM, "candidate", "role")
+    return answers.group_by(*keys, maintain_order=True).agg(pl.col(*FILLED).mean()).sort(*ITEM, "candidate")
+
+
+def score_rows(rng: random.Random, n_items: int, most_passes: int) -> pl.DataFrame:
+    """Rows in the order in which a run is read: uneven repeats and passes, every status, some edited."""
+    rows: list[tuple[Any, ...]] = []
+    for benchmark in ("one", "two")[: rng.randint(1, 2)]:
+        for item in rng.sample(NAMES, min(n_items, len(NAMES))):
+            for candidate in rng.sample(NAMES, rng.randint(1, 4)):
+                for repeat in range(1, rng.randint(1, 4) + 1):
+                    for pass_no in range(1, rng.randint(1, most_passes) + 1):
+                        status = rng.choice(STATUSES)
+                        value = rng.choice([rng.random(), 0.1, 0.0]) if status == "ok" else None
+                        edit = rng.choice(["", "", "", "edited"])
+                        rows.append((benchmark, item, "", f"case {item[:1]}", candidate, "candidate", repeat,
+                                     edit, pass_no, value, status))  # fmt: skip
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return frame.sort("benchmark", "item", "variant", "candidate", "repeat", "edit", "pass_no")
+
+
+CRITERIA = [
+    Criterion(criterion="share"),
+    Criterion(criterion="endless", low=None, high=None),
+    Criterion(criterion="aside", if_unanswered="set_aside"),
+]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=lambda criterion: criterion.criterion)
+@given(seed=st.integers(0, 10**6), n_items=st.integers(1, 9), most=st.sampled_from([1, 3]))
+def test_means_of_ordered_rows_are_those_of_grouped_rows(
+    criterion: Criterion, seed: int, n_items: int, most: int
+) -> None:
+    rows = score_rows(random.Random(seed), n_items, most)
+    answers = by_repeat(rows, criterion)
+    assert grouped(rows, criterion).equals(answers)
+    assert regrouped(answers).equals(over_repeats(answers))
+
+
+def test_a_mean_over_hundreds_of_passes_keeps_its_last_digit() -> None:
+    rows = score_rows(random.Random(5), 3, 700)
+    answers = by_repeat(rows, CRITERIA[0])
+    assert rows.height > 5_000
+    assert grouped(rows, CRITERIA[0]).equals(answers)
+    assert regrouped(answers).equals(over_repeats(answers))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_rows_in_any_order_have_the_means_of_their_groups(seed: int) -> None:
+    rows = score_rows(random.Random(seed), 5, 2)
+    shuffled = rows.sample(fraction=1.0, shuffle=True, seed=seed)
+    assert grouped(shuffled, CRITERIA[0]).equals(by_repeat(shuffled, CRITERIA[0]))
+
+
+def test_a_group_that_comes_again_is_one_group() -> None:
+    # The role is no part of the order: three rows of one answer, of which the second has another role.
+    place = ("exam", "q1", "", "case", "A")
+    rows = pl.DataFrame(
+        [(*place, role, 1, "", n, value, "ok") for n, (role, value) in
+         enumerate([("candidate", 0.0), ("floor", 0.5), ("candidate", 1.0)], 1)],
+        schema=SCHEMA, orient="row",
+    )  # fmt: skip
+    means = by_repeat(rows, CRITERIA[0])
+    assert {("candidate", 0.5), ("floor", 0.5)} == set(means.select("role", "observed").iter_rows())
+
+
+def test_no_rows_have_no_means() -> None:
+    empty = pl.DataFrame(schema=SCHEMA)
+    answers = by_repeat(empty, CRITERIA[0])
+    assert (0, grouped(empty, CRITERIA[0]).schema) == (answers.height, answers.schema)
+    assert 0 == over_repeats(answers).height
+
+
+def test_rows_of_which_all_are_chosen_are_not_copied() -> None:
+    rows = score_rows(random.Random(1), 3, 1).with_columns(edit=pl.lit(""), status=pl.lit("ok"))
+    assert select_rows(rows, pl.col("edit") == "") is rows
+    assert with_results(rows) is rows
+    of_one = rows.filter(benchmark="one")
+    assert [part is of_one for _, part in by_benchmark(of_one)] == [True]
+
+
+def test_a_condition_that_is_null_chooses_no_row() -> None:
+    rows = pl.DataFrame({"value": [1.0, None, 3.0]})
+    condition = pl.col("value") > 0
+    assert rows.filter(condition).equals(select_rows(rows, condition))
+
+
+def test_a_candidate_of_whom_no_score_is_ok_has_no_rows() -> None:
+    place = ("exam", "q1", "", "case")
+    rows = pl.DataFrame(
+        [
+            (*place, "A", "candidate", 1, "", 1, 1.0, "ok"),
+            (*place, "A", "candidate", 2, "", 1, None, "failed"),
+            (*place, "B", "candidate", 1, "", 1, None, "failed"),
+            (*place, "B", "candidate", 1, "x", 1, 1.0, "ok"),
+        ],
+        schema=SCHEMA, orient="row",
+    )  # fmt: skip
+    assert ["A", "A"] == with_results(rows)["candidate"].to_list()
