@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vivavoce.core.errors import InputError
-from vivavoce.core.records import Response
+from vivavoce.core.records import Item, Response
 from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
@@ -103,22 +103,30 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
 
 def _turns(plan: CollectPlan) -> list[CollectPlan]:
     """The plan in parts: the items that follow none, those that follow these, and so on."""
-    rest = [item for item in plan.items if item.follows is not None]
-    if not rest:
-        return [plan]
-    parts = [[item for item in plan.items if item.follows is None]]
-    earlier = {(item.item, item.variant) for item in parts[0]}
+    turns: list[CollectPlan] = []
+    asked: set[tuple[str, str]] = set()
+    rest: Sequence[Item] = plan.items
     while rest:
-        part = [item for item in rest if (item.follows, item.variant) in earlier]
-        if not part:
+        turn, later = _next_turn(rest, asked)
+        if not turn:
             raise InputError(
                 f"{rest[0].benchmark}, item {rest[0].name!r} follows {rest[0].follows!r}, which is no "
                 "earlier turn of this collect: ask both."
             )
-        earlier |= {(item.item, item.variant) for item in part}
-        parts.append(part)
-        rest = [item for item in rest if (item.item, item.variant) not in earlier]
-    return [plan._replace(items=tuple(part)) for part in parts if part]
+        asked |= {(item.item, item.variant) for item in turn}
+        turns.append(plan._replace(items=tuple(turn)))
+        rest = later
+    return turns
+
+
+def _next_turn(items: Sequence[Item], asked: set[tuple[str, str]]) -> tuple[list[Item], list[Item]]:
+    """The items that follow none, or one that is asked before, and the others."""
+    turn: list[Item] = []
+    later: list[Item] = []
+    for item in items:
+        is_next = item.follows is None or (item.follows, item.variant) in asked
+        (turn if is_next else later).append(item)
+    return turn, later
 
 
 def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> None:
