@@ -95,7 +95,7 @@ def test_responses_stand_in_the_order_of_a_join(large: Large, monkeypatch: pytes
     rows = joined(run, "response_rows", RESPONSES, ", ".join(PLACE))
     assert rows == run.responses.rows()
     with run.file.reading() as db:
-        assert rows == read.responses(db, probed=False, made=False).rows()
+        assert rows == read.responses(db, probed=False, generated=False).rows()
         assert 0 == read.responses(db, probed=True).height
 
 

@@ -127,7 +127,7 @@ def _chosen(every: pl.DataFrame, items: set[ItemKey] | None) -> pl.DataFrame:
 def load_texts(run: RunFile, items: set[ItemKey] | None) -> Texts:
     """The chosen items and the responses to them, without those of log-probabilities."""
     with run.reading() as db:
-        every, responses = read.items(db), read.responses(db, probed=False, made=False)
+        every, responses = read.items(db), read.responses(db, probed=False, generated=False)
     return Texts(_chosen(every, items), restrict_to_items(responses, items))
 
 
@@ -160,7 +160,7 @@ def load_scores(
             if (signatures is None or keyed.measure.signature in signatures)
             and keyed.measure.criterion.pool not in separate
         }
-        rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, made=twins)
+        rows = read.scores(db, measures=list(measures), candidates=candidates, details=True, generated=twins)
         rows = _weighed_by_draw(rows, measures, read_label_draws(db))
     return ScoreTable(
         restrict_to_items(rows, items), measures, only=scored_items(run, measures), probes=_probes(measures)

@@ -35,7 +35,7 @@ def with_units(
         }
         if not measures:
             return table
-        rows = read.scores(db, measures=list(measures), details=True, made=False, unit_texts=True)
+        rows = read.scores(db, measures=list(measures), details=True, generated=False, unit_texts=True)
     columns = rows.select(name for name in COLUMNS if name in rows.columns)
     return table._replace(units=restrict_to_items(columns, items), unit_measures=measures)
 

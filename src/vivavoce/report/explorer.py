@@ -134,8 +134,8 @@ def _ranked(answers: pl.DataFrame, scores: pl.DataFrame, measures: Mapping[int, 
 def _goodness(scores: pl.DataFrame, key: int, measure: Measure) -> pl.DataFrame:
     """Answers by one criterion, 0 worst to 1 best; none where it has no limits."""
     c = measure.criterion
-    own = (pl.col("measure_id") == key) & (pl.col("edit") == "")
-    rows = scores.lazy().filter(own).select(*_KEY, "status", "value").collect()
+    of_measure = (pl.col("measure_id") == key) & (pl.col("edit") == "")
+    rows = scores.lazy().filter(of_measure).select(*_KEY, "status", "value").collect()
     if c.low is None or c.high is None or c.high == c.low:
         return rows.clear().with_columns(goodness=pl.lit(None, pl.Float64)).select(*_KEY, "goodness")
     scaled = (counted_value(c) - c.low) / (c.high - c.low)

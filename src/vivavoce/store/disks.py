@@ -81,8 +81,8 @@ def _mounts(table: Path, device: int) -> list[tuple[str, str]]:
         return []
     mounts = []
     for line in lines:
-        left, _, right = line.partition(" - ")
-        fields, kind = left.split(" "), right.split(" ")[0]
+        mount, _, file_system = line.partition(" - ")
+        fields, kind = mount.split(" "), file_system.split(" ")[0]
         if len(fields) > 4:
             mounts.append((_ESCAPE.sub(lambda match: chr(int(match[1], 8)), fields[4]), kind))
     return mounts

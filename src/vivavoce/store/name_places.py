@@ -29,13 +29,13 @@ def keyed_names(
     return rows_frame(db, sql, pl.Schema(kinds), values)
 
 
-def current_items(db: sqlite3.Connection, *, made: bool, weight: bool = False) -> "pl.DataFrame":
-    """The names of the current items in their order, `group` as declared; without `made`, the exam's own."""
+def current_items(db: sqlite3.Connection, *, generated: bool, weight: bool = False) -> "pl.DataFrame":
+    """The current items' names in their order, `group` as declared; without `generated`, the exam's."""
     names = keyed_names(
         db,
         'SELECT item_id, benchmark, item, variant, alias, "group", category, format'
         f"{', weight' if weight else ''} FROM items JOIN benchmarks USING (benchmark_id) "
-        f"WHERE current = 1{'' if made else ' AND origin IS NULL'}",
+        f"WHERE current = 1{'' if generated else ' AND origin IS NULL'}",
         "item_id",
         *ITEM_NAMES,
         numbers=("weight",) if weight else (),
@@ -68,9 +68,9 @@ class Places(NamedTuple):
 
         if not len(self.keys):
             return pl.Series(name, [None] * rows.height, dtype=pl.UInt32)
-        wanted = rows[self.key].to_numpy()
-        near = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        places, matches = pl.Series(name, self.numbers[near]), self.keys[near] == wanted
+        keys = rows[self.key].to_numpy()
+        near = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        places, matches = pl.Series(name, self.numbers[near]), self.keys[near] == keys
         return places if matches.all() else places.set(pl.Series(~matches), None)
 
 

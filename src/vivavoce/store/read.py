@@ -228,8 +228,8 @@ def findings(db: sqlite3.Connection, study: str) -> list[dict[str, Any]]:
     )
     what = f"a finding of {study}"
     return [
-        {"made_at": at, "settings": stored_object(settings, what), "rows": stored_rows(found, what)}
-        for at, settings, found in rows
+        {"made_at": at, "settings": stored_object(settings, what), "rows": stored_rows(text, what)}
+        for at, settings, text in rows
     ]
 
 

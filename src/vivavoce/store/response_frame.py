@@ -19,15 +19,18 @@ _PLACES = ("of_item", "of_candidate", "of_edit")
 _OF_EDIT, _OF_CANDIDATE = ("edit", "probe"), ("candidate", "role")
 
 
-def responses(db: sqlite3.Connection, *, probed: bool | None = None, made: bool = True) -> "pl.DataFrame":
+def responses(
+    db: sqlite3.Connection, *, probed: bool | None = None, generated: bool = True
+) -> "pl.DataFrame":
     """The responses to current items, raw, in the columns of `RESPONSES`; `group` is the label of the case.
 
-    With `probed` the records of log-likelihoods alone, with False the answers in words. Without `made`, items
-    that were made in the run are left out. Ordered by benchmark, item, variant, candidate, repeat and edit.
+    With `probed` the records of log-likelihoods alone, with False the answers in words. Without `generated`,
+    items that were made in the run are left out. Ordered by benchmark, item, variant, candidate, repeat
+    and edit.
     """
     import polars as pl
 
-    items = current_items(db, made=made)
+    items = current_items(db, generated=generated)
     people = in_order(
         keyed_names(
             db, "SELECT candidate_id, candidate, role FROM candidates", "candidate_id", *_OF_CANDIDATE
@@ -64,21 +67,21 @@ def _numbered_rows(
     import polars as pl
 
     kinds = schema(RESPONSES)
-    own = [name for name in RESPONSES if name not in (*ITEM_NAMES, *_OF_CANDIDATE, *_OF_EDIT)]
-    columns = ["iif(logprobs IS NULL, text, NULL) AS text" if name == "text" else name for name in own]
+    fields = [name for name in RESPONSES if name not in (*ITEM_NAMES, *_OF_CANDIDATE, *_OF_EDIT)]
+    columns = ["iif(logprobs IS NULL, text, NULL) AS text" if name == "text" else name for name in fields]
     condition = "" if probed is None else (
         f" WHERE edit_id IN (SELECT edit_id FROM edits WHERE probe {'!=' if probed else '='} '')"
     )  # fmt: skip
     parts = frame_parts(
         db,
         f"SELECT {', '.join((*_KEYS, *columns))} FROM responses{condition} ORDER BY response_id",
-        pl.Schema(dict.fromkeys(_KEYS, pl.Int64()) | {name: kinds[name] for name in own}),
+        pl.Schema(dict.fromkeys(_KEYS, pl.Int64()) | {name: kinds[name] for name in fields}),
     )
     places = [Places.of(frame, key) for frame, key in zip(names, _KEYS, strict=True)]
-    empty = pl.Schema(dict.fromkeys(_PLACES, pl.UInt32()) | {name: kinds[name] for name in own})
+    empty = pl.Schema(dict.fromkeys(_PLACES, pl.UInt32()) | {name: kinds[name] for name in fields})
     numbered = [pl.DataFrame(schema=empty)]
     for part in parts:
         refuse_nulls(part, *_KEYS)
         of_names = (place.series(name, part) for name, place in zip(_PLACES, places, strict=True))
-        numbered.append(part.select(*of_names, *own).drop_nulls(list(_PLACES)))
+        numbered.append(part.select(*of_names, *fields).drop_nulls(list(_PLACES)))
     return pl.concat(numbered)

@@ -35,18 +35,18 @@ def scores(
     measures: Sequence[int] | None = None,
     candidates: Sequence[str] | None = None,
     details: bool = False,
-    made: bool = True,
+    generated: bool = True,
     unit_texts: bool = False,
 ) -> "pl.DataFrame":
     """The scores of current items in the columns of `SCORES`; filters are pushed into the query.
 
     `group` is the label of the item's case.
     `details` adds `measure_id`, `category`, `format`, `parts` and `note`, and `weight` in a run of which some
-    item does not count for one; `unit_texts` adds `text` and `unit_weight`. Without `made`, items that were
-    made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on. Raises
-    `StoreError` where the rows do not fit their checksums.
+    item does not count for one; `unit_texts` adds `text` and `unit_weight`. Without `generated`, items that
+    were made in the run are left out; of chosen candidates, ballots that fewer than two of them stand on.
+    Raises `StoreError` where the rows do not fit their checksums.
     """
-    names = _read_names(db, candidates, details=details, made=made, unit_texts=unit_texts)
+    names = _read_names(db, candidates, details=details, generated=generated, unit_texts=unit_texts)
     rows = _ordered(_numbered_rows(db, names, measures, candidates, details=details), names, candidates)
     names = names._replace(items=with_cases(db, names.items))
     with decoding("a score"):
@@ -73,7 +73,12 @@ class _Names(NamedTuple):
 
 
 def _read_names(
-    db: sqlite3.Connection, candidates: Sequence[str] | None, *, details: bool, made: bool, unit_texts: bool
+    db: sqlite3.Connection,
+    candidates: Sequence[str] | None,
+    *,
+    details: bool,
+    generated: bool,
+    unit_texts: bool,
 ) -> _Names:
     import polars as pl
 
@@ -108,7 +113,7 @@ def _read_names(
             db, "SELECT unit_id, weight FROM units", "unit_id", numbers=["unit_weight"]
         )  # fmt: skip
         named_units = units.join(unit_weights, on="unit_id", validate="1:1")
-    items = current_items(db, made=made, weight=details and _weighted(db))
+    items = current_items(db, generated=generated, weight=details and _weighted(db))
     people, edits = in_order(people, "candidate"), in_order(edits, "edit")
     responses = answers
     for frame, place in ((items, "of_item"), (people, "of_candidate"), (edits, "of_edit")):
@@ -236,7 +241,7 @@ def _named(rows: "pl.DataFrame", names: _Names, *, details: bool, unit_texts: bo
         (names.units, rows["of_unit"], ("unit", *(("text", "unit_weight") if unit_texts else ()))),
         (names.ballots, rows["of_ballot"], ("ballot",)),
     )
-    named = {name: (frame[name], place) for frame, place, own in sources for name in own}
+    named = {name: (frame[name], place) for frame, place, columns in sources for name in columns}
     named["status"] = (pl.Series(STATUSES, dtype=pl.String), rows["status_id"])
     same = ("value", "pass_no", "position", *(_DETAILS if details else ()))
     columns = {name: rows[name] for name in same} | {"repeat": of_response("repeat")}

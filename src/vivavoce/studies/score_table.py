@@ -324,9 +324,9 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
         column, before = pl.col(name), pl.col(name).shift(1)
         greater = (column > before) | ((column == before) & greater)
         equal = equal & (column == before)
-    other = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
+    differs = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
     tests = rows.lazy().select(
-        sorted=greater | equal, same=equal, change=pl.any_horizontal(other) if other else pl.lit(False)
+        sorted=greater | equal, same=equal, change=pl.any_horizontal(differs) if differs else pl.lit(False)
     ).slice(1).collect()  # fmt: skip
     if not tests["sorted"].all() or (tests["same"] & tests["change"]).any():
         return None

@@ -104,27 +104,27 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
 def _turns(plan: CollectPlan) -> list[CollectPlan]:
     """The plan in parts: the items that follow none, those that follow these, and so on."""
     turns: list[CollectPlan] = []
-    asked: set[tuple[str, str]] = set()
+    earlier: set[tuple[str, str]] = set()
     rest: Sequence[Item] = plan.items
     while rest:
-        turn, later = _next_turn(rest, asked)
+        turn, later = _next_turn(rest, earlier)
         if not turn:
             raise InputError(
                 f"{rest[0].benchmark}, item {rest[0].name!r} follows {rest[0].follows!r}, which is no "
                 "earlier turn of this collect: ask both."
             )
-        asked |= {(item.item, item.variant) for item in turn}
+        earlier |= {(item.item, item.variant) for item in turn}
         turns.append(plan._replace(items=tuple(turn)))
         rest = later
     return turns
 
 
-def _next_turn(items: Sequence[Item], asked: set[tuple[str, str]]) -> tuple[list[Item], list[Item]]:
+def _next_turn(items: Sequence[Item], earlier: set[tuple[str, str]]) -> tuple[list[Item], list[Item]]:
     """The items that follow none, or one that is asked before, and the others."""
     turn: list[Item] = []
     later: list[Item] = []
     for item in items:
-        is_next = item.follows is None or (item.follows, item.variant) in asked
+        is_next = item.follows is None or (item.follows, item.variant) in earlier
         (turn if is_next else later).append(item)
     return turn, later
 
