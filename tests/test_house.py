@@ -14,7 +14,7 @@ BANNED: dict[str, int] = {
     "logprobs": 1,
     "pipeline": 2,
     "reading": 1,
-    "store": 4,
+    "store": 1,
     "studies": 20,
     "systems": 1,
     "testing": 4,
