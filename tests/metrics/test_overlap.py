@@ -132,28 +132,15 @@ def test_exact_takes_any_of_the_references():
     assert 1.0 == exact("BPH", "benign prostatic hyperplasia", "BPH")
 
 
-def squad_exact(answer, *references):
-    return mark("exact(tokens=squad)", answer, references=references).value
-
-
-@pytest.mark.parametrize(
-    ("answer", "wanted"), [("The 2.5 mg!", 1.0), ("25 MG", 1.0), ("2.5 milligrams", 0.0), ("mg 2.5", 0.0)]
-)
-def test_exact_by_squads_recipe_deletes_punctuation_as_published(answer, wanted):
-    assert wanted == squad_exact(answer, "a 2.5 mg")
-    assert "exact" == str(registry.build("metric", "exact(tokens=clinical)"))
-
-
 CLINICAL = st.lists(
     st.sampled_from(["the", "1 g", "1000 mg", "2.5", ",", "CD4+", "Ä", "no"]), max_size=5
 ).map(" ".join)
 
 
-@pytest.mark.parametrize("tokens", ["clinical", "squad"])
 @given(answer=CLINICAL, reference=CLINICAL)
-def test_where_exact_is_one_so_is_token_f1_by_the_same_words(tokens, answer, reference):
-    exact_match = mark(f"exact(tokens={tokens})", answer, references=(reference,)).value
-    assert exact_match <= token_f1(answer, reference, tokens=tokens).value
+def test_where_exact_is_one_so_is_token_f1_by_the_same_words(answer, reference):
+    exact_match = mark("exact", answer, references=(reference,)).value
+    assert exact_match <= token_f1(answer, reference).value
 
 
 def test_exact_beside_token_f1_reads_no_text_again(monkeypatch):

@@ -20,7 +20,8 @@ def coefficient(name, ratings, missing=None, categories=None):
     if name.startswith("alpha_"):
         return stats.krippendorff_alpha(ratings, name.removeprefix("alpha_"), missing=missing).value
     if name == "ac1":
-        return stats.gwet_ac1(ratings, missing=missing, categories=categories).value
+        labels = categories if len(categories) else None  # nobody rated anything
+        return stats.gwet_ac1(ratings, missing=missing, categories=labels).value
     if name == "icc_a1":
         return stats.icc_a1(ratings, missing=missing).value
     if name == "quadratic_kappa":
@@ -102,6 +103,11 @@ def test_small_tables_of_few_labels(data):
         missing = np.array(data.draw(mask))
     if len(np.unique(groups)) > 1:
         assert_equal(name, ratings, groups, missing)
+
+
+def test_a_table_without_a_rating_has_no_agreement_and_is_no_error():
+    for name in sorted(set(NAMES) - set(OF_TWO)):
+        assert_equal(name, np.zeros((2, 2)), np.array([0, 1]), np.ones((2, 2), dtype=bool))
 
 
 @pytest.mark.parametrize("name", NAMES)

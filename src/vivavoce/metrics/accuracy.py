@@ -8,7 +8,6 @@ unpenalised; here the step is a measure of its own, and a step that is not named
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from vivavoce.core.records import Criterion, Row, Value
 from vivavoce.core.registry import metric
@@ -35,11 +34,9 @@ class Exact(Metric):
     """Share of short answers that say a reference word for word.
 
     Case, accents, punctuation and articles do not count; numbers, comparators and units do. A quantity may
-    stand in any unit of its kind: 1 g is 1000 mg. `tokens=squad` is the exact match of SQuAD. It misleads
-    wherever an answer may be phrased in more than one way: a right synonym counts 0.
+    stand in any unit of its kind: 1 g is 1000 mg. It misleads wherever an answer may be phrased in more than
+    one way: a right synonym counts 0.
     """
-
-    tokens: Literal["clinical", "squad"] = "clinical"
 
     criteria = (Criterion(criterion="accuracy"),)
     formats = ("short",)
@@ -48,7 +45,7 @@ class Exact(Metric):
 
     def values(self, rows: Sequence[Row], context: ScoringContext) -> Sequence[Mapping[str, Value]]:
         """1.0 or 0.0 for each row: the best over the references."""
-        tokens = TOKENS[self.tokens]
+        tokens = TOKENS["clinical"]
 
         def same(row: Row) -> bool:
             response = context.once(tokens, row.reading.text)

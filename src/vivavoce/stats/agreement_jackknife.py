@@ -383,11 +383,16 @@ def _alpha(scale: Literal["nominal", "ordinal", "interval"]) -> Callable[[Any, A
     return lambda ratings, missing, _: krippendorff_alpha(ratings, scale, missing=missing).value
 
 
+def _ac1_of_all(ratings: Any, missing: Any, categories: Any) -> float | None:
+    """AC1 with the labels of the whole table; without any rating there is no label to name."""
+    return gwet_ac1(ratings, missing=missing, categories=categories if len(categories) else None).value
+
+
 _COEFFICIENTS: Mapping[AgreementCoefficient, _Coefficient] = {
     "alpha_nominal": _Coefficient("labels", _alpha("nominal"), _alpha_nominal),
     "alpha_ordinal": _Coefficient("steps", _alpha("ordinal"), _alpha_ordinal),
     "alpha_interval": _Coefficient("numbers", _alpha("interval"), _alpha_interval),
-    "ac1": _Coefficient("labels", lambda r, m, c: gwet_ac1(r, missing=m, categories=c).value, _ac1),
+    "ac1": _Coefficient("labels", _ac1_of_all, _ac1),
     "icc_a1": _Coefficient("numbers", lambda r, m, _: icc_a1(r, missing=m).value, _icc_a1),
     "quadratic_kappa": _Coefficient(
         "steps", lambda r, m, _: weighted_kappa(r, missing=m).value, _quadratic_kappa

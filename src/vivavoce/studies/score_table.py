@@ -294,6 +294,13 @@ def over_repeats(answers: pl.DataFrame) -> pl.DataFrame:
     return _means_by(answers, (*item_of(answers), "candidate", "role"), order=(*ITEM, "candidate"))
 
 
+_MEANS = [
+    pl.when(pl.col(name).count() > 0).then(pl.col(name).sum() / pl.col(name).count()).alias(name)
+    for name in FILLED
+]
+"""Means without nulls, null where nothing else is. A sum adds in one order; `mean` of polars may take two."""
+
+
 def _means_by(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl.DataFrame:
     """The means of `FILLED` by these keys, in this order of some of them; rows of a group add in theirs.
 
@@ -301,14 +308,12 @@ def _means_by(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> 
     """
     starts = _starts(rows, keys, order)
     if starts is None:
-        means = rows.group_by(*keys, maintain_order=True).agg(pl.col(*FILLED).mean())
+        means = rows.group_by(*keys, maintain_order=True).agg(_MEANS)
         return means.sort(*order)  # a mean in another order has another last digit
     if starts.all():
         return rows.select(*keys, *FILLED)
     group = starts.cast(pl.UInt32).cum_sum().alias("group number")
-    means = (
-        rows.select(*FILLED, group).group_by("group number", maintain_order=True).agg(pl.col(*FILLED).mean())
-    )
+    means = rows.select(*FILLED, group).group_by("group number", maintain_order=True).agg(_MEANS)
     return rows.filter(starts).select(*keys).hstack(means.select(*FILLED))
 
 

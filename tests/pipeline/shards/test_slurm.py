@@ -250,7 +250,7 @@ def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copi
     file = plan(home, exam(60, change=lambda k: {"question": f"Question {k}? " + "why " * 900}))
     script = (
         slurm_job(file, ShardJob(1))
-        .replace('viva run "$plan" --shard', '(ulimit -f 900; exec viva run "$plan" --shard')
+        .replace('viva run "$plan" --shard', '(ulimit -f 420; exec viva run "$plan" --shard')
         .replace("--quiet &\n    child", "--quiet) 2>said &\n    child")
     )
     (array, _) = submitted(slurm, home, script)

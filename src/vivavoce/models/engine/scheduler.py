@@ -155,11 +155,16 @@ class _Scheduler:
             self.writer = BatchWriter(
                 self.store, thread, on_stored=self._on_stored, on_error=self._on_unstored
             )
-            await self._run(queues, thread)
-            if self.error:
-                raise self.error
-            for source in self.sources:
-                self.tally.remaining += await source.remaining()
+            try:
+                await self._run(queues, thread)
+                if self.error:
+                    raise self.error
+                for source in self.sources:
+                    self.tally.remaining += await source.remaining()
+            finally:
+                del (
+                    self.writer
+                )  # which holds us: a caller that is not used any more gives back its lease at once
         self._report(last=True)
         return self.tally
 

@@ -132,7 +132,9 @@ def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, mo
     assert len(requests()) - 1 == sum(map(sum, runs.values()))
     assert max(map(max, runs.values())) <= 4
     assert 2 == len(starts)
-    assert ("float32", "packed", "0,1") == tuple(pool.facts[key] for key in ("dtype", "way", "gpus"))
+    assert ("float32", "packed or branched", "0,1") == tuple(
+        pool.facts[key] for key in ("dtype", "way", "gpus")
+    )
     assert here.facts["weights"] == pool.facts["weights"]
 
     runs.clear()
