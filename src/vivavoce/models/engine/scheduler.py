@@ -155,16 +155,11 @@ class _Scheduler:
             self.writer = BatchWriter(
                 self.store, thread, on_stored=self._on_stored, on_error=self._on_unstored
             )
-            try:
-                await self._run(queues, thread)
-                if self.error:
-                    raise self.error
-                for source in self.sources:
-                    self.tally.remaining += await source.remaining()
-            finally:
-                del (
-                    self.writer
-                )  # which holds us: a caller that is not used any more gives back its lease at once
+            await self._run(queues, thread)
+            if self.error:
+                raise self.error
+            for source in self.sources:
+                self.tally.remaining += await source.remaining()
         self._report(last=True)
         return self.tally
 
@@ -187,6 +182,7 @@ class _Scheduler:
                 await self.writer.flush()
                 for queue in queues:
                     await queue.model.close()
+                del self.writer  # it holds us, and with us the caller's lease
         self.tally.waiting = ()
 
     def _ended(self, model: Model) -> bool:

@@ -8,6 +8,7 @@ import pickle
 import platform
 import sys
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -134,7 +135,7 @@ class _Calls:
         self._tasks.clear()
 
 
-class _RayWorker:
+class _RayWorker(ABC):
     """What tasks and actors have in common: what they are sent, and how they end."""
 
     def __init__(self, calls: _Calls) -> None:
@@ -142,8 +143,9 @@ class _RayWorker:
         self.ends = self._session.worker_ends
         self._arguments: tuple[Any, ...] = ()
 
+    @abstractmethod
     def _call(self, *arguments: Any) -> "Future[Any]":
-        raise NotImplementedError
+        """What a call comes to."""
 
     def prepare(self, job: RemoteJob) -> "Future[Any]":
         """Get ready for a job."""
