@@ -77,6 +77,12 @@ class FakeRay(ModuleType):
             raise self.init_errors.pop(0)
         self.initialized = True
 
+    def end(self) -> None:
+        """End its threads, before whoever asks for `ray` gets another one, and its raylet."""
+        for threads in (self._threads, *(actor.thread for actor in self.actors)):
+            threads.shutdown(cancel_futures=True)
+        self.raylet.close()
+
     def is_initialized(self) -> bool:
         return self.initialized
 
@@ -141,13 +147,13 @@ class _Actor:
 
     def __init__(self, ray: FakeRay, instance: Any) -> None:
         self._ray, self._instance = ray, instance
-        self._thread = ThreadPoolExecutor(1)
+        self.thread = ThreadPoolExecutor(1)
         self._dead = False
         self.call = SimpleNamespace(remote=self._remote)
         self.numbers: list[int] = []
 
     def _remote(self, *arguments: Any) -> Ref:
-        return Ref(self._thread.submit(self._run, arguments))
+        return Ref(self.thread.submit(self._run, arguments))
 
     def _run(self, arguments: tuple[Any, ...]) -> Any:
         if self._dead:

@@ -40,18 +40,19 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
 
 
 @pytest.fixture(autouse=True)
-def _raylets_end() -> Iterator[None]:
+def _fakes_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
-    while RAYLETS:
-        RAYLETS.pop().raylet.close()
+    while FAKES:
+        FAKES.pop().end()
+    assert "ray._private" not in sys.modules  # Ray itself would end this process a minute later
 
 
-RAYLETS: list[FakeRay] = []
+FAKES: list[FakeRay] = []
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, *nodes: dict[str, Any]) -> FakeRay:
     fake = FakeRay(nodes)
-    RAYLETS.append(fake)
+    FAKES.append(fake)
     monkeypatch.setitem(sys.modules, "ray", fake)
     grpc = ModuleType("grpc")
     grpc.__spec__ = ModuleSpec("grpc", None)

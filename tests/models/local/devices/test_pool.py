@@ -149,6 +149,15 @@ def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, mo
     assert all(p._process is None for p in pool._processes)
 
 
+def test_what_one_process_alone_knows_is_in_the_facts(folder, on_cpu):
+    """Only one of the two has scored anything, so that the other knows no way."""
+    pool = connect_pool("hf/some", str(folder), {**SETTINGS, "gpus": (0, 1)}, (0, 1))
+    wrote, scored = pool._processes
+    wrote.facts = {"dtype": "float32"}
+    scored.facts = {"dtype": "float32", "way": "packed", "why": "as asked"}
+    assert ("packed", "as asked", "float32") == tuple(pool.facts[key] for key in ("way", "why", "dtype"))
+
+
 def test_a_run_has_the_same_rows_on_two_devices(folder, on_cpu, runs, tmp_path):
     exam = tmp_path / "exam.csv"
     lines = [f"q{k},short,What is {k}?,a thing" for k in range(40)]

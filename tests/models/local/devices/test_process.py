@@ -137,9 +137,8 @@ def test_one_that_is_killed_while_nothing_runs_costs_no_request(start, tmp_path)
     device = start()
     run(device, "a")
     os.kill(loads(tmp_path)[0], signal.SIGKILL)
-    wait_until_ended(loads(tmp_path)[0])
-    with pytest.raises(DeviceEndedError, match="killed by signal 9"):
-        device.ready(0.0)
+    with pytest.raises(DeviceEndedError, match="killed by signal 9"):  # once its last thread is gone
+        any(time.sleep(0.01) for _ in range(2000) if device.ready(0.0))
     assert ["B"] == texts_of(run(device, "b"))
 
 
@@ -189,8 +188,10 @@ def test_a_batch_that_does_not_fit_on_one_device_is_halved_there_and_all_are_ans
     for line in (tmp_path / "batches").read_text().splitlines():
         pid, n = line.split()
         sizes.setdefault(pid, []).append(int(n))
-    batches = [sizes[str(pid)] for pid in loads(tmp_path)]
-    assert all(batch in ([8] * len(batch), [8, 4] + [2] * (len(batch) - 2)) for batch in batches)
+    on_small, on_large = (sizes.get(str(pid), []) for pid in loads(tmp_path))
+    failed = [n for n in on_small if n > 2]
+    assert sorted(set(failed), reverse=True) == failed  # a size that did not fit is not tried again
+    assert 32 == sum(on_large) + sum(on_small) - sum(failed)
 
 
 def test_ctrl_c_and_sigterm_leave_the_end_to_the_driver(start, tmp_path):

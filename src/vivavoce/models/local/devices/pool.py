@@ -1,5 +1,6 @@
 """A local model on several devices: the same requests and replies, run by a process on each device."""
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -60,8 +61,11 @@ class DevicePool(local.Local):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What results may depend on, as a process says; `lost` gives GPUs that were left out, and why."""
-        remote = next((process.facts for process in self._processes if process.facts), {})
+        """What results may depend on, as the processes say; `lost` gives GPUs that were left out, and why.
+
+        A process knows only the ways of what it was asked: one that wrote texts alone has none.
+        """
+        remote = ChainMap(*(dict(process.facts) for process in self._processes))
         loaded = {key: remote[key] for key in ("dtype", "way", "why") if key in remote}
         lost = {self._processes[seat].label: cause for seat, cause in sorted(self._queue.lost.items())}
         return {**super().facts, **loaded, "gpus": gpus_text(self._gpus)} | ({"lost": lost} if lost else {})
