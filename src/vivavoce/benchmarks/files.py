@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from vivavoce.benchmarks import Benchmark, check_item
@@ -25,6 +26,8 @@ _TEXT = (
     *("variant", "alias", "group", "category", "format", "question", "follows", "false_answer", "context"),
     "source",
 )
+_LABELS = {"variant", "category", "format", "source"}
+"""Columns that many rows have one text in; it is held once."""
 _ITEM_COLUMNS = {"item", *_TEXT, *LISTS, "step", "rubric", "messages", "turns"}
 """Every other column goes into `meta`."""
 
@@ -53,7 +56,8 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     texts: dict[str, Any] = {}
     for name in _TEXT:
         if row.get(name) not in (None, ""):
-            texts[name] = _text(row[name], f"{line.where}, {name}")
+            text = _text(row[name], f"{line.where}, {name}")
+            texts[name] = intern(text) if name in _LABELS else text
     lists: dict[str, Any] = {}
     for name in LISTS:
         if row.get(name) is not None:

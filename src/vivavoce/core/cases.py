@@ -8,8 +8,10 @@ import hashlib
 import json
 import re
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
@@ -289,10 +291,26 @@ def cases_of(items: Iterable[Item]) -> Cases:
     return join_cases(map(place_of, items))
 
 
-def count_items(items: Iterable[Item]) -> CaseCount:
+def count_items(items: Sequence[Item]) -> CaseCount:
     """The cases of the items of one benchmark, at least one."""
+    if _are_apart(items):
+        return CaseCount(items[0].benchmark, len(items), 0, len(items), 0, len(items))
     (counted,) = count_cases(cases_of(items))
     return counted
+
+
+def _are_apart(items: Sequence[Item]) -> bool:
+    """True where no two items have a group or a content in common; false where two might.
+
+    A hash of 8 bytes stands for each, which is all that a large exam then takes.
+    """
+    if _has_equal(hash(item.group) for item in items):
+        return False
+    return not _has_equal(hash(content.text) for item in items if (content := place_of(item).content))
+
+
+def _has_equal(hashes: Iterable[int]) -> bool:
+    return any(one == next_one for one, next_one in pairwise(sorted(array("q", hashes))))
 
 
 def place_of(item: Item) -> Place:

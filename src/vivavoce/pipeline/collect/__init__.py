@@ -311,9 +311,11 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if the run holds other items of this benchmark, or with other weights."""
     benchmark = plan.items[0].benchmark
     stored = known_items(run, benchmark)
+    if not stored:
+        return
     planned = {(i.item, i.variant): i.weight for i in plan.items}
     sampled = any(weight != 1.0 for weight in (*stored.values(), *planned.values()))
-    if stored and sampled and stored != planned:
+    if sampled and stored != planned:
         n_others = len(stored.keys() - planned.keys())
         why = (
             f"not {len(planned)}"
@@ -328,19 +330,18 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
 
 def _check_wording(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if a candidate was asked otherwise before, under the same name."""
-    items = {(item.item, item.variant): item for item in plan.items}
     benchmark = plan.items[0].benchmark
     for candidate in plan.candidates:
         name = str(candidate.spec)
         for task in plan.tasks:
             last = last_logprob_item(run, benchmark, name, task.probe.name)
-            item = items.get((last.item, last.variant)) if last else None
+            item = plan.item_of(last.item, last.variant) if last else None
             if last and item and first_key(task, item, prompt_builder(plan, candidate)) != last.key:
                 raise reworded(candidate.spec, item)
         if plan.tasks:
             continue
         last = asked_last(run, benchmark, name)
-        item = items.get((last.item, last.variant)) if last else None
+        item = plan.item_of(last.item, last.variant) if last else None
         if last and item:
             with run.reading() as db:
                 item = EarlierTurns(db).as_asked(item, name, last.repeat)
