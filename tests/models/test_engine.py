@@ -426,8 +426,9 @@ def test_a_failure_is_shared_by_equal_requests_on_the_wire():
         raise RetryableError("HTTP 500")
 
     model = Stub(busy)
-    tally, _ = asked(Queue(model, [job(7, tag) for tag in range(3)], Limits(attempts=2)))
+    tally, got = asked(Queue(model, [job(7, tag) for tag in range(3)], Limits(attempts=2)))
     assert ({7: 2}, 3, 0) == (model.asked, tally.failed, tally.shared)
+    assert 2 == sum(outcome.attempts for _, _, outcome in got)
 
 
 def test_equal_questions_with_other_keys_are_two_to_a_baseline():

@@ -247,7 +247,7 @@ class _Scheduler:
             outcome = await asyncio.shield(equal_call)
             if outcome is None or outcome.fatal:
                 return None
-            return outcome if outcome.reply is None else self._shared(outcome)
+            return outcome._replace(attempts=0) if outcome.reply is None else self._shared(outcome)
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
         try:

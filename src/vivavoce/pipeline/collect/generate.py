@@ -10,7 +10,7 @@ from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
 from vivavoce.models.engine.writing import Store
-from vivavoce.models.requests import Model, Reply
+from vivavoce.models.requests import Model, Reply, Usage
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
 from vivavoce.reading.confidence import Cut, restored, without_confidence
 from vivavoce.store.calls import CallRecord, Ledger, answered
@@ -95,6 +95,7 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
         reasoning=stored["reasoning"],
         finish_reason=stored["finish_reason"],
         model=meta.get("model"),
+        usage=Usage(output=stored["tokens"]),
         logprobs=tuple(meta["logprobs"]) if meta.get("logprobs") else None,
         citations=tuple(meta.get("citations") or ()),
     )
