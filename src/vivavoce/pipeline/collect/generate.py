@@ -26,11 +26,15 @@ class Connected(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Calls that may be made side by side; `keep` and `recall` are as in `ask`."""
+    """Calls that may be made side by side; `keep` and `recall` are as in `ask`.
+
+    `withheld` responses were stored before, of items that can never be asked.
+    """
 
     queues: list[Queue]
     keep: Store
     recall: Recall
+    withheld: int = 0
 
 
 def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
@@ -76,9 +80,9 @@ def generation_rounds(
         return [_recalled(stored.get((call.request.key, call.repeat))) for call in calls]
 
     for turn in _turns(plan):
-        _put_withheld(run, turn, ledger, connected)
+        n_withheld = _put_withheld(run, turn, ledger, connected)
         queues = [Queue(model, calls(c, turn), c.limits, c.price) for c, model in connected]
-        yield Round(queues, keep, recall)
+        yield Round(queues, keep, recall, n_withheld)
 
 
 def _record(completed: CompletedCall, status: str) -> CallRecord:
@@ -130,8 +134,9 @@ def _next_turn(items: Sequence[Item], earlier: set[tuple[str, str]]) -> tuple[li
     return turn, later
 
 
-def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> None:
-    """Store as withheld what cannot be asked, since the answer to a turn before it was withheld."""
+def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> int:
+    """Store as withheld what cannot be asked, since the answer to a turn before it was withheld; how much."""
+    n_withheld = 0
     later = turn._replace(items=tuple(item for item in turn.items if item.follows is not None))
     for name in (str(candidate.spec) for candidate, _ in connected if later.items):
         with run.reading() as db:
@@ -144,6 +149,8 @@ def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Se
                 repeat=repeat, status="filtered", error="not asked: an answer before it was withheld",
             )  # fmt: skip
             ledger.put(response, None)
+        n_withheld += len(withheld)
+    return n_withheld
 
 
 def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome) -> Response:

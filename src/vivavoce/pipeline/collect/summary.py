@@ -136,7 +136,7 @@ def done(collected: Collected, path: str) -> Finding:
     row: dict[str, Any] = {
         "answered": tally.answered if outcome is None else outcome.recorded,
         "failed": failed,
-        "left": tally.remaining,
+        "left": collected.left,
         "shared": tally.shared,
         "retries": tally.retries,
         "input_tokens": tally.input_tokens,
@@ -152,7 +152,7 @@ def done(collected: Collected, path: str) -> Finding:
     }
     if outcome is not None:
         row["calls"] = tally.done
-    if not tally.done and not tally.remaining and not failed:
+    if not tally.done and not collected.left and not failed:
         lines = ["Everything was answered already; nobody was asked.", *filter(None, [counted.text])]
         return Finding(study="collect", rows=(row,), text="\n".join(lines))
     lines = [_answered_sentence(collected)]
@@ -160,7 +160,7 @@ def done(collected: Collected, path: str) -> Finding:
         first = f" The first: {', '.join(outcome.names[:3])}." if outcome else ""
         lines.append(f"{failed:,} failed: {causes_said(causes)}.{first}")
     lines += [*filter(None, [counted.text]), *_remarks(collected)]
-    if tally.done and (failed or tally.remaining):
+    if tally.done and (failed or collected.left):
         lines.append(f"What came is stored in {path}; rerun the command to resume.")
     if collected.look:
         lines.append("Results of this run had been seen before: these answers are recorded as a look at it.")
@@ -186,9 +186,9 @@ def _remarks(collected: Collected) -> list[str]:
         lines.append(f"{metric} marks none of these {len(collected.items)} questions.")
     for model, cause in tally.stopped.items():
         lines.append(f"{model} was not asked everything: {cause.rstrip('.')}.")
-    if tally.remaining:
+    if collected.left:
         interrupted = "Interrupted: " if tally.interrupted else ""
-        lines.append(f"{interrupted}{tally.remaining:,} are left.")
+        lines.append(f"{interrupted}{collected.left:,} are left.")
     return [*lines, *_local_remarks(collected.models)]
 
 
