@@ -135,6 +135,31 @@ def test_equal_questions_are_one_request_in_what_was_spent_whenever_they_are_ask
     assert 1 == run.responses["tokens"].n_unique()
 
 
+def test_an_item_that_changes_while_it_is_asked_gets_no_answer_to_what_it_was(
+    exam, fake, limits, monkeypatch, tmp_path
+):
+    run, spec, imported = viva.open(tmp_path / "run.viva"), exam(12), tmp_path / "other.jsonl"
+    imported.write_text(json.dumps({"item": "q0", "candidate": "other", "text": "yes"}) + "\n")
+
+    def change():
+        changed = exam(12, change=lambda k: {"question": "Another?"} if k == 8 else {})
+        viva.open(run.file.path).import_answers(imported, benchmark=changed, new_version=True)
+
+    async def changing(request):
+        if len(server.times) == 3:
+            await asyncio.to_thread(change)
+        return web.json_response(GOOD)
+
+    server = fake(changing)
+    monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
+    assert 12 == one(run.collect(spec, models=["vllm/m"], providers=limits(concurrency=1)))["answered"]
+    asked = {f"q{k}" for k in range(12)}
+    assert asked - {"q8"} == set(run.responses.filter(candidate="vllm/m")["item"])
+    assert 1 == one(run.collect(spec, models=["vllm/m"]))["answered"]
+    assert asked == set(run.responses.filter(candidate="vllm/m")["item"])
+    assert 13 == len(server.times)
+
+
 def test_two_settings_are_two_candidates(exam, endpoint, tmp_path):
     server, run = endpoint(), viva.open(tmp_path / "run.viva")
     run.collect(exam(2), models=["vllm/m", "vllm/m(temperature=1)"], temperature=0.5)

@@ -71,7 +71,7 @@ def generation_rounds(
                 response = response_of(benchmark, completed.model.name, completed.call, completed.outcome)
                 if completed.model.name in confident:
                     response = with_confidence(response)
-                answers.append((response, _record(completed, response.status)))
+                answers.append((completed.call.tag, response, _record(completed, response.status)))
             ledger.put_all(answers)
 
     def recall(model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
@@ -148,7 +148,7 @@ def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Se
                 benchmark=item.benchmark, item=item.item, variant=item.variant, candidate=name,
                 repeat=repeat, status="filtered", error="not asked: an answer before it was withheld",
             )  # fmt: skip
-            ledger.put(response, None)
+            ledger.put(item, response, None)
         n_withheld += len(withheld)
     return n_withheld
 

@@ -293,7 +293,7 @@ class _Rounds:
             error=error,
             meta=meta,
         )
-        self._ledger.put(response, None)
+        self._ledger.put(item, response, None)
         return error
 
     def _count(self, item: Item, gathered: _Gathered | None, error: str | None) -> None:
