@@ -128,7 +128,11 @@ def _detectable(differences: Sequence[tuple[float, float | None]]) -> str:
 
 
 def done(collected: Collected, path: str) -> Finding:
-    """One row, and what remains. For log-probabilities `answered` and `failed` count items."""
+    """One row, and what remains. For log-probabilities `answered` and `failed` count items.
+
+    `cost` is null where a reply has no token counts; `cost_estimate` counts it by its characters, as
+    `--max-cost` does.
+    """
     tally, outcome = collected.tally, collected.outcome
     causes = tally.causes if outcome is None else outcome.failed
     failed = tally.failed if outcome is None else sum(outcome.failed.values())
@@ -142,6 +146,7 @@ def done(collected: Collected, path: str) -> Finding:
         "input_tokens": tally.input_tokens,
         "output_tokens": tally.output_tokens,
         "cost": None if tally.unpriced else tally.cost,
+        "cost_estimate": tally.cost + tally.guessed,
         "interrupted": tally.interrupted,
         "stopped": tally.stopped,
         "look": collected.look,
