@@ -49,13 +49,13 @@ class Collected(NamedTuple):
     """What a collect did, and whether it added responses to a run whose results had been seen: a `look`.
 
     `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `items`,
-    which are those of the plan. `exclusions` counts the rows that the benchmark leaves out. `left` counts
+    which are those of the plan. `exclusions` counts the rows that the benchmark leaves out. `n_left` counts
     requests that were not made; of log-probabilities, those that are known.
     """
 
     tally: UsageCounter
     look: bool
-    left: int
+    n_left: int
     models: ModelFacts = MappingProxyType({})
     outcome: LogprobOutcome | None = None
     inapplicable: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ def collect(
     logprobs = outcome if plan.tasks else None
     counts = plan.benchmark.exclusion_counts
     return Collected(
-        account.tally, look, account.left, account.facts, logprobs, plan.inapplicable, plan.items, counts
+        account.tally, look, account.n_left, account.facts, logprobs, plan.inapplicable, plan.items, counts
     )
 
 
@@ -221,7 +221,7 @@ class _Account:
     _look: int | None = None
 
     @property
-    def left(self) -> int:
+    def n_left(self) -> int:
         """Requests that were not made, those of turns and models whose time did not come included."""
         ended_early = self.tally.interrupted or self.tally.stopped
         return self._unanswered if ended_early and not self.plan.tasks else self.tally.remaining
