@@ -9,10 +9,12 @@ import pytest
 from tests.judging.fake_judge import TOKENS, FakeJudge
 from tests.studies.making import exam, made, twins
 
-from vivavoce.core.errors import EgressError, InputError, ModelError
+from vivavoce.core.errors import EgressError, InputError, ModelError, StoreError
+from vivavoce.models.engine import client
 from vivavoce.pipeline.run import Run
 from vivavoce.store import read
 from vivavoce.store.checksums import delete_scores
+from vivavoce.store.sqlite_errors import Unwritable
 from vivavoce.store.table_hashes import renew_table_hashes
 
 Known = Callable[..., Path]
@@ -289,6 +291,38 @@ def test_what_was_sent_and_paid_stands_in_the_run(tmp_path: Path, judge: FakeJud
     assert [{"endpoint": judge.base_url.removesuffix("/v1"), "requests": 2, "characters": sent}] == step[
         "sent"
     ]
+
+
+def test_what_was_sent_and_paid_stands_in_the_run_though_the_replies_could_not_be_stored(
+    tmp_path: Path, judge: FakeJudge, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise Unwritable("the disk is full.")
+
+    monkeypatch.setattr(client, "put_calls", full)
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
+    with pytest.raises(StoreError, match="the disk is full"):
+        run.score(CORRECTNESS, providers=known(prices={"j1": [3.0, 10.0]}))
+    with run.file.reading() as db:
+        (step,) = [step for step in read.provenance(db) if step["verb"] == "ask"]
+    (sent,) = step["sent"]
+    assert len(judge.sent) == sent["requests"] > 0
+    assert pytest.approx(0.004 * len(judge.sent)) == step["cost"]
+    assert 0 == step["answered"]
+
+
+def test_what_broke_is_said_though_the_account_cannot_be_stored_either(
+    tmp_path: Path, judge: FakeJudge, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object, **__: object) -> None:
+        raise StoreError("kept locked by another process.")
+
+    monkeypatch.setattr("vivavoce.pipeline.score.put_provenance", locked)
+    run = made(tmp_path, {"A": {"q1": "x", "q2": "y"}})
+    with pytest.raises(ModelError, match="might pass --max-cost"):
+        run.score(CORRECTNESS, providers=known(concurrency=1, prices={"j1": [3.0, 10.0]}), max_cost=0.005)
+    with pytest.raises(StoreError, match="kept locked"):
+        run.score(CORRECTNESS, providers=known())
 
 
 def test_a_reply_of_another_model_is_refused_unless_it_is_accepted(

@@ -264,6 +264,16 @@ def test_what_a_stranger_s_model_raises_is_a_failure_and_loses_nothing():
     assert "the model raised KeyError: 'text'" == next(a.error for _, k, a in got if k == 1)
 
 
+def test_a_model_that_cancels_its_own_request_has_failed_with_a_cause():
+    def cancelled(k):
+        if k == 1:
+            raise asyncio.CancelledError
+
+    tally, got = asked(Queue(Stub(cancelled), jobs(3), Limits(1)))
+    assert (2, 1, 0) == (tally.answered, tally.failed, tally.remaining)
+    assert "a task of its own was cancelled" in next(a.error for _, k, a in got if k == 1)
+
+
 def test_causes_with_numbers_in_them_do_not_pile_up():
     def numbered(k):
         if k:
@@ -303,6 +313,21 @@ def test_failures_between_answers_do_not_add_up():
 
     tally, _ = asked(Queue(Stub(odd), jobs(100), Limits(1, attempts=1)))
     assert (50, 50, {}) == (tally.answered, tally.failed, tally.stopped)
+
+
+@pytest.mark.parametrize("limits", [Limits(8, requests_per_minute=2), Limits(8)])
+def test_a_model_that_is_given_up_holds_nobody_up_by_waits(limits):
+    def no_key(k):
+        if k == 0:
+            raise RetryableError("HTTP 429", after=300)
+        raise FatalError("the key is refused.")
+
+    first = 1 if limits.requests_per_minute else 0
+    begun = time.monotonic()
+    tally, _ = asked(Queue(Stub(no_key), (job(k) for k in range(first, 20)), limits))
+    assert time.monotonic() - begun < 20
+    assert {"stub/one": "the key is refused."} == tally.stopped
+    assert 20 - first == tally.remaining
 
 
 def test_a_model_that_fails_is_given_up_beside_one_on_the_same_endpoint_that_answers():
@@ -401,8 +426,9 @@ def test_a_failure_is_shared_by_equal_requests_on_the_wire():
         raise RetryableError("HTTP 500")
 
     model = Stub(busy)
-    tally, _ = asked(Queue(model, [job(7, tag) for tag in range(3)], Limits(attempts=2)))
+    tally, got = asked(Queue(model, [job(7, tag) for tag in range(3)], Limits(attempts=2)))
     assert ({7: 2}, 3, 0) == (model.asked, tally.failed, tally.shared)
+    assert 2 == sum(outcome.attempts for _, _, outcome in got)
 
 
 def test_equal_questions_with_other_keys_are_two_to_a_baseline():

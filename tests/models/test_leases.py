@@ -75,6 +75,27 @@ def test_a_collect_whose_lease_a_wrong_clock_took_says_so(
             own.check()
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_lease_is_renewed_again_after_the_disk_was_away_for_a_moment(
+    run: RunFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewals = []
+
+    def away_once(*words: object, **options: object) -> str | None:
+        renewals.append(words)
+        if len(renewals) == 1:
+            raise OSError(5, "Input/output error")
+        return OTHER
+
+    monkeypatch.setattr(leases, "LEASE_S", 0.3)
+    with leased(run, ["work"], "collect") as own:
+        monkeypatch.setattr(leases, "lease", away_once)
+        end = time.monotonic() + 20
+        while not own.lost and time.monotonic() < end:
+            time.sleep(0.01)
+    assert 2 == len(renewals)
+
+
 @pytest.mark.parametrize(
     "holder", ["", "somebody", "a, b, c", ", process x, 1", "\x1b[2Jx\n" * 99, f"m, process {10**17}, 1"]
 )

@@ -15,7 +15,7 @@ from vivavoce.models.engine.scheduler import ask
 from vivavoce.models.engine.sources import MAX_TAKEN
 from vivavoce.models.engine.writing import BATCH, MAX_UNSTORED
 from vivavoce.models.rate_limit import Limits
-from vivavoce.models.requests import Message, Reply, Request
+from vivavoce.models.requests import Message, RejectedError, Reply, Request
 
 
 class FakeModel:
@@ -187,3 +187,36 @@ def test_memory_does_not_grow_with_the_calls():
 
     peak(500)  # what is loaded at first use
     assert (peak(8_000) - peak(2_000)) / 6_000 < 50  # bytes; a call takes more than 1,000
+
+
+def test_an_equal_request_that_fails_again_before_the_failure_is_stored_has_failed(monkeypatch):
+    monkeypatch.setattr(writing, "BATCH_S", 0.05)
+
+    class Refusing(FakeModel):
+        async def generate(self, request):
+            await asyncio.sleep(0.08)  # the second is on the wire while the first is stored
+            raise RejectedError("too long", of_question=True)
+
+    causes = []
+    store = each(lambda model, call, outcome: causes.append(outcome.error))
+    tally = ask([queue([call("same", k) for k in range(4)], 1, Refusing())], store)
+    assert (0, 4, 0) == (tally.answered, tally.failed, tally.remaining)
+    assert ["too long"] * 4 == causes
+
+
+def test_the_first_cause_is_heard_of_and_all_models_are_closed_though_one_breaks_as_it_closes():
+    closed = []
+
+    class Breaking(FakeModel):
+        async def close(self):
+            closed.append(self)
+            raise ValueError("cannot be closed")
+
+    def store(batch):
+        raise OverflowError("too large a number")
+
+    with pytest.raises(OverflowError, match="too large"):
+        ask([queue([call(1)], 1, Breaking()), queue([call(2)], 1, Breaking())], store)
+    assert 2 == len(closed)
+    with pytest.raises(ValueError, match="cannot be closed"):
+        ask([queue([call(1)], 1, Breaking())], lambda batch: None)

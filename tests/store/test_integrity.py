@@ -16,6 +16,7 @@ from vivavoce.core.records import Response
 from vivavoce.pipeline.run import Run
 from vivavoce.store.calls import ledger
 from vivavoce.store.integrity import rehash
+from vivavoce.store.read import items_by_id
 from vivavoce.store.schema import APPLICATION_ID, HASHES, MIGRATIONS
 from vivavoce.store.write import put_candidates, put_responses
 
@@ -235,7 +236,8 @@ def test_an_answer_that_came_after_a_failure_fits_its_hash(run: Run) -> None:
         items = {("q1", ""): 1}
         assert 1 == put_responses(db, answers[:1], items=items, candidates={"A": 1}).replaced
     with ledger(run.file) as calls:
-        calls.put(answers[1], None)
+        item = next(item for item in items_by_id(calls.db).values() if item.item == "q2")
+        calls.put(item, answers[1], None)
     assert ({}, 4) == (wrong(run), run.scores.height)
     run.score("token_f1", "accuracy")
     assert ({}, 6) == (wrong(run), run.scores.height)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from vivavoce.core.records import Response
 from vivavoce.pipeline.run import Run
 from vivavoce.store.calls import CallRecord, ledger
+from vivavoce.store.read import items_by_id
 from vivavoce.store.write import put_candidates
 
 __all__ = ["GIVEN", "tell"]
@@ -22,6 +23,7 @@ def tell(run: Run, candidate: str, items: Mapping[str, float | None]) -> None:
     with run.file.writing() as db:
         put_candidates(db, {candidate: "candidate"})
     with ledger(run.file) as book:
+        stored = {item.item: item for item in items_by_id(book.db).values() if item.benchmark == "exam"}
         for item, logprob in items.items():
             of_reference = {"logprob": logprob, "tokens": 2, "verbatim": 2}
             told = {"references": [of_reference], "tokeniser": "a tokeniser of some length", "truncated": 0}
@@ -33,7 +35,7 @@ def tell(run: Run, candidate: str, items: Mapping[str, float | None]) -> None:
             )
             response = Response(benchmark="exam", item=item, candidate=candidate, probe=GIVEN)
             if logprob is None:
-                book.put(replace(response, status="failed", error="timeout"), None)
+                book.put(stored[item], replace(response, status="failed", error="timeout"), None)
             else:
                 meta = {"asked": f"key of {item}"}
-                book.put(replace(response, logprobs=json.dumps(told), meta=meta), None)
+                book.put(stored[item], replace(response, logprobs=json.dumps(told), meta=meta), None)

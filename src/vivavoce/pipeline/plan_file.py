@@ -181,10 +181,10 @@ class _Budget:
         self._n_sharing = plan.n_sharing
         self.left = plan.max_cost
 
-    def spend(self, cost: float | None) -> None:
+    def spend(self, cost: float) -> None:
         """Take what was spent, here and by as many as share the limit."""
         if self.left is not None:
-            self.left = max(0.0, self.left - self._n_sharing * (cost or 0.0))
+            self.left = max(0.0, self.left - self._n_sharing * cost)
 
 
 def _findings(
@@ -195,7 +195,7 @@ def _findings(
         yield finding
         (row, *_) = finding.rows
         if not dry_run:
-            budget.spend(row["cost"])
+            budget.spend(row["cost_estimate"])
         if not dry_run and (row["left"] or row["interrupted"]):
             return
     if dry_run:

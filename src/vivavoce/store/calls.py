@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vivavoce.core.errors import StoreError
-from vivavoce.core.records import ItemKey, Response
+from vivavoce.core.records import Item, Response
 from vivavoce.store.checksums import delete_scores_of
 from vivavoce.store.stored_values import stored_object
 from vivavoce.store.write import ANSWER, TOLD, response_fields
@@ -96,42 +96,43 @@ class Ledger:
                 self._forms = {"": 0}  # a new one's row has gone with the rest
                 raise
 
-    def put(self, response: Response, call: CallRecord | None) -> None:
+    def put(self, item: Item, response: Response, call: CallRecord | None) -> None:
         """Store both. A response replaces an earlier failure and its marks, never an answer.
 
         What a probe told comes of several calls, which are stored by themselves: it has none of its own.
+        It answers the version of the item that was asked, though there may be a newer one by now.
         """
-        self.put_all([(response, call)])
+        self.put_all([(item, response, call)])
 
-    def put_all(self, answers: Sequence[tuple[Response, CallRecord | None]]) -> None:
+    def put_all(self, answers: Sequence[tuple[Item, Response, CallRecord | None]]) -> None:
         """Store responses with their calls, as `put` does, in one transaction."""
         if not answers:
             return
         with self.transaction():
             keys, rows = [], []
-            items = self._items([response for response, _ in answers])
-            for response, _ in answers:
-                item, item_hash = items[response.benchmark, response.item, response.variant]
+            items = self._items([item for item, _, _ in answers])
+            for item, response, _ in answers:
                 candidate = self._candidates[response.candidate]
-                keys.append((item, candidate, response.repeat, self._form(response.probe)))
-                rows.append((*keys[-1], *response_fields(item_hash, response)))
+                item_id = items[item.benchmark, item.item, item.variant, item.hash]
+                keys.append((item_id, candidate, response.repeat, self._form(response.probe)))
+                rows.append((*keys[-1], *response_fields(item.hash, response)))
             for (failure,) in self.db.execute(_FAILURES, (json.dumps(keys),)).fetchall():
                 delete_scores_of(self.db, failure)
             self.db.executemany(_RESPONSE, rows)
             calls = zip(answers, keys, strict=True)
-            self.db.executemany(_CALL, [(*call, *key) for (_, call), key in calls if call])
+            self.db.executemany(_CALL, [(*call, *key) for (_, _, call), key in calls if call])
 
-    def _items(self, responses: Sequence[Response]) -> dict[ItemKey, tuple[int, str]]:
-        """The key and hash of each item that is answered."""
-        marks = ", ".join(["(?, ?, ?)"] * len(responses))
+    def _items(self, items: Sequence[Item]) -> dict[tuple[str, str, str, str], int]:
+        """By benchmark, item, variant and hash the key of each item: of its last version that reads so."""
+        marks = ", ".join(["(?, ?, ?, ?)"] * len(items))
         rows = self.db.execute(
-            f"WITH wanted (benchmark, item, variant) AS (VALUES {marks}) "
-            "SELECT w.benchmark, w.item, w.variant, item_id, hash FROM wanted w CROSS JOIN benchmarks b "
+            f"WITH wanted (benchmark, item, variant, hash) AS (VALUES {marks}) "
+            "SELECT w.benchmark, w.item, w.variant, w.hash, item_id FROM wanted w CROSS JOIN benchmarks b "
             "USING (benchmark) CROSS JOIN items i ON (i.benchmark_id, i.item, i.variant) = "
-            "(b.benchmark_id, w.item, w.variant) AND i.current = 1",
-            [name for r in responses for name in (r.benchmark, r.item, r.variant)],
+            "(b.benchmark_id, w.item, w.variant) AND i.hash = w.hash ORDER BY i.version",
+            [name for i in items for name in (i.benchmark, i.item, i.variant, i.hash)],
         )
-        return {(benchmark, item, variant): (key, digest) for benchmark, item, variant, key, digest in rows}
+        return {(benchmark, item, variant, digest): key for benchmark, item, variant, digest, key in rows}
 
     def _form(self, probe: str) -> int:
         """The key of answers in words, or of what a probe told."""

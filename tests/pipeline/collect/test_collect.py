@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError, SpecError, StoreError
 from vivavoce.models.engine import leases, scheduler
 from vivavoce.models.engine.writing import MAX_UNSTORED
 from vivavoce.store import read, runfile
-from vivavoce.store.calls import lease
+from vivavoce.store.calls import lease, spent
 
 GOOD = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
 
@@ -116,6 +116,48 @@ def test_an_equal_question_that_comes_later_is_not_asked_again(exam, endpoint, t
     assert (1, 1) == (found["answered"], found["shared"])
     assert [1] == list(server.seen.values())
     assert [0.0, None] == sorted([cost for *_, cost, _ in calls(run)], key=lambda c: c is None)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_equal_questions_are_one_request_in_what_was_spent_whenever_they_are_asked(
+    exam, endpoint, limits, tmp_path, concurrency
+):
+    endpoint(latency=0.05)
+    run = viva.open(tmp_path / "run.viva")
+    file = limits(concurrency=concurrency, prices={"m": [1.0, 1.0]})
+    same = exam(6, change=lambda k: {"question": "Question 0?"})
+    found = one(run.collect(same, models=["vllm/m"], providers=file))
+    with run.file.reading() as db:
+        (account,) = spent(db)
+    assert (1, found["input_tokens"], found["output_tokens"], found["cost"]) == tuple(
+        account[name] for name in ("attempts", "input_tokens", "output_tokens", "cost")
+    )
+    assert 1 == run.responses["tokens"].n_unique()
+
+
+def test_an_item_that_changes_while_it_is_asked_gets_no_answer_to_what_it_was(
+    exam, fake, limits, monkeypatch, tmp_path
+):
+    run, spec, imported = viva.open(tmp_path / "run.viva"), exam(12), tmp_path / "other.jsonl"
+    imported.write_text(json.dumps({"item": "q0", "candidate": "other", "text": "yes"}) + "\n")
+
+    def change():
+        changed = exam(12, change=lambda k: {"question": "Another?"} if k == 8 else {})
+        viva.open(run.file.path).import_answers(imported, benchmark=changed, new_version=True)
+
+    async def changing(request):
+        if len(server.times) == 3:
+            await asyncio.to_thread(change)
+        return web.json_response(GOOD)
+
+    server = fake(changing)
+    monkeypatch.setenv("VLLM_BASE_URL", server.base_url)
+    assert 12 == one(run.collect(spec, models=["vllm/m"], providers=limits(concurrency=1)))["answered"]
+    asked = {f"q{k}" for k in range(12)}
+    assert asked - {"q8"} == set(run.responses.filter(candidate="vllm/m")["item"])
+    assert 1 == one(run.collect(spec, models=["vllm/m"]))["answered"]
+    assert asked == set(run.responses.filter(candidate="vllm/m")["item"])
+    assert 13 == len(server.times)
 
 
 def test_two_settings_are_two_candidates(exam, endpoint, tmp_path):

@@ -132,6 +132,24 @@ def test_behind_a_withheld_answer_nobody_is_asked(talker, tmp_path):
     assert "not asked: an answer before it was withheld" == run.responses["error"][1]
 
 
+def test_turns_whose_time_did_not_come_are_left(talker, tmp_path):
+    file = write_lines(tmp_path / "prices.yaml", [{"vllm": {"concurrency": 1, "prices": {"m": [1.0, 1.0]}}}])
+    talks = [{**TURNS, "id": f"b{k}", "question": f"My chest hurts {k}."} for k in range(9)]
+    run, spec = viva.open(tmp_path / "r.viva"), exam(tmp_path, *talks)
+    finding = run.collect(spec, models=["vllm/m"], providers=file, max_cost=1e-5)
+    assert (1, 26) == (finding.rows[0]["answered"], finding.rows[0]["left"])
+    assert "26 are left." in finding.text
+
+
+def test_what_was_withheld_behind_a_withheld_answer_is_not_left(talker, tmp_path):
+    talker.replies["My chest hurts."] = None
+    run = viva.open(tmp_path / "r.viva")
+    finding = run.collect(exam(tmp_path, TURNS), models=["vllm/m"])
+    with run.file.reading() as db:
+        (step,) = [step for step in read.provenance(db) if step["verb"] == "collect"]
+    assert (0, 0) == (finding.rows[0]["left"], step["left"])
+
+
 def test_a_turn_reads_as_each_candidate_was_asked_it(talker, tmp_path):
     run = viva.open(tmp_path / "r.viva")
     talker.replies["My chest hurts."] = "Since when?"

@@ -168,6 +168,25 @@ def test_several_benchmarks_are_asked_one_after_the_other_under_one_limit_of_cos
     )  # fmt: skip
 
 
+def test_replies_that_do_not_say_their_tokens_count_for_the_limit_of_the_whole_plan(
+    exam, fake, limits, tmp_path
+):
+    server = fake({"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]})
+    plan = {
+        "run": str(tmp_path / "one.viva"),
+        "benchmarks": [exam(3), exam(9, name="second", change=lambda k: {"question": f"And what {k}?"})],
+        "models": ["vllm/m"],
+        "providers": str(limits(base_url=server.base_url, concurrency=1, prices={"m": [1e6, 0]})),
+        "max_cost": 60,
+    }
+    file = tmp_path / "exam.yaml"
+    file.write_text(json.dumps(plan))
+    first, second = (finding.rows[0] for finding in viva_.examine(file))
+    assert (None, None) == (first["cost"], second["cost"])
+    assert 0 < first["cost_estimate"] + second["cost_estimate"] <= 60
+    assert second["left"] > 0
+
+
 def test_judges_of_a_plan_keep_its_limit_of_cost_and_stay_offline(exam, endpoint, limits, tmp_path):
     server = endpoint()
     plan = {

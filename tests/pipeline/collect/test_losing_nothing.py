@@ -1,5 +1,6 @@
 """Kills, faults and Ctrl-C: nothing that was stored is lost, and nothing is asked twice without need."""
 
+import asyncio
 import json
 import os
 import random
@@ -13,10 +14,13 @@ from contextlib import closing
 
 import pytest
 from tests.lengths import length
+from tests.pipeline.collect.likely import FakeLocal
 
 import vivavoce as viva
+from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine import scheduler
 from vivavoce.models.engine.writing import MAX_UNSTORED
+from vivavoce.models.requests import Reply
 from vivavoce.store import read
 
 AT_ONCE = 8
@@ -139,6 +143,23 @@ def test_ctrl_c_finishes_what_is_on_the_wire_and_says_how_to_go_on(exam, endpoin
 def kept(path):
     with viva.open(path).file.reading() as db:
         return [p for p in read.provenance(db) if p["verb"] == "collect"], read.findings(db, "collect")
+
+
+def test_ctrl_c_leaves_what_the_models_after_the_first_were_to_be_asked_too(exam, tmp_path, monkeypatch):
+    class FakeInterrupted(FakeLocal):
+        async def generate(self, request):
+            self.asked.append(request)
+            if len(self.asked) == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(0.01)
+            return Reply(text="yes", finish_reason="stop")
+
+    monkeypatch.setattr(CandidateConfig, "connect", lambda self: FakeInterrupted(str(self.spec)))
+    finding = viva.open(tmp_path / "run.viva").collect(exam(200), models=["vllm/m", "vllm/n"])
+    row = finding.rows[0]
+    assert row["interrupted"]
+    assert 400 == row["answered"] + row["left"]
+    assert f"Interrupted: {row['left']} are left." in finding.text
 
 
 def test_a_killed_collect_leaves_what_it_was_about_to_send_and_a_look(exam, endpoint, limits, tmp_path):

@@ -102,6 +102,41 @@ def test_what_came_before_a_fall_is_not_asked_again(exam, tmp_path, model, monke
     assert 4 == len(told(run, run.responses["probe"][0]))
 
 
+def test_a_call_that_cannot_be_stored_puts_no_record_of_a_part_into_the_run(
+    exam, tmp_path, model, monkeypatch
+):
+    """The others of its batch are stored one by one: what they bring is counted once."""
+    from vivavoce.store.calls import Ledger
+
+    options = ["a", "b", "c", "d", "e"]
+    spec = exam(40, change=lambda k: {"format": "mcq", "options": options, "answer": "a"})
+    whole, run = viva.open(tmp_path / "whole.viva"), viva.open(tmp_path / "run.viva")
+    model(branching=False)
+    done = whole.collect(spec, models=["vllm/m"], for_=["options"])
+    keep, kept, refused = Ledger.keep, [], set()
+
+    def falls(self, call):
+        kept.append(call.key)
+        if len(kept) == 70:  # in the midst of a batch
+            refused.add(call.key)
+        if call.key in refused:
+            raise OverflowError("too large a number")
+        keep(self, call)
+
+    model(branching=False)
+    monkeypatch.setattr(Ledger, "keep", falls)
+    with pytest.raises(OverflowError):
+        run.collect(spec, models=["vllm/m"], for_=["options"])
+    monkeypatch.setattr(Ledger, "keep", keep)
+    expected = dict(whole.responses.select("item", "logprobs").rows())
+    stored = dict(run.responses.filter(status="ok").select("item", "logprobs").rows())
+    assert stored
+    assert {item: expected[item] for item in stored} == stored
+    last = run.collect(spec, models=["vllm/m"], for_=["options"])
+    assert done.rows[0]["answered"] == last.rows[0]["answered"] + len(stored)
+    assert expected == dict(run.responses.select("item", "logprobs").rows())
+
+
 def test_a_refused_call_fails_its_item_alone_and_is_tried_again(exam, tmp_path, model):
     run, spec = viva.open(tmp_path / "run.viva"), exam(3)
     model(poor=lambda request: "Question 1?" in request.messages[0].content)

@@ -1,30 +1,31 @@
 """The cost of requests, and a limit on it that is kept before they are sent."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vivavoce.models.engine.calls import Queue, UsageCounter
+from vivavoce.models.engine.stop import Stop
 from vivavoce.models.requests import Reply, Request
 
 
 class Budget:
     """What requests cost, counted in `tally`; none may begin that might pass `max_cost`, `spent` included."""
 
-    def __init__(self, max_cost: float | None, spent: float, tally: UsageCounter) -> None:
-        self.max_cost, self.spent, self.tally = max_cost, spent, tally
+    def __init__(self, max_cost: float | None, spent: float, tally: UsageCounter, stop: Stop) -> None:
+        self.max_cost, self.spent, self.tally, self.stop = max_cost, spent, tally, stop
         self.spending: dict[str, tuple[int, float]] = {}
         self.reserved: dict[object, float] = {}
         self.reservation_ended = asyncio.Event()
 
-    async def price_of(self, queue: Queue, request: Request, ended: Callable[[], bool]) -> float | None:
+    async def price_of(self, queue: Queue, request: Request) -> float | None:
         """What one more request may cost; null, and the model is stopped, if that is too much.
 
         As long as others are on the wire they may turn out cheaper than was booked for them.
         """
         if self.max_cost is None or queue.price is None:
             return 0.0
-        while not ended():
+        while not self.stop.has_ended(queue.model.name):
             requests, cost = self.spending.get(queue.model.name, (0, 0.0))
             price = (
                 cost / requests
@@ -37,7 +38,7 @@ class Budget:
             if self.reserved:
                 await self.reservation_ended.wait()
                 continue
-            self.tally.stopped.setdefault(
+            self.stop.give_up(
                 queue.model.name,
                 f"another request might pass --max-cost {self.max_cost:g} ({spent:.4f} spent)",
             )

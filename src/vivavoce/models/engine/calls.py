@@ -80,8 +80,8 @@ def call_record(
     error: str | None,
     reply: str | None = None,
 ) -> CallRecord:
-    """The row of `calls` for an outcome."""
-    usage = outcome.reply.usage if outcome.reply else None
+    """The row of `calls` for an outcome; what an equal request took stands in the row of that one alone."""
+    usage = outcome.reply.usage if outcome.reply and not outcome.shared else None
     return CallRecord(
         key=call.request.key,
         model=model.name,
@@ -90,7 +90,7 @@ def call_record(
         kind=call.request.kind,
         purpose=purpose,
         status=status,
-        attempts=outcome.attempts,
+        attempts=0 if outcome.shared else outcome.attempts,
         seconds=outcome.seconds,
         input_tokens=usage.input if usage else None,
         output_tokens=usage.output if usage else None,

@@ -301,17 +301,21 @@ class ModelClient:
                     put_calls(db, records)
                 results.update((call.request.key, p) for (_, call, _), p in zip(calls, parsed, strict=True))
 
-            tally = ask(
-                [Queue(model, list(pending.values()), candidate.limits, price)],
-                store,
-                recall=recall,
-                max_cost=self._max_cost,
-                spent=self.usage.cost + self.usage.guessed,
-                progress=self._reporter(len(pending), purpose),
-                timeout_total=self._timeout_total,
-                refusals=self._refusals,
-            )
-        self._count(tally)
+            tally = UsageCounter()
+            try:
+                ask(
+                    [Queue(model, list(pending.values()), candidate.limits, price)],
+                    store,
+                    recall=recall,
+                    max_cost=self._max_cost,
+                    spent=self.usage.cost + self.usage.guessed,
+                    progress=self._reporter(len(pending), purpose),
+                    tally=tally,
+                    timeout_total=self._timeout_total,
+                    refusals=self._refusals,
+                )
+            finally:  # what was sent was sent, whether or not it could be stored
+                self._count(tally)
         if tally.interrupted:
             raise KeyboardInterrupt
         if model.name in tally.stopped:

@@ -19,6 +19,7 @@ from vivavoce.models.engine.calls import CallOutcome, CompletedCall, Queue, Usag
 from vivavoce.models.engine.interrupts import interruptible
 from vivavoce.models.engine.refusals import FailureKind, RefusalCounter
 from vivavoce.models.engine.sources import CallSource, KnownCall, Recall
+from vivavoce.models.engine.stop import Stop, within
 from vivavoce.models.engine.writing import BatchWriter, Store
 from vivavoce.models.rate_limit import RateLimiter
 from vivavoce.models.requests import Model, RejectedError, Reply, Request, RetryableError
@@ -80,7 +81,9 @@ def ask(
         store,
         recall,
         progress,
-        budget=Budget(max_cost, spent, tally),
+        max_cost=max_cost,
+        spent=spent,
+        tally=tally,
         refusals=RefusalCounter() if refusals is None else refusals,
         timeout_total=timeout_total,
     )
@@ -127,13 +130,16 @@ class _Scheduler:
         recall: Recall | None,
         progress: Callable[[UsageCounter], None] | None,
         *,
-        budget: Budget,
+        max_cost: float | None,
+        spent: float,
+        tally: UsageCounter,
         refusals: RefusalCounter,
         timeout_total: float,
     ) -> None:
-        self.store, self.recall, self.progress = store, recall, progress
-        self.budget, self.refusals, self.timeout_total = budget, refusals, timeout_total
-        self.tally = budget.tally
+        self.store, self.recall, self.progress, self.tally = store, recall, progress, tally
+        self.refusals, self.timeout_total = refusals, timeout_total
+        self.stop = Stop(tally.stopped)
+        self.budget = Budget(max_cost, spent, tally, self.stop)
         self.limiters: dict[str, RateLimiter] = {}
         self.in_flight: dict[tuple[str, str, int], asyncio.Future[CallOutcome | None]] = {}
         self.sent: Counter[str] = Counter()
@@ -142,7 +148,6 @@ class _Scheduler:
         self.begun: dict[object, tuple[str, float]] = {}
         """Requests without an outcome: their endpoint, and when their first attempt began."""
         self.heard_at: dict[str, float] = {}
-        self.stop = asyncio.Event()
         self.error: BaseException | None = None
         self.reported_at = 0.0
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -181,17 +186,20 @@ class _Scheduler:
                 watch.cancel()
                 await self.writer.flush()
                 for queue in queues:
-                    await queue.model.close()
+                    await self._close(queue.model)
                 del self.writer  # it holds us, and with us the caller's lease
         self.tally.waiting = ()
 
-    def _ended(self, model: Model) -> bool:
-        return self.stop.is_set() or model.name in self.tally.stopped
+    async def _close(self, model: Model) -> None:
+        try:
+            await model.close()
+        except Exception as error:  # of a plugin: what went wrong before it counts
+            self._fail(error)
 
     async def _worker(self, queue: Queue, source: CallSource, limiter: RateLimiter) -> None:
         model = queue.model
         try:
-            while not self._ended(model):
+            while not self.stop.has_ended(model.name):
                 taken = await source.next()
                 if taken is None:
                     return
@@ -209,12 +217,12 @@ class _Scheduler:
 
     def _fail(self, error: BaseException) -> None:
         self.error = self.error or error
-        self.stop.set()
+        self.stop.end()
 
     def _on_stored(self, completed: CompletedCall) -> None:
         """Count an outcome, and forget it: from now on equal requests are recalled."""
         model, call, outcome = completed
-        if not outcome.shared:
+        if outcome.reply is not None and not outcome.shared:  # a failed call may be on the wire again
             self.in_flight.pop((model.name, call.request.key, call.repeat), None)
         for source in self.sources:
             source.on_stored(completed)
@@ -239,11 +247,11 @@ class _Scheduler:
             outcome = await asyncio.shield(equal_call)
             if outcome is None or outcome.fatal:
                 return None
-            return outcome if outcome.reply is None else self._shared(outcome)
+            return outcome._replace(attempts=0) if outcome.reply is None else self._shared(outcome)
         future = self.in_flight[key] = asyncio.get_running_loop().create_future()
         outcome = None
         try:
-            price = await self.budget.price_of(queue, call.request, lambda: self._ended(queue.model))
+            price = await self.budget.price_of(queue, call.request)
             if price is not None:
                 with self.budget.reservation(price):
                     outcome = await self._attempts(queue, call.request, limiter)
@@ -279,7 +287,7 @@ class _Scheduler:
                 if attempt == most:
                     break
                 self.tally.retries += 1
-                await self._pause(wait)
+                await self.stop.pause(wait, model.name)
                 used += wait
         finally:
             self.begun.pop(token, None)
@@ -300,20 +308,20 @@ class _Scheduler:
         await limiter.enter()
         sent = time.monotonic()
         try:
-            await self._pause(limiter.starts(request, sent) - sent)
+            await self.stop.pause(limiter.starts(request, sent) - sent, model.name)
             await self._undoubted(model)
-            if self._ended(model):
+            if self.stop.has_ended(model.name):
                 return None
             sent = time.monotonic()
             if model.place:
                 self.begun.setdefault(token, (model.endpoint, sent))
             self.sent[model.name] += 1
             try:
-                reply = await self._within(seconds, model, request)
+                reply = await within(seconds, self._send(model, request))
             finally:
                 self.sent[model.name] -= 1
         except EgressError as error:  # nothing was sent
-            self.tally.stopped.setdefault(model.name, str(error))
+            self.stop.give_up(model.name, str(error))
             return None
         except Exception as error:
             failed = self._failed(model, error)
@@ -337,25 +345,13 @@ class _Scheduler:
             kind: FailureKind = "throttled" if error.throttled else "lasting" if error.lasting else "passing"
             return _Attempt(0.0, error=str(error), done=False, retry_after=error.after, kind=kind)
         if isinstance(error, ModelError):
-            self.tally.stopped.setdefault(model.name, str(error))
+            self.stop.give_up(model.name, str(error))
             return _Attempt(0.0, error=str(error).rstrip("."), fatal=True)
         if not isinstance(error, RejectedError):
             return _Attempt(0.0, error=_unexpected(error), kind="refused")
         # A refusal by a local model is due to the question.
         of_question = error.of_question or getattr(model, "branching", False)
         return _Attempt(0.0, error=str(error), refused=True, kind="question" if of_question else "refused")
-
-    async def _within(self, seconds: float, model: Model, request: Request) -> Reply:
-        """The reply, within so many seconds however it drips; `RetryableError` where it takes longer."""
-        if math.isinf(seconds):
-            return await self._send(model, request)
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                return await self._send(model, request)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-        raise RetryableError("no reply came in time")
 
     async def _send(self, model: Model, request: Request) -> Reply:
         if model.place:
@@ -375,8 +371,8 @@ class _Scheduler:
         """
         while why := self.refusals.why_given_up(model.name, model.endpoint):
             if not self.sent[model.name]:
-                self.tally.stopped.setdefault(model.name, why)
-            if self._ended(model):
+                self.stop.give_up(model.name, why)
+            if self.stop.has_ended(model.name):
                 return
             await self.settled.wait()
 
@@ -400,11 +396,6 @@ class _Scheduler:
             for endpoint, times in begun.items()
             if now - max(min(times), self.heard_at.get(endpoint, 0.0)) >= SILENCE_S
         )
-
-    async def _pause(self, seconds: float) -> None:
-        if seconds > 0:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.stop.wait(), seconds)
 
     def _count(self, outcome: CallOutcome) -> None:
         if outcome.fatal:
@@ -433,7 +424,7 @@ class _Scheduler:
             for worker in self.workers:
                 worker.cancel()
         self.tally.interrupted = True
-        self.stop.set()
+        self.stop.end()
 
 
 def _backoff(attempt: int, after: float | None) -> float:

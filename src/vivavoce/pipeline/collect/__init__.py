@@ -49,11 +49,13 @@ class Collected(NamedTuple):
     """What a collect did, and whether it added responses to a run whose results had been seen: a `look`.
 
     `outcome` says what became of log-probabilities; `inapplicable` are metrics that score none of `items`,
-    which are those of the plan. `exclusions` counts the rows that the benchmark leaves out.
+    which are those of the plan. `exclusions` counts the rows that the benchmark leaves out. `n_left` counts
+    requests that were not made; of log-probabilities, those that are known.
     """
 
     tally: UsageCounter
     look: bool
+    n_left: int
     models: ModelFacts = MappingProxyType({})
     outcome: LogprobOutcome | None = None
     inapplicable: tuple[str, ...] = ()
@@ -125,7 +127,9 @@ def collect(
             look = account.close()
     logprobs = outcome if plan.tasks else None
     counts = plan.benchmark.exclusion_counts
-    return Collected(account.tally, look, account.facts, logprobs, plan.inapplicable, plan.items, counts)
+    return Collected(
+        account.tally, look, account.n_left, account.facts, logprobs, plan.inapplicable, plan.items, counts
+    )
 
 
 def _works(plan: CollectPlan) -> list[str]:
@@ -169,6 +173,7 @@ def _ask_rounds(
             progress(tally, account.total)
 
     for round_ in rounds:
+        account.withheld += round_.withheld
         if not account.tally.interrupted:
             ask(
                 round_.queues,
@@ -211,8 +216,19 @@ class _Account:
     total: int
     facts: dict[str, Mapping[str, Any]]
     tally: UsageCounter = field(default_factory=UsageCounter)
+    withheld: int = 0
     _step: int = 0
     _look: int | None = None
+
+    @property
+    def n_left(self) -> int:
+        """Requests that were not made, those of turns and models whose time did not come included."""
+        ended_early = self.tally.interrupted or self.tally.stopped
+        return self._unanswered if ended_early and not self.plan.tasks else self.tally.remaining
+
+    @property
+    def _unanswered(self) -> int:
+        return self.total - self.tally.done - self.withheld
 
     def begin(self) -> None:
         """Store, before the first request, what is about to be asked of whom and on whose word.
@@ -238,7 +254,7 @@ class _Account:
         body = self._body(
             answered=tally.answered,
             failed=tally.failed,
-            left=tally.remaining if self.plan.tasks else self.total - tally.done,
+            left=tally.remaining if self.plan.tasks else self._unanswered,
             cost=None if tally.unpriced else tally.cost,
             sent=tally.traffic.rows,
             models=self.facts,

@@ -10,7 +10,7 @@ from vivavoce.models.candidates import CandidateConfig
 from vivavoce.models.engine.calls import Call, CallOutcome, CompletedCall, Queue, call_record
 from vivavoce.models.engine.sources import Recall
 from vivavoce.models.engine.writing import Store
-from vivavoce.models.requests import Model, Reply
+from vivavoce.models.requests import Model, Reply, Usage
 from vivavoce.pipeline.collect.plan import CollectPlan, unanswered
 from vivavoce.reading.confidence import Cut, restored, without_confidence
 from vivavoce.store.calls import CallRecord, Ledger, answered
@@ -26,11 +26,15 @@ class Connected(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Calls that may be made side by side; `keep` and `recall` are as in `ask`."""
+    """Calls that may be made side by side; `keep` and `recall` are as in `ask`.
+
+    `withheld` responses were stored before, of items that can never be asked.
+    """
 
     queues: list[Queue]
     keep: Store
     recall: Recall
+    withheld: int = 0
 
 
 def count_unanswered(run: RunFile, plan: CollectPlan) -> int:
@@ -67,7 +71,7 @@ def generation_rounds(
                 response = response_of(benchmark, completed.model.name, completed.call, completed.outcome)
                 if completed.model.name in confident:
                     response = with_confidence(response)
-                answers.append((response, _record(completed, response.status)))
+                answers.append((completed.call.tag, response, _record(completed, response.status)))
             ledger.put_all(answers)
 
     def recall(model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
@@ -76,9 +80,9 @@ def generation_rounds(
         return [_recalled(stored.get((call.request.key, call.repeat))) for call in calls]
 
     for turn in _turns(plan):
-        _put_withheld(run, turn, ledger, connected)
+        n_withheld = _put_withheld(run, turn, ledger, connected)
         queues = [Queue(model, calls(c, turn), c.limits, c.price) for c, model in connected]
-        yield Round(queues, keep, recall)
+        yield Round(queues, keep, recall, n_withheld)
 
 
 def _record(completed: CompletedCall, status: str) -> CallRecord:
@@ -95,6 +99,7 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
         reasoning=stored["reasoning"],
         finish_reason=stored["finish_reason"],
         model=meta.get("model"),
+        usage=Usage(output=stored["tokens"]),
         logprobs=tuple(meta["logprobs"]) if meta.get("logprobs") else None,
         citations=tuple(meta.get("citations") or ()),
     )
@@ -131,8 +136,9 @@ def _next_turn(items: Sequence[Item], earlier: set[tuple[str, str]]) -> tuple[li
     return turn, later
 
 
-def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> None:
-    """Store as withheld what cannot be asked, since the answer to a turn before it was withheld."""
+def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Sequence[Connected]) -> int:
+    """Store as withheld what cannot be asked, since the answer to a turn before it was withheld; how much."""
+    n_withheld = 0
     later = turn._replace(items=tuple(item for item in turn.items if item.follows is not None))
     for name in (str(candidate.spec) for candidate, _ in connected if later.items):
         with run.reading() as db:
@@ -144,7 +150,9 @@ def _put_withheld(run: RunFile, turn: CollectPlan, ledger: Ledger, connected: Se
                 benchmark=item.benchmark, item=item.item, variant=item.variant, candidate=name,
                 repeat=repeat, status="filtered", error="not asked: an answer before it was withheld",
             )  # fmt: skip
-            ledger.put(response, None)
+            ledger.put(item, response, None)
+        n_withheld += len(withheld)
+    return n_withheld
 
 
 def response_of(benchmark: str, candidate: str, call: Call, outcome: CallOutcome) -> Response:

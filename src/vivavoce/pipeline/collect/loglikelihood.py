@@ -85,15 +85,20 @@ def first_key(task: LogprobTask, item: Item, prompt: PromptBuilder) -> str:
 
 @dataclass
 class _Gathered:
-    """The replies about one item, some of which have not come yet."""
+    """The replies about one item, some of which have not come yet.
+
+    A batch that cannot be stored comes again, call by call: what is gathered twice counts once. `missing` are
+    the places of calls without an outcome, and `failed` causes by place.
+    """
 
     task: LogprobTask
     item: Item
     opened: Sequence[Reply]
     followed: list[list[Reply | None]]
     key: str
-    missing: int
-    failed: list[str] = field(default_factory=list)
+    missing: set[tuple[int, int]]
+    failed: dict[tuple[int, int], str] = field(default_factory=dict)
+    stored: bool = False
 
     @property
     def replies(self) -> list[Reply]:
@@ -182,7 +187,7 @@ class _Rounds:
                 opened=opened,
                 followed=[[None] * len(group) for group in groups],
                 key=first_key(task, item, prompt),
-                missing=sum(map(len, groups)),
+                missing={(g, n) for g, group in enumerate(groups) for n in range(len(group))},
             )
             if not gathered.missing:
                 self._store_record(model, task, item, gathered, None)
@@ -205,22 +210,29 @@ class _Rounds:
         return None
 
     def keep_following(self, batch: Sequence[CompletedCall]) -> None:
+        records: list[tuple[_Gathered, str | None]] = []
         with self._ledger.transaction():
             for completed in batch:
-                self._keep_following(*completed)
+                gathered = self._gather(*completed)
+                if gathered and not gathered.missing and not gathered.stored:
+                    error = self._put_record(completed.model, gathered.task, gathered.item, gathered, None)
+                    records.append((gathered, error))
+        for gathered, error in records:  # not before they are stored
+            gathered.stored = True
+            self._count(gathered.item, gathered, error)
 
-    def _keep_following(self, model: Model, call: Call, outcome: CallOutcome) -> None:
+    def _gather(self, model: Model, call: Call, outcome: CallOutcome) -> _Gathered | None:
+        """Store a call, and put what it brought in its place; null if that is still to be asked."""
         cause = self._store_call(model, call, outcome)
         place: _Place = call.tag
         gathered = place.gathered
-        if gathered is None or outcome.fatal:  # what was asked is still to be asked
-            return
-        gathered.missing -= 1
-        if cause is not None:
-            gathered.failed.append(cause)
+        if gathered is None or outcome.fatal:
+            return None
+        gathered.missing.discard((place.group, place.number))
         gathered.followed[place.group][place.number] = outcome.reply
-        if not gathered.missing:
-            self._store_record(model, gathered.task, gathered.item, gathered, None)
+        if cause is not None:
+            gathered.failed[place.group, place.number] = cause
+        return gathered
 
     def recall(self, model: Model, calls: Sequence[Call]) -> list[CallOutcome | None]:
         replies = self._recalled(model, [call.request for call in calls])
@@ -251,12 +263,18 @@ class _Rounds:
     def _store_record(
         self, model: Model, task: LogprobTask, item: Item, gathered: _Gathered | None, error: str | None
     ) -> None:
-        """Store the record of an item, or why there is none, and count it.
+        """Store the record of an item, or why there is none, and count it."""
+        self._count(item, gathered, self._put_record(model, task, item, gathered, error))
+
+    def _put_record(
+        self, model: Model, task: LogprobTask, item: Item, gathered: _Gathered | None, error: str | None
+    ) -> str | None:
+        """Store the record of an item, or why there is none, and return that.
 
         Its cost stands with its calls, some of which may be shared with other items.
         """
         if gathered is not None:
-            error = "; ".join(dict.fromkeys(gathered.failed)) or None
+            error = "; ".join(dict.fromkeys(gathered.failed.values())) or None
         record: str | None = None
         meta: Mapping[str, Any] = {}
         if gathered is not None and error is None:
@@ -275,7 +293,10 @@ class _Rounds:
             error=error,
             meta=meta,
         )
-        self._ledger.put(response, None)
+        self._ledger.put(item, response, None)
+        return error
+
+    def _count(self, item: Item, gathered: _Gathered | None, error: str | None) -> None:
         if error is not None:
             self._outcome.failed[error] += 1
             self._outcome.names.append(item.name)

@@ -128,7 +128,11 @@ def _detectable(differences: Sequence[tuple[float, float | None]]) -> str:
 
 
 def done(collected: Collected, path: str) -> Finding:
-    """One row, and what remains. For log-probabilities `answered` and `failed` count items."""
+    """One row, and what remains. For log-probabilities `answered` and `failed` count items.
+
+    `cost` is null where a reply has no token counts; `cost_estimate` counts it by its characters, as
+    `--max-cost` does.
+    """
     tally, outcome = collected.tally, collected.outcome
     causes = tally.causes if outcome is None else outcome.failed
     failed = tally.failed if outcome is None else sum(outcome.failed.values())
@@ -136,12 +140,13 @@ def done(collected: Collected, path: str) -> Finding:
     row: dict[str, Any] = {
         "answered": tally.answered if outcome is None else outcome.recorded,
         "failed": failed,
-        "left": tally.remaining,
+        "left": collected.n_left,
         "shared": tally.shared,
         "retries": tally.retries,
         "input_tokens": tally.input_tokens,
         "output_tokens": tally.output_tokens,
         "cost": None if tally.unpriced else tally.cost,
+        "cost_estimate": tally.cost + tally.guessed,
         "interrupted": tally.interrupted,
         "stopped": tally.stopped,
         "look": collected.look,
@@ -152,7 +157,7 @@ def done(collected: Collected, path: str) -> Finding:
     }
     if outcome is not None:
         row["calls"] = tally.done
-    if not tally.done and not tally.remaining and not failed:
+    if not tally.done and not collected.n_left and not failed:
         lines = ["Everything was answered already; nobody was asked.", *filter(None, [counted.text])]
         return Finding(study="collect", rows=(row,), text="\n".join(lines))
     lines = [_answered_sentence(collected)]
@@ -160,7 +165,7 @@ def done(collected: Collected, path: str) -> Finding:
         first = f" The first: {', '.join(outcome.names[:3])}." if outcome else ""
         lines.append(f"{failed:,} failed: {causes_said(causes)}.{first}")
     lines += [*filter(None, [counted.text]), *_remarks(collected)]
-    if tally.done and (failed or tally.remaining):
+    if tally.done and (failed or collected.n_left):
         lines.append(f"What came is stored in {path}; rerun the command to resume.")
     if collected.look:
         lines.append("Results of this run had been seen before: these answers are recorded as a look at it.")
@@ -186,9 +191,9 @@ def _remarks(collected: Collected) -> list[str]:
         lines.append(f"{metric} marks none of these {len(collected.items)} questions.")
     for model, cause in tally.stopped.items():
         lines.append(f"{model} was not asked everything: {cause.rstrip('.')}.")
-    if tally.remaining:
+    if collected.n_left:
         interrupted = "Interrupted: " if tally.interrupted else ""
-        lines.append(f"{interrupted}{tally.remaining:,} are left.")
+        lines.append(f"{interrupted}{collected.n_left:,} are left.")
     return [*lines, *_local_remarks(collected.models)]
 
 

@@ -153,7 +153,14 @@ def _empty(run: RunFile, plan: CollectPlan, *, dry_run: bool) -> Finding:
     counter = UsageCounter()
     row = {
         **{"answered": 0, "failed": 0, "left": 0, "shared": 0, "retries": 0},
-        **{"input_tokens": 0, "output_tokens": 0, "cost": 0.0, "interrupted": False, "stopped": {}},
+        **{
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cost": 0.0,
+            "cost_estimate": 0.0,
+            "interrupted": False,
+            "stopped": {},
+        },
         **{
             "look": False,
             "causes": {},

@@ -10,13 +10,13 @@ against what it declared before it is stored.
 import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
 from vivavoce import formats
 from vivavoce.core import registry
-from vivavoce.core.errors import MetricError
+from vivavoce.core.errors import MetricError, StoreError
 from vivavoce.core.records import Item, ItemKey, Measure
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.client import ModelClient
@@ -98,18 +98,14 @@ def score(
     context = ScoringContext(desk, stored.values(), encoded)
     context.announce(metrics, selected.values())
     summaries: dict[int, ScoreSummary] = {}
-    try:
-        with _rare_collection():
-            for group in _groups(metrics, separate=executor.has_workers):
-                of_group = [metrics[number] for number in group]
-                at: Executor = InProcess() if _stays(of_group[0]) else executor
-                if at is not executor:
-                    executor.end_workers()  # judges may take hours
-                together = _score_group(run, of_group, selected, context, passes, progress, at)
-                summaries |= zip(group, together, strict=True)
-    finally:
-        if desk and desk.usage.traffic.requests:
-            record_usage(run, metrics, desk)
+    with usage_recorded(run, metrics, desk), _rare_collection():
+        for group in _groups(metrics, separate=executor.has_workers):
+            of_group = [metrics[number] for number in group]
+            at: Executor = InProcess() if _stays(of_group[0]) else executor
+            if at is not executor:
+                executor.end_workers()  # judges may take hours
+            together = _score_group(run, of_group, selected, context, passes, progress, at)
+            summaries |= zip(group, together, strict=True)
     return [summaries[number]._replace(commands=missing) for number, missing in enumerate(commands)]
 
 
@@ -219,8 +215,27 @@ def check_all(
     return commands
 
 
-def record_usage(run: RunFile, metrics: Sequence[Metric], desk: ModelClient, purpose: str = "score") -> None:
-    """Store what the judges were sent, and what they cost."""
+@contextmanager
+def usage_recorded(
+    run: RunFile, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str = "score"
+) -> Iterator[None]:
+    """Store after the block what the judges were sent in it, and what they cost; also where it breaks.
+
+    What broke it is raised, though this could not be stored then.
+    """
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError):
+            _record_usage(run, metrics, desk, purpose)
+        raise
+    _record_usage(run, metrics, desk, purpose)
+
+
+def _record_usage(run: RunFile, metrics: Sequence[Metric], desk: ModelClient | None, purpose: str) -> None:
+    """Store what was sent, if anything was."""
+    if desk is None or not desk.usage.traffic.requests:
+        return
     usage = desk.usage
     body = {
         "for": purpose,

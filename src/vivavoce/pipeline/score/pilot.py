@@ -18,7 +18,7 @@ from vivavoce.core.errors import ModelError
 from vivavoce.core.records import Item, ItemKey, Row, Value
 from vivavoce.metrics import Metric, ScoringContext, is_comparative
 from vivavoce.models.engine.metering_client import MeasuredCall, MeteringClient
-from vivavoce.pipeline.score import check_all, measures_of, record_usage, selected_items
+from vivavoce.pipeline.score import check_all, measures_of, selected_items, usage_recorded
 from vivavoce.pipeline.score.batch_scores import metric_values
 from vivavoce.pipeline.score.checks import read_response
 from vivavoce.pipeline.score.tasks import probe_of
@@ -124,16 +124,13 @@ def pilot_rows(
     with run.reading() as db:
         check_all(run, metrics, selected_items(items_by_id(db), items), passes)
     rows = []
-    try:
+    with usage_recorded(run, metrics, client, "pilot"):
         for metric in metrics:
             before = _usage(client)
             pilot = _pilot(run, metric, client, items=items, passes=passes, size=size)
             after = _usage(client)
             spent = {name: after[name] - before[name] for name in after}
             rows.append(_row(pilot) | spent)
-    finally:
-        if client.usage.traffic.requests:
-            record_usage(run, metrics, client, "pilot")
     return rows
 
 
