@@ -331,6 +331,31 @@ def test_a_missing_answer_ranks_as_an_empty_one_and_is_counted(put: Any, folder:
     assert {84} == {row.n_common for row in board.values()}  # it takes no question from the others
 
 
+def test_a_question_that_nobody_answered_counts_as_an_empty_answer(made: Made, tmp_path: Path) -> None:
+    figures = []
+    for name in ("blank", "missing"):
+        (tmp_path / name).mkdir()
+        shutil.copy(made.runs[name], tmp_path / name / "alone.viva")
+        (row,) = read_board(tmp_path / name).rows
+        figures.append((row.overall, row.low, row.high, row.formats, row.unanswered))
+    assert figures[0] == figures[1]
+
+
+def test_a_null_in_one_repeat_counts_as_an_empty_answer_to_it(made: Made, tmp_path: Path) -> None:
+    texts, boards = answers(made.spec, 0.9, 1), []
+    for name, text in (("blank", ""), ("null", None)):
+        (tmp_path / name).mkdir()
+        second = [
+            {"item": item, "candidate": "my-model", "repeat": 2, "text": text if item == "TF-0" else given}
+            for item, given in texts.items()
+        ]
+        scored(tmp_path / name / "run.viva", made.spec, {"my-model": texts}, more=second)
+        (row,) = read_board(tmp_path / name).rows
+        boards.append((row.overall, row.formats, row.n_missing, row.n_failed))
+    assert boards[0] == boards[1]
+    assert (0, 0) == boards[0][2:]
+
+
 def test_an_answer_that_failed_on_our_side_is_not_the_teams(put: Any, folder: Path, tmp_path: Path) -> None:
     put("failed", "failed")
     put("other", "low")

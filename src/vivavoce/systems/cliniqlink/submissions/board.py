@@ -209,11 +209,8 @@ def _refused(run: ScoredRun, reason: str) -> Refused:
 def _ranked(runs: Sequence[ScoredRun]) -> Iterator[BoardRow]:
     """The rows in the study's order. Submissions are candidates by number there: names may be alike."""
     names = {f"{place:06}": run for place, run in enumerate(runs)}
-    questions = pl.concat([run.scores for run in runs], how="vertical_relaxed").unique(
-        ["item", "variant"], maintain_order=True
-    )
     scores = [
-        _with_missing(run.scores, questions).with_columns(
+        run.scores.with_columns(
             candidate=pl.lit(name), role=pl.lit("candidate"), measure_id=pl.lit(1, pl.Int64)
         )
         for name, run in names.items()
@@ -225,17 +222,6 @@ def _ranked(runs: Sequence[ScoredRun]) -> Iterator[BoardRow]:
         figures.setdefault(row["candidate"], {})[row["format"]] = row
     for name, by_format in figures.items():
         yield _row(names[name], by_format)
-
-
-def _with_missing(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """The scores, and a row that says unanswered for each question that only others have a score on."""
-    absent = questions.join(scores, on=["item", "variant"], how="anti").with_columns(
-        value=pl.lit(None, pl.Float64),
-        status=pl.lit("unanswered"),
-        parts=pl.lit(None, pl.String),
-        note=pl.lit("no answer was submitted"),
-    )
-    return pl.concat([scores, absent], how="vertical_relaxed")
 
 
 def _row(run: ScoredRun, figures: Mapping[str, Mapping[str, Any]]) -> BoardRow:
