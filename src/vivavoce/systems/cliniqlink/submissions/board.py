@@ -123,21 +123,25 @@ def read_board(folder: Path, *, metric: str = METRIC) -> Leaderboard:
             except InputError as error:
                 refused.append(Refused(submission.place, submission.team, str(error)))
     runs.sort(key=lambda run: run.submission.order)
-    for select in (_of_one_exam, _of_one_measure, _without_copies, _first_of_each_team):
+    # Copies go first, so that they have no vote on the exam.
+    for select in (_without_copies, _of_one_exam, _of_one_measure, _first_of_each_team):
         runs, more = select(runs)
         refused += more
+    refused = [entry._replace(reason=_for_others(entry.reason, folder)) for entry in refused]
     if not runs:
         first = min(refused, key=lambda entry: entry.place)
         raise InputError(
             f"no submission in {folder} can be ranked, and {len(refused)} refused. "
             f"{first.place}: {first.reason}"
         )
-    # The page is for others: where the folder lies here is not.
-    if folder != Path():
-        refused = [entry._replace(reason=entry.reason.replace(f"{folder}/", "")) for entry in refused]
     return Leaderboard(
         tuple(_ranked(runs)), tuple(sorted(refused, key=lambda entry: entry.place)), runs[0].measure.signature
     )
+
+
+def _for_others(reason: str, folder: Path) -> str:
+    """A reason on one line, whatever files are named, and without where the folder lies here."""
+    return " ".join((reason if folder == Path() else reason.replace(f"{folder}/", "")).split())
 
 
 Selected = tuple[list[ScoredRun], list[Refused]]
@@ -170,14 +174,19 @@ def _of_one_measure(runs: Sequence[ScoredRun]) -> Selected:
 
 
 def _without_copies(runs: Sequence[ScoredRun]) -> Selected:
-    """The submissions without those whose run is, byte by byte, that of an earlier one."""
-    first: dict[str, ScoredRun] = {}
+    """The submissions without those whose run is, byte by byte, that of an earlier one.
+
+    A run of several candidates may be submitted once for each.
+    """
+    first: dict[tuple[str, str], ScoredRun] = {}
     for run in runs:
-        first.setdefault(run.sha256, run)
-    copies = [run for run in runs if first[run.sha256] is not run]
-    return [run for run in runs if first[run.sha256] is run], [
-        _refused(run, f"its run is that of {first[run.sha256].submission.place}, byte by byte.")
-        for run in copies
+        first.setdefault((run.sha256, run.candidate), run)
+    return list(first.values()), [
+        _refused(
+            run, f"its run is that of {first[run.sha256, run.candidate].submission.place}, byte by byte."
+        )
+        for run in runs
+        if first[run.sha256, run.candidate] is not run
     ]
 
 

@@ -13,9 +13,10 @@ from vivavoce.pipeline.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.response_failures import bare
 from vivavoce.systems.cliniqlink.exporter import EXAM
 from vivavoce.systems.cliniqlink.submissions.submission import Submission
-from vivavoce.systems.cliniqlink.submissions.terms import exam_digest
+from vivavoce.systems.cliniqlink.submissions.terms import METRIC, exam_digest
 
 _CHUNK = 1 << 20
 _QUESTION = ["item", "variant"]
@@ -31,6 +32,7 @@ class ScoredRun(NamedTuple):
 
     submission: Submission
     sha256: str
+    candidate: str
     exam: str
     n_items: int
     n_missing: int
@@ -91,6 +93,7 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
     return ScoredRun(
         submission=submission,
         sha256=sha256,
+        candidate=candidate,
         exam=exam_digest(items),
         n_items=len(items),
         n_missing=len(items) - answers.filter(~pl.col("missing")).n_unique(_QUESTION),
@@ -108,6 +111,10 @@ def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.Data
             f"{run.path}: {error} The board needs scores by one version of {metric}, from `viva score`."
         ) from None
     table = load_scores(run, signatures, None, [candidate])
+    if by := next((m.metric for m in table.measures.values() if bare(m) != METRIC), None):
+        raise InputError(
+            f"{run.path}: the board ranks by {METRIC}, which scores all formats, not by {by}."
+        )
     scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
     keys = scores["measure_id"].unique().to_list()
     if len(keys) != 1:
@@ -133,11 +140,15 @@ def _with_unanswered(scores: pl.DataFrame, answers: pl.DataFrame, remedy: str) -
 def _with_absent(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
     """The scores, of which there is one at least, and a row that says unanswered for each other question."""
     of_question = [name for name in scores.columns if name in questions.columns]
-    absent = questions.select(of_question).join(scores, on=_QUESTION, how="anti").with_columns(
-        value=pl.lit(None, pl.Float64),
-        status=pl.lit("unanswered"),
-        parts=pl.lit(None, pl.String),
-        note=pl.lit("no answer was submitted"),
+    absent = (
+        questions.select(of_question)
+        .join(scores, on=_QUESTION, how="anti")
+        .with_columns(
+            value=pl.lit(None, pl.Float64),
+            status=pl.lit("unanswered"),
+            parts=pl.lit(None, pl.String),
+            note=pl.lit("no answer was submitted"),
+        )
     )
     of_measure = scores.head(1).drop(absent.columns)
     rows = absent.join(of_measure, how="cross").select(scores.columns)
