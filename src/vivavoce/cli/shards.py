@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from vivavoce.cli.options import Json, Limits
+from vivavoce.cli.options import Json, Limits, PlanPath
 from vivavoce.cli.output import print_json
 
 
 def shards(
-    plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
+    plan: PlanPath,
     of: Annotated[int, typer.Option("--of", metavar="N", help="Into how many shards the plan is divided.")],
     slurm: Annotated[
         bool, typer.Option("--slurm", help="Write a Slurm array job instead of commands.")

@@ -112,9 +112,7 @@ def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.Data
         ) from None
     table = load_scores(run, signatures, None, [candidate])
     if by := next((m.metric for m in table.measures.values() if bare(m) != METRIC), None):
-        raise InputError(
-            f"{run.path}: the board ranks by {METRIC}, which scores all formats, not by {by}."
-        )
+        raise InputError(f"{run.path}: the board ranks by {METRIC}, which scores all formats, not by {by}.")
     scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
     keys = scores["measure_id"].unique().to_list()
     if len(keys) != 1:
