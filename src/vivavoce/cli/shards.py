@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from vivavoce.cli.options import Json, Limits, PlanPath
+from vivavoce.cli.options import Json, Limits, PlanPath, output_path
 from vivavoce.cli.output import print_json
 
 
@@ -18,7 +18,9 @@ def shards(
     ] = False,
     parts: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of the shards' runs (beside the plan's run)."),
+        typer.Option(
+            parser=output_path, metavar="FOLDER", help="Folder of the shards' runs (beside the plan's run)."
+        ),
     ] = None,
     time: Annotated[str, typer.Option(metavar="TIME", help="Slurm: time limit of a task.")] = "24:00:00",
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Slurm: memory of a task.")] = "8G",
