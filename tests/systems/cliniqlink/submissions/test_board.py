@@ -119,6 +119,19 @@ def test_a_null_in_one_repeat_counts_as_an_empty_answer_to_it(made: Made, tmp_pa
     assert (0, 0) == boards[0][2:]
 
 
+def test_variants_that_were_made_in_a_run_are_no_questions_of_the_exam(made: Made, folder: Path) -> None:
+    folder.mkdir()
+    run = scored(folder / "varied.viva", made.spec, {"my-model": answers(made.spec, 0.9, 1)})
+    before = read_board(folder).rows[0]
+    run.vary("bias(type=recency)")
+    variants = run.items.drop_nulls("origin").select("item", "variant").rows()
+    lines = [{"item": i, "variant": v, "candidate": "my-model", "text": "one"} for i, v in variants]
+    run.import_answers(lines, benchmark=made.spec)
+    run.score("cliniqlink")
+    (row,) = read_board(folder).rows
+    assert (before.overall, before.low, 0) == (row.overall, row.low, row.n_missing)
+
+
 def test_an_answer_that_failed_on_our_side_is_not_the_teams(put: Any, folder: Path, tmp_path: Path) -> None:
     put("failed", "failed")
     put("other", "low")
