@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.systems.cliniqlink.submissions.making import SHARES, places, reasons
+from tests.systems.cliniqlink.submissions.conftest import Made
+from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored
 
 from vivavoce.core.errors import InputError
 from vivavoce.systems.cliniqlink.submissions.board import read_board
@@ -108,6 +109,16 @@ def test_a_run_of_two_candidates_may_be_submitted_once_for_each(put: Any, folder
     board = read_board(folder)
     assert ["a", "b"] == places(board)
     assert {"c": "its run is that of b, byte by byte."} == reasons(board)
+
+
+def test_names_of_runs_and_candidates_are_taken_as_they_are_written(
+    made: Made, put: Any, folder: Path
+) -> None:
+    texts = answers(made.spec, 0.9, 1)
+    place = put("a", "best")
+    (place / "submission.yaml").write_text("team: A\nrun: my  run.viva\ncandidate: my  model\n")
+    scored(place / "my  run.viva", made.spec, {"my  model": texts, "another": texts})
+    assert ["a"] == places(read_board(folder))
 
 
 def test_scores_by_another_metric_are_no_ranks(put: Any, folder: Path) -> None:

@@ -123,8 +123,8 @@ def _submission(path: Path) -> Submission:
     submission = Submission(
         place=_name(path),
         run=_run(path, _text(fields, "run", card)),
-        team=_text(fields, "team", card) or "",
-        system=_text(fields, "system", card),
+        team=_on_one_line(_text(fields, "team", card)) or "",
+        system=_on_one_line(_text(fields, "system", card)),
         date=moment,
         day=day,
         size_gb=_amount(fields, "size_gb", card),
@@ -168,7 +168,11 @@ def _text(fields: Mapping[str, Any], name: str, card: Path) -> str | None:
         return None
     if isinstance(value, bool | list | dict | date):
         raise InputError(f"{card}: {name} is a text, not {one_line(repr(value), 40)}.")
-    return " ".join(str(value).split()) or None
+    return str(value).strip() or None
+
+
+def _on_one_line(text: str | None) -> str | None:
+    return text and " ".join(text.split())
 
 
 def _amount(fields: Mapping[str, Any], name: str, card: Path) -> float | None:
