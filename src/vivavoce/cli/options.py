@@ -37,6 +37,7 @@ def output_path(path: str | Path) -> Path:
 
 
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run file, such as exam.viva.")]
+PlanPath = Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")]
 Items = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vivavoce.cli.exit_codes import ExitCode
-from vivavoce.cli.options import GpuNumbers, Json, Limits, Quiet, Shard
+from vivavoce.cli.options import GpuNumbers, Json, Limits, PlanPath, Quiet, Shard
 from vivavoce.cli.output import print_estimates, print_json
 from vivavoce.cli.progress import collect_progress, progress_bars
 from vivavoce.core.text import printable
@@ -27,7 +27,7 @@ def _print_schema(schema: bool) -> None:
 
 
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
+    plan: PlanPath,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, and show what would be asked and its cost.")
     ] = False,

@@ -6,19 +6,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from vivavoce.cli.options import Json, Limits
+from vivavoce.cli.options import Json, Limits, PlanPath, output_path
 from vivavoce.cli.output import print_json
 
 
 def shards(
-    plan: Annotated[Path, typer.Argument(metavar="FILE", help="The plan, a YAML file such as exam.yaml.")],
+    plan: PlanPath,
     of: Annotated[int, typer.Option("--of", metavar="N", help="Into how many shards the plan is divided.")],
     slurm: Annotated[
         bool, typer.Option("--slurm", help="Write a Slurm array job instead of commands.")
     ] = False,
     parts: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of the shards' runs (beside the plan's run)."),
+        typer.Option(
+            parser=output_path, metavar="FOLDER", help="Folder of the shards' runs (beside the plan's run)."
+        ),
     ] = None,
     time: Annotated[str, typer.Option(metavar="TIME", help="Slurm: time limit of a task.")] = "24:00:00",
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Slurm: memory of a task.")] = "8G",

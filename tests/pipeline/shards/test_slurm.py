@@ -132,8 +132,9 @@ def test_the_job_has_what_the_plan_needs(exam: Any, home: Path) -> None:
     plain = slurm_job(plan(home, exam(3)), ShardJob(2))
     assert "gpu" not in plain.partition("set -u")[0]
     assert "HF_HUB_OFFLINE" not in plain
-    judged = plan(home, exam(3), metrics=["judge(rubric=correctness, model=hf/some/judge)"])
-    assert "--gres=gpu:1" in slurm_job(judged, ShardJob(2))
+    judge = "judge(rubric=correctness, model=hf/some/judge)"
+    for metric in (judge, f"jury(of=[judge(rubric=correctness, model=openai/x), {judge}], rule=mean)"):
+        assert "--gres=gpu:1" in slurm_job(plan(home, exam(3), metrics=[metric]), ShardJob(2))
 
 
 def test_commands_for_any_scheduler_are_one_a_shard_and_the_merge(exam: Any, home: Path, viva: Viva) -> None:
@@ -147,6 +148,8 @@ def test_commands_for_any_scheduler_are_one_a_shard_and_the_merge(exam: Any, hom
     ] == commands
     rows = json.loads(viva("shards", file.name, "--of", "2", "--json").stdout)["rows"]
     assert 4 == len(rows)
+    with pytest.raises(InputError, match="the path to write to is empty"):
+        viva("shards", file.name, "--of", "2", "--parts", "")
 
 
 @pytest.mark.parametrize(
@@ -241,6 +244,52 @@ def test_a_plan_that_asks_nobody_is_not_divided(exam: Any, home: Path) -> None:
     file.write_text("run: exam.viva\n")
     with pytest.raises(InputError, match="there is nothing to divide: the plan names no benchmarks"):
         slurm_job(file, ShardJob(2))
+
+
+def test_the_merge_finds_a_job_in_a_folder_of_any_name(
+    exam: Any, home: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slurm gives the words to `sh`, which need not be bash, and knows no $'…'."""
+    folder = home / "josé's $(touch pwned)"
+    folder.mkdir()
+    monkeypatch.setenv("LC_ALL", "C")
+    (folder / "job.sh").write_text(slurm_job(plan(home, exam(4)), ShardJob(1)))
+    subprocess.run(["bash", folder / "job.sh"], cwd=home, env=slurm.environment(), check=True)
+    array, merge = slurm.jobs
+    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    joined = slurm.wrapped(merge, cwd=home)
+    assert 0 == joined.returncode, joined.stderr + joined.stdout
+
+
+def test_the_report_of_a_run_whose_name_has_no_end_is_copied_too(
+    exam: Any, home: Path, slurm: FakeSlurm
+) -> None:
+    array, merge = submitted(
+        slurm, home, slurm_job(plan(home, exam(4), run="exam", report=True), ShardJob(1))
+    )
+    assert 0 == slurm.task(array, 1, cwd=home).wait(60)
+    assert 0 == slurm.wrapped(merge, cwd=home).returncode
+    assert (home / "exam.html").exists()
+
+
+def test_a_task_cut_after_its_work_is_done_is_not_started_again(
+    exam: Any, home: Path, slurm: FakeSlurm
+) -> None:
+    """The last copy waits until the signal is there; a draft that a killed task left is gone."""
+    script = slurm_job(plan(home, exam(4)), ShardJob(1)).replace(
+        'if [ -e "$own" ]; then',
+        'touch ended; while [ "$cut" = 0 ]; do sleep 0.1; done\n  if [ -e "$own" ]; then',
+    )
+    (array, _) = submitted(slurm, home, script)
+    draft = home / "exam-parts" / "part-1.viva.17.18.tmp"
+    draft.touch()
+    task = slurm.task(array, 1, cwd=home)
+    _until((home / "ended").exists)
+    task.send_signal(signal.SIGTERM)
+    assert 0 == task.wait(60)
+    assert [] == slurm.requeued
+    assert 4 == viva_.open(home / "exam-parts" / "part-1.viva").responses.height
+    assert not draft.exists()
 
 
 def test_a_full_scratch_disk_ends_a_task_with_one_sentence_and_what_came_is_copied(

@@ -75,7 +75,10 @@ def test_a_run_that_cannot_be_read_does_not_end_the_watch(exam: Any, tmp_path: P
     folder.mkdir()
     parts(folder, exam(6), 1)
     (folder / "broken.viva").write_bytes(b"no database")
+    with viva_.open(folder / "part-1.viva").file.writing() as db:
+        db.execute("UPDATE calls SET cost = 9e999")  # JSON has no such number
     broken, part, total = snapshot(folder)
+    assert (None, None) == (part.cost, total.cost)
     assert broken.error
     assert (6, 6) == (part.done, total.done)
     with pytest.raises(StoreError):

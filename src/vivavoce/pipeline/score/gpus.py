@@ -40,17 +40,18 @@ def check_gpus(options: AskOptions, metrics: Sequence[Metric], workers: Workers)
 def local_models(metrics: Sequence[Metric]) -> Iterator[str]:
     """The local models that metrics name in their settings, judges of a jury included."""
     for metric in metrics:
-        yield from _local_models(registry.full_spec(metric))
+        yield from local_names(registry.full_spec(metric))
 
 
-def _local_models(value: Any) -> Iterator[str]:
+def local_names(value: Any) -> Iterator[str]:
+    """The local models in a spec, or in a value of its settings, as they are written there."""
     if isinstance(value, tuple | list):
         for each in value:
-            yield from _local_models(each)
+            yield from local_names(each)
     elif isinstance(value, specs.Spec):
         if local_name(value.name):
             yield str(value)
         for each in value.settings.values():
-            yield from _local_models(each)
+            yield from local_names(each)
     elif isinstance(value, str) and local_name(value.partition("(")[0].partition(":")[0]):
         yield value

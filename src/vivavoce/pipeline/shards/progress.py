@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vivavoce.core.errors import RunNotFound, StoreError
+from vivavoce.core.numbers import finite
 from vivavoce.pipeline.shards.memory import ShardWork, shard_works
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
@@ -95,7 +96,7 @@ def _progress(file: Path) -> tuple[ProgressRow, int | None]:
         scores=scores,
         rate=rate,
         seconds_left=_seconds_left(remaining, rate),
-        cost=None if unpriced else cost,
+        cost=None if unpriced else finite(cost),
     )
     return row, works[-1].shard.of if works else None
 

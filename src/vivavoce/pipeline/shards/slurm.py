@@ -13,14 +13,13 @@ from vivavoce.core import registry, specs
 from vivavoce.core.errors import InputError
 from vivavoce.core.shards import check_number_of_shards
 from vivavoce.pipeline.plan_file import Plan, read_plan
+from vivavoce.pipeline.score.gpus import local_names
 from vivavoce.pipeline.shards.limits import ShardLimits
 
 MergeAfter = Literal["any", "ok"]
 _TIME = re.compile(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", re.ASCII)
 _MEMORY = re.compile(r"\d+[KMGT]?", re.ASCII)
 _OUTSIDE_NAME = re.compile(r"[^A-Za-z0-9_.]+")
-LOCAL_MODEL = "hf/"
-"""How specs of models begin that run in the process itself, on a GPU where there is one."""
 
 
 class ShardJob(NamedTuple):
@@ -76,6 +75,7 @@ def slurm_job(file: Path, job: ShardJob) -> str:
         "parts": _word(_parts(plan, job)),
         "run": _word(plan.run),
         "name": quote(plan.run.name),
+        "page": _word(plan.run.with_suffix(".html")),
         "of": str(job.of),
         "limits": job.limits,
         "merge_after": f"after{job.merge_after}",
@@ -139,5 +139,4 @@ def _job_name(file: Path) -> str:
 
 def _needs_gpu(plan: Plan) -> bool:
     """Whether a model of the plan, or one that a metric asks, runs in the process itself."""
-    values = [value for text in plan.metrics for value in specs.parse(text).settings.values()]
-    return any(str(name).startswith(LOCAL_MODEL) for name in (*plan.models, *values))
+    return any(True for text in (*plan.models, *plan.metrics) for _ in local_names(specs.parse(text)))

@@ -9,14 +9,14 @@ copier=""
 cut=0
 
 submit() {
-  local script id wrapped
+  local script id quote="'"
   script=$(realpath -- "$0") || exit 2
   mkdir -p -- "$parts" || exit 2
   id=$(sbatch --parsable "$script") || exit 2
   id=${id%%;*}
-  printf -v wrapped 'bash %q merge' "$script"
   sbatch --parsable --dependency="$merge_after:$id" --job-name="$job_name-merge" --time="$time_limit" \
-    --mem="$memory" --output="viva-%x-%j.log" --wrap="$wrapped" >/dev/null || exit 2
+    --mem="$memory" --output="viva-%x-%j.log" \
+    --wrap="bash '${script//$quote/$quote\\$quote$quote}' merge" >/dev/null || exit 2  # for sh: no %q
   echo "array job $id of $of shards, and a merge behind it"
 }
 
@@ -53,10 +53,11 @@ stop() {
 }
 
 shard() {
-  local part="$parts/part-$1.viva" own code=0
+  local part="$parts/part-$1.viva" own code=143
   scratch
   own="$work/part-$1.viva"
   mkdir -p -- "$parts" || exit 2
+  rm -f -- "$part".*.tmp  # of a task that was killed while it copied
   trap stop TERM
   if [ -e "$part" ]; then
     viva copy "$part" "$own" --quiet || exit 2
@@ -79,7 +80,7 @@ shard() {
   if [ -e "$own" ]; then
     copy_to "$own" "$part" || code=2
   fi
-  if [ "$cut" = 1 ]; then
+  if [ "$cut" = 1 ] && [ "$code" != 0 ]; then
     if [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] && command -v scontrol >/dev/null; then
       scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
     fi
@@ -110,8 +111,8 @@ merge() {
   if [ -e "$all" ]; then
     copy_to "$all" "$run" || code=2
   fi
-  if [ -e "${all%.*}.html" ]; then
-    cp -- "${all%.*}.html" "${run%.*}.html" || code=2
+  if [ -e "$work/${page##*/}" ]; then
+    cp -- "$work/${page##*/}" "$page" || code=2
   fi
   exit "$code"
 }

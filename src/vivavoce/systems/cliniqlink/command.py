@@ -24,6 +24,16 @@ OPTIONS: Mapping[str, tuple[What, ...]] = {
 }
 """What each option goes with."""
 
+# The competition, for `bundle`
+Image = Annotated[
+    str | None,
+    typer.Option(help="Bundle: the container image that scores, as CodaBench pulls it.", metavar="IMAGE"),
+]
+Start = Annotated[str | None, typer.Option(help="Bundle: the first day or moment, in UTC.", metavar="DATE")]
+End = Annotated[
+    str | None, typer.Option(help="Bundle: the end, in UTC; without it there is none.", metavar="DATE")
+]
+
 
 @registry.command("challenge")
 def challenge(
@@ -63,16 +73,9 @@ def challenge(
     gold: Annotated[
         bool, typer.Option("--gold", help="Results: with the key, for the published evaluation.")
     ] = False,
-    image: Annotated[
-        str | None,
-        typer.Option(help="Bundle: the container image that scores, as CodaBench pulls it.", metavar="IMAGE"),
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option(help="Bundle: the first day or moment, in UTC.", metavar="DATE")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option(help="Bundle: the end, in UTC; without it there is none.", metavar="DATE")
-    ] = None,
+    image: Image = None,
+    start: Start = None,
+    end: End = None,
     metric: Annotated[
         str | None,
         typer.Option(

@@ -1,4 +1,7 @@
-"""`viva` with a fake local model in two device processes; the first argument is the folder of its log."""
+"""`viva` with a fake local model in two device processes.
+
+The first argument is the folder of its log, the second the seconds that an answer takes.
+"""
 
 import sys
 from collections.abc import Mapping
@@ -19,15 +22,15 @@ BATCH = 8
 
 
 class FakePool:
-    """A model whose answers take 5 ms each."""
+    """A model whose answers take so many seconds each."""
 
     branching, place, endpoint = True, "", "hf on fake"
     facts: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, log: Path) -> None:
+    def __init__(self, name: str, log: Path, seconds: str) -> None:
         self.name = name
         devices = [DeviceProcess(Device(f"GPU {k}", {}, "fake"), FakeOpener(log)) for k in range(2)]
-        self._queue = DeviceQueue(lambda request: Job("draw", 1, "sleep 0.005"), devices, BATCH)
+        self._queue = DeviceQueue(lambda request: Job("draw", 1, f"sleep {seconds}"), devices, BATCH)
 
     async def generate(self, request: Request) -> Reply:
         return await self._queue.reply(request)
@@ -40,7 +43,7 @@ class FakePool:
 
 
 if __name__ == "__main__":
-    log = Path(sys.argv[1])
-    CandidateConfig.connect = lambda candidate: FakePool(str(candidate.spec), log)  # type: ignore[method-assign]
-    sys.argv = ["viva", *sys.argv[2:]]
+    log, seconds = Path(sys.argv[1]), sys.argv[2]
+    CandidateConfig.connect = lambda candidate: FakePool(str(candidate.spec), log, seconds)  # type: ignore[method-assign]
+    sys.argv = ["viva", *sys.argv[3:]]
     cli.main()

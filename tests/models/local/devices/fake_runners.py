@@ -23,11 +23,14 @@ class StrangeError(Exception):
 
 
 class FakeOpener(NamedTuple):
-    """Notes in the folder `log` each load, with the process and the device, and each job."""
+    """Notes in the folder `log` each load, with the process and the device, and each job.
+
+    One that `waits` has loaded once the file `go` lies there.
+    """
 
     log: Path
     refusal: str = ""
-    seconds: float = 0.0
+    waits: bool = False
     room: int = 100
 
     def open(self, device: str) -> "FakeRunner":
@@ -36,7 +39,8 @@ class FakeOpener(NamedTuple):
             os._exit(3)
         if self.refusal:
             raise InputError(self.refusal)
-        time.sleep(self.seconds)
+        while self.waits and not (self.log / "go").exists():
+            time.sleep(0.02)
         return FakeRunner(self.log, self.room)
 
 
@@ -51,13 +55,13 @@ class FakeRunner:
     """
 
     def __init__(self, log: Path, room: int) -> None:
-        self.log, self.room, self.answered = log, room, 0
+        self.log, self.room, self.answered, self.scored = log, room, 0, False
         self._worker = BatchWorker(lambda request: Job("a", 1, request), self._batch, 100)
         batching.free_memory = lambda: None  # it would import torch
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        return {"dtype": "float32", "answered": self.answered}
+        return {"dtype": "float32", "answered": self.answered} | ({"way": "packed"} if self.scored else {})
 
     def outcomes(self, jobs: Sequence[Job]) -> list[Reply | Exception]:
         return [outcome for _, outcome in self._worker.outcomes(jobs)]
@@ -72,6 +76,7 @@ class FakeRunner:
         _note(self.log / "jobs", f"{os.getpid()} {text}")
         self.answered += 1
         what, _, rest = text.partition(" ")
+        self.scored |= what == "score"
         if what == "deadly" or (what == "once" and not _marked(self.log / "once")):
             os.kill(os.getpid(), signal.SIGKILL)
         if what == "sleep":

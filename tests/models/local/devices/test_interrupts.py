@@ -16,11 +16,13 @@ from tests.models.local.devices.test_process import loads, wait_until_ended
 FOLDER = Path(__file__).parent
 N_ITEMS = 1200
 """More than wait for two devices at once, so that an interrupt leaves some."""
+SLOW_S, FAST_S = 0.02, 0.005
+"""Seconds that an answer takes where a signal must come before the last one, and where all are waited for."""
 
 
 @pytest.fixture
 def command(tmp_path):
-    """The words of a collect, and its log."""
+    """By the seconds that an answer takes the words of a collect."""
     exam = tmp_path / "exam.jsonl"
     rows = [{"id": f"q{k}", "format": "short", "question": f"{k}?", "answer": "a"} for k in range(N_ITEMS)]
     exam.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -35,7 +37,7 @@ def command(tmp_path):
         "0,1",
         "--json",
     ]
-    return [sys.executable, FOLDER / "fake_collect.py", tmp_path / "log", *words]
+    return lambda seconds: [sys.executable, FOLDER / "fake_collect.py", tmp_path / "log", seconds, *words]
 
 
 def stored(path: Path) -> tuple[int, int]:
@@ -70,7 +72,7 @@ def started(command, tmp_path) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_lets_what_runs_finish_and_leaves_the_rest(command, tmp_path, number):
-    process = started(command, tmp_path)
+    process = started(command(SLOW_S), tmp_path)
     children = loads(tmp_path / "log")
     for pid in (process.pid, *children):  # as a scheduler, or a terminal, sends it to all
         os.kill(pid, number)
@@ -86,7 +88,7 @@ def test_a_stop_lets_what_runs_finish_and_leaves_the_rest(command, tmp_path, num
 
 
 def test_a_second_ctrl_c_ends_all_at_once(command, tmp_path):
-    process = started(command, tmp_path)
+    process = started(command(SLOW_S), tmp_path)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
@@ -99,14 +101,14 @@ def test_a_second_ctrl_c_ends_all_at_once(command, tmp_path):
 
 
 def test_after_a_kill_the_same_command_asks_only_what_is_not_stored(command, tmp_path):
-    process = started(command, tmp_path)
+    process = started(command(SLOW_S), tmp_path)
     process.kill()
     process.communicate()
     for pid in loads(tmp_path / "log"):
         wait_until_ended(pid)
     before, _ = stored(tmp_path / "r.viva")
     (tmp_path / "log" / "jobs").unlink()
-    process = started(command, tmp_path)
+    process = started(command(FAST_S), tmp_path)
     out, error = process.communicate(timeout=120)
     assert 0 == process.returncode, error
     (row,) = json.loads(out)["rows"]
@@ -116,7 +118,7 @@ def test_after_a_kill_the_same_command_asks_only_what_is_not_stored(command, tmp
 
 
 def test_killed_device_processes_cost_no_answer(command, tmp_path):
-    process = started(command, tmp_path)
+    process = started(command(FAST_S), tmp_path)
     killed = loads(tmp_path / "log")
     for pid in killed:
         os.kill(pid, signal.SIGKILL)

@@ -118,7 +118,7 @@ def logprobs(found: Sequence[Any]) -> list[float]:
 
 
 def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, monkeypatch):
-    """One process is killed in between: it is replaced, and the answers are the same."""
+    """One process is killed in between: another replaces it, and the answers are the same."""
     here = local.connect("hf/some", str(folder), {**SETTINGS, "device": "cpu"})
     expected = answers(here, requests())
     here.release()
@@ -144,7 +144,7 @@ def test_two_devices_answer_as_one_process_does(folder, on_cpu, runs, starts, mo
     process.join()
     assert texts(expected) == texts(answers(pool, requests()))
     assert len(requests()) - 1 == sum(map(sum, runs.values()))
-    assert 3 == len(starts)
+    assert 2 <= len(starts) <= 3  # none is started anew where the other had answered all before
     pool.release()
     assert all(p._process is None for p in pool._processes)
 

@@ -142,6 +142,15 @@ def test_one_that_is_killed_while_nothing_runs_costs_no_request(start, tmp_path)
     assert ["B"] == texts_of(run(device, "b"))
 
 
+def test_what_a_killed_process_said_of_how_it_ran_is_kept(start):
+    device = start()
+    run(device, "score")
+    with pytest.raises(DeviceEndedError):
+        run(device, "deadly")
+    run(device, "a")
+    assert {"dtype": "float32", "answered": 1, "way": "packed"} == device.facts
+
+
 def test_one_that_ends_before_its_model_is_loaded_says_how(start):
     device = start(refusal="exit")
     with pytest.raises(DeviceEndedError, match=r"^ended with code 3$") as error:
@@ -205,9 +214,10 @@ def test_ctrl_c_and_sigterm_leave_the_end_to_the_driver(start, tmp_path):
     wait_until_ended(pid)
 
 
-def test_one_that_still_loads_is_asked_about_without_waiting_for_it(start):
-    device = start(seconds=0.5)
+def test_one_that_still_loads_is_asked_about_without_waiting_for_it(start, tmp_path):
+    device = start(waits=True)
     assert not device.ready(0.0)
+    (tmp_path / "go").touch()
     wait_until_ready(device)
 
 

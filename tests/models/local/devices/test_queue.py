@@ -13,6 +13,9 @@ from vivavoce.models.local.devices.process import DeviceEndedError, DeviceRefuse
 from vivavoce.models.local.devices.queue import MOST_KILLS, DeviceQueue
 from vivavoce.models.requests import FatalError, Message, RejectedError, Reply, Request
 
+PATIENCE_S = 60.0
+"""Seconds after which a test takes something for hung; a busy machine may need many."""
+
 
 class FakeDevice:
     """Answers with the text it was asked, and keeps its batches; a text in `deadly` ends its process."""
@@ -47,7 +50,7 @@ class FakeDevice:
         self.batches.append(texts)
         self.before()
         if "hang:1" in texts:
-            self.killed.wait(20)
+            self.killed.wait(PATIENCE_S)
             raise DeviceEndedError("killed by signal 9", ready=True)
         if self.always or set(texts) & set(self.deadly):
             self.deaths += 1
@@ -75,15 +78,21 @@ def prepare(asked: Request) -> Job:
     return Job(kind, int(length), text)
 
 
+async def together(queue: DeviceQueue, texts: Sequence[str]) -> list[Any]:
+    """What comes of requests that arrive at once, however busy the machine: the queue sees all or none."""
+    with queue._changed:
+        replies = [asyncio.create_task(queue.reply(request(text))) for text in texts]
+        await asyncio.sleep(0)
+    return await asyncio.gather(*replies, return_exceptions=True)
+
+
 def answered(devices: Sequence[FakeDevice], texts: Sequence[str], most: int = 4) -> list[Any]:
     """What comes of requests that arrive together, as text or as the error."""
 
     async def asking() -> list[Any]:
         queue = DeviceQueue(prepare, devices, most)
-        async with asyncio.timeout(20):
-            replies = await asyncio.gather(
-                *(queue.reply(request(text)) for text in texts), return_exceptions=True
-            )
+        async with asyncio.timeout(PATIENCE_S):
+            replies = await together(queue, texts)
             await queue.close()
         queue.end()
         return [reply.text if isinstance(reply, Reply) else reply for reply in replies]
@@ -101,7 +110,7 @@ def test_the_longest_go_first_and_kinds_share_no_batch():
 def test_few_requests_are_shared_evenly():
     """Neither device answers before the other has its part."""
     barrier = threading.Barrier(2)
-    devices = [FakeDevice("GPU 0", before=lambda: barrier.wait(20)) for _ in range(2)]
+    devices = [FakeDevice("GPU 0", before=lambda: barrier.wait(PATIENCE_S)) for _ in range(2)]
     texts = [f"a:{k}" for k in range(10, 18)]
     assert texts == answered(devices, texts, most=16)
     longest_first = sorted((device.batches for device in devices), key=str, reverse=True)
@@ -110,16 +119,16 @@ def test_few_requests_are_shared_evenly():
 
 def test_a_device_that_is_free_takes_what_a_busy_one_does_not():
     busy, ready = threading.Event(), threading.Event()
-    slow = FakeDevice("GPU 0", before=lambda: (ready.set(), busy.wait(20)))
+    slow = FakeDevice("GPU 0", before=lambda: (ready.set(), busy.wait(PATIENCE_S)))
     free = FakeDevice("GPU 1", wait_for=ready)
 
     async def asking() -> None:
         queue = DeviceQueue(prepare, [slow, free], 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             first = asyncio.create_task(queue.reply(request("a:50")))
             while not slow.batches:
                 await asyncio.sleep(0.01)
-            await asyncio.gather(*(queue.reply(request(f"a:{k}")) for k in range(20, 40)))
+            await together(queue, [f"a:{k}" for k in range(20, 40)])
             busy.set()
             await first
             await queue.close()
@@ -158,7 +167,7 @@ def test_requests_of_a_device_that_dies_go_to_another_which_answers_them():
 
     async def asking() -> tuple[list[Reply], dict[int, str]]:
         queue = DeviceQueue(prepare, [bad, good], 2)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             found = await asyncio.gather(*(queue.reply(request(text)) for text in texts))
             while not queue.lost:
                 found += await asyncio.gather(*(queue.reply(request(text)) for text in texts[:8]))
@@ -197,7 +206,7 @@ def test_when_no_device_can_load_the_model_the_error_names_each():
         queue = DeviceQueue(
             prepare, [FakeDevice("GPU 0", refusal="full."), FakeDevice("GPU 3", refusal="x")], 4
         )
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             first = await asyncio.gather(
                 *(queue.reply(request(f"a:{k}")) for k in range(3)), return_exceptions=True
             )
@@ -241,7 +250,7 @@ def test_closing_ends_what_runs_and_a_later_request_is_answered():
 
     async def asking() -> tuple[list[Any], Reply]:
         queue = DeviceQueue(prepare, [device], 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             running = asyncio.create_task(queue.reply(request("hang:1")))
             while not device.batches:
                 await asyncio.sleep(0.01)
@@ -258,6 +267,48 @@ def test_closing_ends_what_runs_and_a_later_request_is_answered():
     assert all(isinstance(error, FatalError) for error in found)
     assert "a:2" == later.text
     assert 1 == device.kills
+
+
+def test_a_request_that_comes_while_the_queue_closes_is_answered_after_it():
+    """It starts no second thread beside that of a device that has not ended yet."""
+    going_on = threading.Event()
+    device = FakeDevice(before=lambda: going_on.wait(PATIENCE_S))
+
+    async def asking() -> list[Any]:
+        queue = DeviceQueue(prepare, [device], 1)
+        async with asyncio.timeout(PATIENCE_S):
+            running = asyncio.create_task(queue.reply(request("a:1")))
+            while not device.batches:
+                await asyncio.sleep(0.01)
+            closing = asyncio.create_task(queue.close())
+            while not device.kills:
+                await asyncio.sleep(0.01)
+            later = asyncio.create_task(queue.reply(request("a:2")))
+            await asyncio.sleep(0)
+            going_on.set()
+            found = await asyncio.gather(running, closing, later, return_exceptions=True)
+            await queue.close()
+        return found
+
+    _, closed, later = asyncio.run(asking())
+    assert closed is None
+    assert "a:2" == later.text
+    assert [["a:1"], ["a:2"]] == device.batches
+
+
+def test_what_a_process_ran_that_ends_when_no_device_is_left_hangs_nobody():
+    device = FakeDevice(always=True)
+
+    async def asking() -> list[Any]:
+        queue = DeviceQueue(prepare, [device], 1)
+        device.before = lambda: queue._leave_out(0, "others answered what ended its processes")
+        async with asyncio.timeout(PATIENCE_S):
+            found = await together(queue, ["a:1", "a:2"])
+            await queue.close()
+        return found
+
+    causes = "no GPU is left to run it on (GPU 0: others answered what ended its processes)."
+    assert [causes] * 2 == [str(error) for error in asyncio.run(asking())]
 
 
 def test_idle_processes_are_not_killed_when_the_queue_closes():
@@ -278,7 +329,7 @@ def test_a_request_that_cannot_be_prepared_by_a_fault_of_ours_hangs_nobody():
 
     async def asking() -> list[Any]:
         queue = DeviceQueue(broken, [FakeDevice()], 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             found = await asyncio.gather(queue.reply(request("a:1")), return_exceptions=True)
             await queue.close()
         return found

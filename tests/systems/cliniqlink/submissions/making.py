@@ -14,7 +14,10 @@ from vivavoce.benchmarks import load
 from vivavoce.core.records import Item
 from vivavoce.pipeline.run import Run, open_run
 from vivavoce.systems.cliniqlink import metric as cliniqlink
+from vivavoce.systems.cliniqlink.submissions.board import Leaderboard
 
+SHARES = {"best": 0.97, "good": 0.9, "fair": 0.86, "middle": 0.5, "low": 0.2}
+"""The submissions to rank, with their shares of right answers."""
 WRONG = {"mcq": "one", "list": "y"}
 SECRETS = ("KEYSHORT", "KEYINVERSE", "KEYHOP", "KEYSTEP", "KEYWHY", "KEYBOOK", "KEYPARAGRAPH")
 """What stands in the key of every paragraph, and nowhere else."""
@@ -104,6 +107,14 @@ def scored(
     if metrics:
         run.score(*metrics)
     return run
+
+
+def places(board: Leaderboard) -> list[str]:
+    return [row.place for row in board.rows]
+
+
+def reasons(board: Leaderboard) -> dict[str, str]:
+    return {entry.place: entry.reason for entry in board.refused}
 
 
 @contextmanager

@@ -1,109 +1,24 @@
-"""The board of many submissions: who counts, who is tied, and what is not on it, by name with the reason."""
+"""The board of many submissions: who is tied, what is missing, and what is shown."""
 
 import csv
 import html
 import json
 import os
 import shutil
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from tests.systems.cliniqlink.submissions.making import answers, fake_encoder, scored, write_exam
+from tests.systems.cliniqlink.submissions.conftest import Made
+from tests.systems.cliniqlink.submissions.making import answers, reasons, scored
 
 from vivavoce.core.errors import InputError, StoreError
 from vivavoce.systems.cliniqlink.submissions.board import Leaderboard, read_board
 from vivavoce.systems.cliniqlink.submissions.board_files import write_board
 
 Viva = Callable[..., Any]
-SHARES = {"best": 0.97, "good": 0.9, "fair": 0.86, "middle": 0.5, "low": 0.2}
 HOSTILE = "<script>alert(1)</script>"
-
-
-class Made(NamedTuple):
-    """Scored runs to one exam, by the share of right answers, and some that are not for the board."""
-
-    spec: str
-    runs: dict[str, Path]
-    together: dict[str, dict[str, Any]]
-    """The study's overall of each, where all are candidates of one run."""
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    folder = tmp_path_factory.mktemp("made")
-    with fake_encoder():
-        spec = write_exam(folder / "data", 12)
-        texts = {name: answers(spec, share, k) for k, (name, share) in enumerate(SHARES.items())}
-        runs = {name: folder / f"{name}.viva" for name in texts}
-        for name, path in runs.items():
-            scored(path, spec, {"my-model": texts[name]})
-        rows = scored(folder / "together.viva", spec, texts).study("overall")["overall"].rows
-        runs["published"] = folder / "published.viva"
-        scored(runs["published"], spec, {"my-model": texts["best"]}, ("cliniqlink(rules=published)",))
-        runs["unscored"] = folder / "unscored.viva"
-        scored(runs["unscored"], spec, {"my-model": texts["best"]}, ("accuracy",))
-        runs["two"] = folder / "two.viva"
-        scored(runs["two"], spec, {"one": texts["best"], "other": texts["low"]})
-        lacking = dict.fromkeys(("TF-0", "list-3"), "")
-        runs["blank"] = folder / "blank.viva"
-        scored(runs["blank"], spec, {"my-model": texts["good"] | lacking})
-        runs["missing"] = folder / "missing.viva"
-        present = {item: text for item, text in texts["good"].items() if item != "TF-0"}
-        scored(runs["missing"], spec, {"my-model": present | {"list-3": None}})
-        runs["failed"] = folder / "failed.viva"
-        failed = {"item": "TF-0", "candidate": "my-model", "text": None, "error": "timeout"}
-        scored(runs["failed"], spec, {"my-model": present}, (), more=[failed]).score("cliniqlink")
-        runs["half"] = folder / "half.viva"
-        scored(runs["half"], spec, {"my-model": present}).import_answers(
-            [{"item": "TF-0", "candidate": "my-model", "text": "True"}], benchmark=spec
-        )
-        other = write_exam(folder / "turned", 12, turned=True)
-        runs["other"] = folder / "other.viva"
-        scored(runs["other"], other, {"my-model": answers(other, 0.99, 9)})
-        few = write_exam(folder / "few", 3)
-        for k, name in enumerate(("few one", "few other")):
-            runs[name] = folder / f"{name}.viva"
-            scored(runs[name], few, {"my-model": answers(few, 0.5, k)})
-        yield Made(spec, runs, {row["candidate"]: row for row in rows if row["format"] == "overall"})
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "submissions"
-
-
-@pytest.fixture
-def put(made: Made, folder: Path) -> Callable[..., Path]:
-    """Lays a submission into the folder: a run of that name, and a card of these fields."""
-
-    def lay(place: str, run: str, **fields: object) -> Path:
-        (folder / place).mkdir(parents=True)
-        shutil.copy(made.runs[run], folder / place / "run.viva")
-        lines = (f"{name}: {json.dumps(value)}\n" for name, value in ({"team": place} | fields).items())
-        (folder / place / "submission.yaml").write_text("".join(lines), encoding="utf-8")
-        return folder / place
-
-    return lay
-
-
-@pytest.fixture
-def full(put: Callable[..., Path], folder: Path) -> Path:
-    """Five submissions of five teams."""
-    for day, name in enumerate(SHARES, 1):
-        put(name, name, date=f"2026-03-0{day}")
-    return folder
-
-
-def places(board: Leaderboard) -> list[str]:
-    return [row.place for row in board.rows]
-
-
-def reasons(board: Leaderboard) -> dict[str, str]:
-    return {entry.place: entry.reason for entry in board.refused}
 
 
 def page_of(board: Leaderboard, tmp_path: Path) -> str:
@@ -164,158 +79,6 @@ def test_a_run_without_a_card_is_a_team_by_the_name_of_its_file(put: Any, made: 
     assert ("Some model", None, None) == (row.team, row.date, row.size_class)
 
 
-# Who counts
-
-
-def test_of_a_team_the_first_three_by_date_count(put: Any, folder: Path) -> None:
-    put("z first", "low", team="Team A", date="2026-03-01")
-    put("y second", "middle", team="team  A", date="2026-03-01T08:00:00")
-    put("x third", "fair", team="ＴＥＡＭ A", date="2026-03-02")
-    put("a fourth", "best", team="Team\u200b A", date="2026-03-03")
-    put("b undated", "good", team="Team A")
-    board = read_board(folder)
-    assert {"z first", "y second", "x third"} == set(places(board))
-    sentence = "a team has at most 3 submissions, and z first, y second and x third came first."
-    assert {"a fourth": sentence, "b undated": sentence} == reasons(board)
-
-
-def test_another_team_is_not_counted_with_it(full: Path) -> None:
-    assert 5 == len(read_board(full).rows)
-
-
-def test_what_cannot_be_ranked_takes_no_place_of_the_three(put: Any, folder: Path) -> None:
-    put("1", "unscored", team="A", date="2026-03-01")
-    for day, name in enumerate(("best", "fair", "low"), 2):
-        put(str(day), name, team="A", date=f"2026-03-0{day}")
-    board = read_board(folder)
-    assert {"2", "3", "4"} == set(places(board))
-    assert ["1"] == list(reasons(board))
-
-
-def test_another_exam_is_refused_by_name(full: Path, put: Any) -> None:
-    put("stranger", "other")
-    board = read_board(full)
-    assert set(SHARES) == set(places(board))
-    assert reasons(board)["stranger"].startswith("it is of another exam: its questions, keys or cases")
-
-
-def test_as_many_of_two_exams_are_no_board(put: Any, folder: Path) -> None:
-    put("a", "best")
-    put("b", "other")
-    with pytest.raises(
-        InputError, match="the submissions are of two exams, 1 of each: a holds other questions"
-    ):
-        read_board(folder)
-
-
-def test_an_altered_run_is_refused_by_its_hash(full: Path, put: Any) -> None:
-    good = read_board(full).rows[0]
-    put("stated", "middle", sha256="ab" * 32)
-    card = full / good.place / "submission.yaml"
-    card.write_text(card.read_text() + f"sha256: '{good.sha256.upper()}'\n")
-    board = read_board(full)
-    assert good.place in places(board)
-    reason = reasons(board)["stated"]
-    assert reason.startswith("stated/run.viva is not the file that was taken in: its SHA-256 is ")
-    assert "ab" * 32 in reason
-
-
-def test_a_run_whose_scores_were_changed_is_refused(full: Path, put: Any) -> None:
-    path = put("changed", "middle") / "run.viva"
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE scores SET value = 1.0 WHERE value < 1.0")
-        db.commit()
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        db.execute("PRAGMA journal_mode = DELETE")
-    reason = reasons(read_board(full))["changed"]
-    assert "is not as vivavoce wrote it" in reason
-    assert reason.endswith("It is not ranked.")
-
-
-def test_a_run_that_is_still_open_is_refused(full: Path, put: Any) -> None:
-    path = put("open", "middle") / "run.viva"
-    path.with_name("run.viva-wal").write_bytes(b"x")
-    assert "open/run.viva is open in a program, or was not closed" in reasons(read_board(full))["open"]
-
-
-def test_a_copy_of_another_submission_is_refused(full: Path, put: Any) -> None:
-    put("copy", "best", date="2026-04-01")
-    assert "its run is that of best, byte by byte." == reasons(read_board(full))["copy"]
-
-
-def test_other_scores_are_refused(full: Path, put: Any) -> None:
-    for name in ("published", "unscored", "two"):
-        put(f"of {name}", name)
-    said = reasons(read_board(full))
-    assert said["of published"].startswith("it is scored otherwise than the others, by cliniqlink(")
-    assert said["of unscored"].endswith("needs scores by one version of cliniqlink, from `viva score`.")
-    assert "of two/run.viva holds 2 candidates (one, other): name one under candidate" in said["of two"]
-    assert all(str(full.parent) not in reason for reason in said.values())
-
-
-def test_a_card_may_name_one_of_several_candidates(full: Path, put: Any) -> None:
-    put("of two", "two", candidate="other")
-    put("none of two", "two", candidate="othr")
-    board = read_board(full)
-    assert "of two" in places(board)
-    assert "has no candidate 'othr'" in reasons(board)["none of two"]
-
-
-@pytest.mark.parametrize(
-    ("card", "sentence"),
-    [
-        ("team: [x", "no valid YAML"),
-        ("team: ''", "names no team"),
-        ("team: '\u200b'", "names no team"),
-        ("team: 2026-01-01", "team is a text"),
-        ("tean: A", "has no field 'tean'. Did you mean"),
-        ("team: A\ndate: soon", "date is a day or a time in UTC"),
-        ("team: A\ndate: 7", "date is a day or a time in UTC"),
-        ("team: A\ndate: '0001-01-01T00:00+14:00'", "date is a day or a time in UTC"),
-        ("team: A\nsize_gb: -1", "size_gb is a number above 0"),
-        ("team: A\nsize_gb: big", "size_gb is a number above 0"),
-        ("team: A\nparameters: true", "parameters is a number above 0"),
-        ("team: A\nsha256: abc", "sha256 is 64 hex digits"),
-        ("team: A\nrun: ../best/run.viva", "is no file of this folder"),
-        ("team: A\nrun: absent.viva", "holds no run 'absent.viva'"),
-        ("a\nlist", "a mapping of names to settings is needed"),
-    ],
-)
-def test_a_faulty_card_is_named_and_loses_no_other(full: Path, put: Any, card: str, sentence: str) -> None:
-    (put("faulty", "middle") / "submission.yaml").write_text(card, encoding="utf-8")
-    board = read_board(full)
-    assert set(SHARES) == set(places(board))
-    assert sentence in reasons(board)["faulty"]
-
-
-def test_what_is_no_run_is_named(full: Path, put: Any) -> None:
-    (put("text", "best") / "run.viva").write_text("no database")
-    (put("none", "best") / "run.viva").unlink()
-    shutil.copy(full / "best" / "run.viva", put("several", "low") / "second.viva")
-    said = reasons(read_board(full))
-    assert "text/run.viva" in said["text"]
-    assert "none holds no run file" in said["none"]
-    assert "several holds 2 runs (run.viva, second.viva)" in said["several"]
-
-
-def test_a_folder_without_a_submission_that_can_be_ranked_is_no_board(put: Any, folder: Path) -> None:
-    with pytest.raises(InputError, match="cannot read the folder"):
-        read_board(folder)
-    folder.mkdir()
-    (folder / "notes").mkdir()
-    with pytest.raises(InputError, match="holds no submissions: they are run files"):
-        read_board(folder)
-    put("a", "unscored")
-    with pytest.raises(InputError, match=r"can be ranked, and 1 refused\. a: "):
-        read_board(folder)
-
-
-def test_submissions_are_left_as_they_are(full: Path, tmp_path: Path) -> None:
-    before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
-    write_board(read_board(full), tmp_path / "board.html")
-    assert before == {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
-
-
 # What is missing
 
 
@@ -329,6 +92,44 @@ def test_a_missing_answer_ranks_as_an_empty_one_and_is_counted(put: Any, folder:
     for name in ("overall", "low", "high", "rank", "rank_low", "rank_high", "formats", "unanswered"):
         assert getattr(one, name) == getattr(other, name), name
     assert {84} == {row.n_common for row in board.values()}  # it takes no question from the others
+
+
+def test_a_question_that_nobody_answered_counts_as_an_empty_answer(made: Made, tmp_path: Path) -> None:
+    figures = []
+    for name in ("blank", "missing"):
+        (tmp_path / name).mkdir()
+        shutil.copy(made.runs[name], tmp_path / name / "alone.viva")
+        (row,) = read_board(tmp_path / name).rows
+        figures.append((row.overall, row.low, row.high, row.formats, row.unanswered))
+    assert figures[0] == figures[1]
+
+
+def test_a_null_in_one_repeat_counts_as_an_empty_answer_to_it(made: Made, tmp_path: Path) -> None:
+    texts, boards = answers(made.spec, 0.9, 1), []
+    for name, text in (("blank", ""), ("null", None)):
+        (tmp_path / name).mkdir()
+        second = [
+            {"item": item, "candidate": "my-model", "repeat": 2, "text": text if item == "TF-0" else given}
+            for item, given in texts.items()
+        ]
+        scored(tmp_path / name / "run.viva", made.spec, {"my-model": texts}, more=second)
+        (row,) = read_board(tmp_path / name).rows
+        boards.append((row.overall, row.formats, row.n_missing, row.n_failed))
+    assert boards[0] == boards[1]
+    assert (0, 0) == boards[0][2:]
+
+
+def test_variants_that_were_made_in_a_run_are_no_questions_of_the_exam(made: Made, folder: Path) -> None:
+    folder.mkdir()
+    run = scored(folder / "varied.viva", made.spec, {"my-model": answers(made.spec, 0.9, 1)})
+    before = read_board(folder).rows[0]
+    run.vary("bias(type=recency)")
+    variants = run.items.drop_nulls("origin").select("item", "variant").rows()
+    lines = [{"item": i, "variant": v, "candidate": "my-model", "text": "one"} for i, v in variants]
+    run.import_answers(lines, benchmark=made.spec)
+    run.score("cliniqlink")
+    (row,) = read_board(folder).rows
+    assert (before.overall, before.low, 0) == (row.overall, row.low, row.n_missing)
 
 
 def test_an_answer_that_failed_on_our_side_is_not_the_teams(put: Any, folder: Path, tmp_path: Path) -> None:
@@ -412,8 +213,9 @@ def test_an_earlier_board_is_replaced_and_nothing_else(full: Path, tmp_path: Pat
     with pytest.raises(StoreError, match=r"board.csv is there already and is no board"):
         write_board(board, files.page)
     assert "our own table" == files.table.read_text()
-    with pytest.raises(StoreError, match="give a path such as"):
-        write_board(board, tmp_path / "board.csv")
+    for other in (tmp_path / "board.csv", Path()):
+        with pytest.raises(StoreError, match="give a path such as"):
+            write_board(board, other)
 
 
 # The shell

@@ -230,6 +230,14 @@ def test_a_wrong_id_is_named(place: Place, capsys: pytest.CaptureFixture[str]) -
     assert "multiple_choice.json, inputs[0]: cliniqlink has no 'MC-9'" in refused(place, capsys)
 
 
+def test_a_wrong_id_of_any_length_is_one_short_line(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    change_row(place, id="MC\n" * 1_000_000)
+    message = refused(place, capsys)
+    assert "multiple_choice.json, inputs[0]: cliniqlink has no 'MC" in message
+    assert len(message) <= 1_001
+    assert 1 == message.count("\n")
+
+
 def test_a_changed_question_is_named(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     change_row(place, question="Something easier?")
     assert "inputs[0]: MC-0 is worded otherwise" in refused(place, capsys)

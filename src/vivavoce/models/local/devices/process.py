@@ -84,6 +84,7 @@ class _Fault(NamedTuple):
 class DeviceProcess:
     """The process of a device, seen from the process that sends it jobs; it starts when there is work.
 
+    `facts` join what its processes said, one after the other: a new one does not know how the last one ran.
     One thread uses it; `kill` may be called by any.
     """
 
@@ -114,7 +115,7 @@ class DeviceProcess:
         if isinstance(message, _Refused):
             self.end()
             raise DeviceRefusedError(message.sentence)
-        self.facts, self._ready = message.facts, True
+        self.facts, self._ready = {**self.facts, **message.facts}, True
         return True
 
     def run(self, jobs: Sequence[Job]) -> list[Outcome]:
@@ -129,13 +130,14 @@ class DeviceProcess:
         if isinstance(message, _Broken):
             self.end()
             raise DeviceEndedError(message.cause, ready=True)
-        self.facts = message.facts
+        self.facts = {**self.facts, **message.facts}
         return [_received(outcome) for outcome in message.outcomes]
 
     def kill(self) -> None:
         """End the process at once; whoever waits for it hears that it ended."""
-        if self._process is not None:
-            self._process.kill()
+        process = self._process  # its own thread may end it meanwhile
+        if process is not None:
+            process.kill()
 
     def end(self) -> None:
         """End the process and free what it holds; a later `ready` starts another."""

@@ -98,15 +98,26 @@ class DeviceQueue:
     async def reply(self, request: Request) -> Reply:
         """The reply, when it is there. Raises what preparing or running this request raises."""
         future: Future[Reply] = Future()
+        while not self._accepts(request, future):
+            await asyncio.sleep(WAKE_S)
+        return await asyncio.wrap_future(future)
+
+    def _accepts(self, request: Request, future: "Future[Reply]") -> bool:
+        """Let a request wait; false while the threads of before still end: two would share a device.
+
+        Raises `FatalError` where no device is left.
+        """
         with self._changed:
-            if len(self.lost) == len(self._devices):
+            if not self._devices_left():
                 raise self._none_left()
+            if self._threads and self._halt.is_set():
+                return False
             if not self._threads:
                 self._halt.clear()
                 self._start_threads()
             self._waiting.append((request, future))
             self._changed.notify_all()
-        return await asyncio.wrap_future(future)
+            return True
 
     async def close(self) -> None:
         """Drop what waits and what runs, and return when the threads have ended; the models stay loaded."""
@@ -119,9 +130,9 @@ class DeviceQueue:
             device.end()
 
     def _stop(self) -> None:
-        self._halt.set()
         with self._changed:
-            threads, self._threads = self._threads, []
+            self._halt.set()
+            threads = self._threads
             pending = self._take_all()
             for seat in self._running:
                 self._devices[seat].kill()
@@ -130,6 +141,9 @@ class DeviceQueue:
             _settle(future, closed())
         for thread in threads:
             thread.join()
+        with self._changed:
+            if self._threads is threads:
+                self._threads = []
 
     def _start_threads(self) -> None:
         works = [self._prepare_waiting, *(self._server(seat) for seat in range(len(self._devices)))]
@@ -173,7 +187,7 @@ class DeviceQueue:
     def _add(self, pending: Sequence[_Pending]) -> None:
         """Put them where devices take them from."""
         with self._changed:
-            if self._halt.is_set() or len(self.lost) == len(self._devices):
+            if self._halt.is_set() or not self._devices_left():
                 error = closed() if self._halt.is_set() else self._none_left()
                 for each in pending:
                     _settle(each.future, error)
@@ -268,7 +282,11 @@ class DeviceQueue:
                 return
             self._count(seat, batch, str(ended))
             again = [each for each in batch if not self._fails(each, seat, ended)]
-            self._suspects[:0] = again
+            if self._devices_left():
+                self._suspects[:0] = again
+            else:  # all were given up while it ran: nobody would take them
+                for each in again:
+                    _settle(each.future, self._none_left())
             self._changed.notify_all()
         if self._failed[seat] >= MOST_KILLS:
             self._give_up(seat, f"{MOST_KILLS} requests in a row ended their processes, the last {ended}")

@@ -123,21 +123,25 @@ def read_board(folder: Path, *, metric: str = METRIC) -> Leaderboard:
             except InputError as error:
                 refused.append(Refused(submission.place, submission.team, str(error)))
     runs.sort(key=lambda run: run.submission.order)
-    for select in (_of_one_exam, _of_one_measure, _without_copies, _first_of_each_team):
+    # Copies go first, so that they have no vote on the exam.
+    for select in (_without_copies, _of_one_exam, _of_one_measure, _first_of_each_team):
         runs, more = select(runs)
         refused += more
+    refused = [entry._replace(reason=_for_others(entry.reason, folder)) for entry in refused]
     if not runs:
         first = min(refused, key=lambda entry: entry.place)
         raise InputError(
             f"no submission in {folder} can be ranked, and {len(refused)} refused. "
             f"{first.place}: {first.reason}"
         )
-    # The page is for others: where the folder lies here is not.
-    if folder != Path():
-        refused = [entry._replace(reason=entry.reason.replace(f"{folder}/", "")) for entry in refused]
     return Leaderboard(
         tuple(_ranked(runs)), tuple(sorted(refused, key=lambda entry: entry.place)), runs[0].measure.signature
     )
+
+
+def _for_others(reason: str, folder: Path) -> str:
+    """A reason on one line, whatever files are named, and without where the folder lies here."""
+    return " ".join((reason if folder == Path() else reason.replace(f"{folder}/", "")).split())
 
 
 Selected = tuple[list[ScoredRun], list[Refused]]
@@ -170,14 +174,19 @@ def _of_one_measure(runs: Sequence[ScoredRun]) -> Selected:
 
 
 def _without_copies(runs: Sequence[ScoredRun]) -> Selected:
-    """The submissions without those whose run is, byte by byte, that of an earlier one."""
-    first: dict[str, ScoredRun] = {}
+    """The submissions without those whose run is, byte by byte, that of an earlier one.
+
+    A run of several candidates may be submitted once for each.
+    """
+    first: dict[tuple[str, str], ScoredRun] = {}
     for run in runs:
-        first.setdefault(run.sha256, run)
-    copies = [run for run in runs if first[run.sha256] is not run]
-    return [run for run in runs if first[run.sha256] is run], [
-        _refused(run, f"its run is that of {first[run.sha256].submission.place}, byte by byte.")
-        for run in copies
+        first.setdefault((run.sha256, run.candidate), run)
+    return list(first.values()), [
+        _refused(
+            run, f"its run is that of {first[run.sha256, run.candidate].submission.place}, byte by byte."
+        )
+        for run in runs
+        if first[run.sha256, run.candidate] is not run
     ]
 
 
@@ -209,11 +218,8 @@ def _refused(run: ScoredRun, reason: str) -> Refused:
 def _ranked(runs: Sequence[ScoredRun]) -> Iterator[BoardRow]:
     """The rows in the study's order. Submissions are candidates by number there: names may be alike."""
     names = {f"{place:06}": run for place, run in enumerate(runs)}
-    questions = pl.concat([run.scores for run in runs], how="vertical_relaxed").unique(
-        ["item", "variant"], maintain_order=True
-    )
     scores = [
-        _with_missing(run.scores, questions).with_columns(
+        run.scores.with_columns(
             candidate=pl.lit(name), role=pl.lit("candidate"), measure_id=pl.lit(1, pl.Int64)
         )
         for name, run in names.items()
@@ -225,17 +231,6 @@ def _ranked(runs: Sequence[ScoredRun]) -> Iterator[BoardRow]:
         figures.setdefault(row["candidate"], {})[row["format"]] = row
     for name, by_format in figures.items():
         yield _row(names[name], by_format)
-
-
-def _with_missing(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """The scores, and a row that says unanswered for each question that only others have a score on."""
-    absent = questions.join(scores, on=["item", "variant"], how="anti").with_columns(
-        value=pl.lit(None, pl.Float64),
-        status=pl.lit("unanswered"),
-        parts=pl.lit(None, pl.String),
-        note=pl.lit("no answer was submitted"),
-    )
-    return pl.concat([scores, absent], how="vertical_relaxed")
 
 
 def _row(run: ScoredRun, figures: Mapping[str, Mapping[str, Any]]) -> BoardRow:

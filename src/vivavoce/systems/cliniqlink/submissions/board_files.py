@@ -30,9 +30,10 @@ def write_board(board: Leaderboard, page: Path) -> BoardFiles:
 
     Raises `StoreError` where anything else lies there, before either is written.
     """
-    files = BoardFiles(page, page.with_suffix(".csv"))
     if page.suffix != ".html":
-        raise StoreError(f"the board is a page: give a path such as {page.with_suffix('.html')} with --to.")
+        example = page.with_suffix(".html") if page.name else page / "leaderboard.html"
+        raise StoreError(f"the board is a page: give a path such as {example} with --to.")
+    files = BoardFiles(page, page.with_suffix(".csv"))
     try:
         for path, mark in ((files.page, MARK), (files.table, HEADER)):
             if path.exists() and mark not in path.read_bytes()[:4_000]:

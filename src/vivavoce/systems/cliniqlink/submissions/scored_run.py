@@ -1,7 +1,6 @@
 """The scores in a submission's run, read from a copy: what was hashed is what is ranked."""
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,22 +13,26 @@ from vivavoce.pipeline.load import load_scores, select_signatures
 from vivavoce.store import read
 from vivavoce.store.integrity import refuse_damaged
 from vivavoce.store.runfile import RunFile
+from vivavoce.studies.leaderboard.response_failures import bare
 from vivavoce.systems.cliniqlink.exporter import EXAM
 from vivavoce.systems.cliniqlink.submissions.submission import Submission
-from vivavoce.systems.cliniqlink.submissions.terms import exam_digest
+from vivavoce.systems.cliniqlink.submissions.terms import METRIC, exam_digest
 
 _CHUNK = 1 << 20
+_QUESTION = ["item", "variant"]
+_ANSWER = [*_QUESTION, "repeat"]
 
 
 class ScoredRun(NamedTuple):
     """A submission with the SHA-256 of its run, the digest of its exam, and its scores by one measure.
 
     Of the exam's `n_items` questions `n_missing` have no answer: no entry, or a null that no failure of ours
-    explains. The null ones have a score that says unanswered, the others no score.
+    explains. Their scores say unanswered, so that `scores` has every question of the exam.
     """
 
     submission: Submission
     sha256: str
+    candidate: str
     exam: str
     n_items: int
     n_missing: int
@@ -79,21 +82,23 @@ def _scored(submission: Submission, run: RunFile, metric: str, sha256: str) -> S
     with run.reading() as db:
         refuse_damaged(db, "It is not ranked.")
         items = [i for i in read.items_by_id(db).values() if i.benchmark == EXAM and i.origin is None]
+        questions = read.items(db).filter((pl.col("benchmark") == EXAM) & pl.col("origin").is_null())
         candidates = [candidate.candidate for candidate in read.candidates(db)]
     if not items:
         raise InputError(f"{run.path} holds no questions of {EXAM}: it is another exam.")
     candidate = _candidate(submission, candidates, run.path)
     measure, scores = _scores(run, metric, candidate)
-    answers = _answers(run, candidate)
+    answers = _answers(run, candidate).join(questions, on=_QUESTION, how="semi")
     scores = _with_unanswered(scores, answers, f"`viva score {run.path} {metric}` goes on")
     return ScoredRun(
         submission=submission,
         sha256=sha256,
+        candidate=candidate,
         exam=exam_digest(items),
         n_items=len(items),
-        n_missing=len(items) - len(answers) + sum(answers.values()),
+        n_missing=len(items) - answers.filter(~pl.col("missing")).n_unique(_QUESTION),
         measure=measure,
-        scores=scores,
+        scores=_with_absent(scores, questions),
     )
 
 
@@ -106,6 +111,8 @@ def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.Data
             f"{run.path}: {error} The board needs scores by one version of {metric}, from `viva score`."
         ) from None
     table = load_scores(run, signatures, None, [candidate])
+    if by := next((m.metric for m in table.measures.values() if bare(m) != METRIC), None):
+        raise InputError(f"{run.path}: the board ranks by {METRIC}, which scores all formats, not by {by}.")
     scores = table.scores.filter((pl.col("benchmark") == EXAM) & (pl.col("edit") == ""))
     keys = scores["measure_id"].unique().to_list()
     if len(keys) != 1:
@@ -116,27 +123,46 @@ def _scores(run: RunFile, metric: str, candidate: str) -> tuple[Measure, pl.Data
     return table.measures[keys[0]], scores
 
 
-def _with_unanswered(
-    scores: pl.DataFrame, answers: Mapping[tuple[str, str], bool], remedy: str
-) -> pl.DataFrame:
+def _with_unanswered(scores: pl.DataFrame, answers: pl.DataFrame, remedy: str) -> pl.DataFrame:
     """The scores, those of missing answers as unanswered. Raises `InputError` where one has none yet."""
-    scored = set(scores.select("item", "variant").iter_rows())
-    if unscored := sum(key not in scored for key in answers):
-        raise InputError(f"{unscored} of {len(answers)} answers have no score yet: {remedy}.")
-    empty = [item for (item, variant), missing in answers.items() if missing and not variant]
-    is_missing = pl.col("item").is_in(empty) & (pl.col("variant") == "") & (pl.col("status") == "failed")
-    return scores.with_columns(status=pl.when(is_missing).then(pl.lit("unanswered")).otherwise("status"))
+    if unscored := answers.join(scores, on=_ANSWER, how="anti").height:
+        raise InputError(f"{unscored} of {answers.height} answers have no score yet: {remedy}.")
+    is_missing = pl.col("missing") & (pl.col("status") == "failed")
+    return (
+        scores.join(answers, on=_ANSWER, how="left", maintain_order="left")
+        .with_columns(status=pl.when(is_missing).then(pl.lit("unanswered")).otherwise("status"))
+        .drop("missing")
+    )
 
 
-def _answers(run: RunFile, candidate: str) -> dict[tuple[str, str], bool]:
-    """By item and variant whether its answer is missing: a null without a failure that explains it."""
+def _with_absent(scores: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    """The scores, of which there is one at least, and a row that says unanswered for each other question."""
+    of_question = [name for name in scores.columns if name in questions.columns]
+    absent = (
+        questions.select(of_question)
+        .join(scores, on=_QUESTION, how="anti")
+        .with_columns(
+            value=pl.lit(None, pl.Float64),
+            status=pl.lit("unanswered"),
+            parts=pl.lit(None, pl.String),
+            note=pl.lit("no answer was submitted"),
+        )
+    )
+    of_measure = scores.head(1).drop(absent.columns)
+    rows = absent.join(of_measure, how="cross").select(scores.columns)
+    return pl.concat([scores, rows], how="vertical_relaxed")
+
+
+def _answers(run: RunFile, candidate: str) -> pl.DataFrame:
+    """The answers, and whether each is missing: a null without a failure that explains it."""
     with run.reading() as db:
         rows = db.execute(
-            "SELECT item, variant, min(status = 'failed' AND error IS NULL) FROM response_rows "
-            "WHERE benchmark = ? AND candidate = ? AND edit = '' AND probe = '' GROUP BY item, variant",
+            "SELECT item, variant, repeat, status = 'failed' AND error IS NULL FROM response_rows "
+            "WHERE benchmark = ? AND candidate = ? AND edit = '' AND probe = ''",
             (EXAM, candidate),
         ).fetchall()
-    return {(item, variant): bool(missing) for item, variant, missing in rows}
+    answers = pl.DataFrame(rows, [*_ANSWER, "missing"], orient="row")
+    return answers.cast({"item": pl.String, "variant": pl.String, "repeat": pl.Int64, "missing": pl.Boolean})
 
 
 def _candidate(submission: Submission, candidates: list[str], path: Path) -> str:

@@ -17,7 +17,7 @@ from vivavoce.core.errors import InputError, MetricError, VivaError
 from vivavoce.core.json_text import read_json_file
 from vivavoce.core.private_files import private_folder, write_all_private
 from vivavoce.core.specs import Spec
-from vivavoce.core.text import printable
+from vivavoce.core.text import one_line, printable
 from vivavoce.pipeline.run import open_run
 from vivavoce.systems.cliniqlink.exporter import EXAM
 from vivavoce.systems.cliniqlink.submissions.page import html_page
@@ -28,6 +28,8 @@ SCHEMA = "viva.competition/1"
 SETTINGS = "competition.json"
 """The file of the reference data that says how to score."""
 DONE, BROKEN, REFUSED = 0, 1, 2
+LONGEST_SENTENCE = 1_000
+"""Characters of what is said of a submission; it may quote an id or an option of any length."""
 
 Rows = Mapping[str, Mapping[str, Any]]
 """The rows of the study of overalls, by format."""
@@ -45,7 +47,7 @@ def main(words: Sequence[str]) -> int:
     try:
         scores = score_submission(Path(words[0]), Path(words[1]))
     except VivaError as error:
-        print(printable(str(error)), file=sys.stderr)
+        print(one_line(printable(str(error)), LONGEST_SENTENCE), file=sys.stderr)
         return REFUSED
     except Exception as error:
         trace = error.__traceback__

@@ -25,6 +25,8 @@ from vivavoce.core.yaml_files import read_mapping
 
 CARD = "submission.yaml"
 FIELDS = ("team", "system", "date", "size_gb", "parameters", "run", "candidate", "sha256")
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""What shows nothing and is no format character: fillers, variation selectors, a blank of Braille."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -110,7 +112,7 @@ def _submission(path: Path) -> Submission:
     if path.is_file():
         return Submission(_name(path), path, _name(path).removesuffix(".viva"))
     card = path / CARD
-    fields = read_mapping(card, "card", InputError) if card.exists() else {"team": _name(path)}
+    fields = read_mapping(card, "card", InputError) if os.path.lexists(card) else {"team": _name(path)}
     for name in fields:
         if name not in FIELDS:
             raise InputError(f"{card} has no field {one_line(name, 40)!r}.{suggest(name, FIELDS)}")
@@ -121,8 +123,8 @@ def _submission(path: Path) -> Submission:
     submission = Submission(
         place=_name(path),
         run=_run(path, _text(fields, "run", card)),
-        team=_text(fields, "team", card) or "",
-        system=_text(fields, "system", card),
+        team=_on_one_line(_text(fields, "team", card)) or "",
+        system=_on_one_line(_text(fields, "system", card)),
         date=moment,
         day=day,
         size_gb=_amount(fields, "size_gb", card),
@@ -136,18 +138,15 @@ def _submission(path: Path) -> Submission:
 
 
 def _name(path: Path) -> str:
-    """The name of a file as text, with a mark for bytes that are none."""
-    return os.fsencode(path.name).decode("utf-8", "replace")
+    """The name of a file as text on one line, with a mark for bytes that are none."""
+    return " ".join(os.fsencode(path.name).decode("utf-8", "replace").split())
 
 
 def _run(folder: Path, name: str | None) -> Path:
     """The run file of a folder. Raises `InputError` for a path that leads out of it, for none and several."""
-    if name is not None:
-        if Path(name).name != name:
-            raise InputError(f"{folder / CARD}: run {one_line(name, 60)!r} is no file of this folder.")
-        runs = [folder / name] if (folder / name).is_file() else []
-    else:
-        runs = sorted(path for path in folder.glob("*.viva") if path.is_file())
+    if name is not None and Path(name).name != name:
+        raise InputError(f"{folder / CARD}: run {one_line(name, 60)!r} is no file of this folder.")
+    runs = sorted(path for path in folder.iterdir() if _is_run(path, name))
     if len(runs) == 1:
         return runs[0]
     if runs:
@@ -156,13 +155,24 @@ def _run(folder: Path, name: str | None) -> Path:
     raise InputError(f"{folder} holds no run{f' {one_line(name, 60)!r}' if name else ' file (*.viva)'}.")
 
 
+def _is_run(path: Path, name: str | None) -> bool:
+    """Whether a file has this name; without one, whether it is a run that no desktop laid there."""
+    if name is None and (path.suffix != ".viva" or path.name.startswith(".")):
+        return False
+    return name in (None, path.name) and path.is_file()
+
+
 def _text(fields: Mapping[str, Any], name: str, card: Path) -> str | None:
     value = fields.get(name)
     if value is None:
         return None
     if isinstance(value, bool | list | dict | date):
         raise InputError(f"{card}: {name} is a text, not {one_line(repr(value), 40)}.")
-    return " ".join(str(value).split()) or None
+    return str(value).strip() or None
+
+
+def _on_one_line(text: str | None) -> str | None:
+    return text and " ".join(text.split())
 
 
 def _amount(fields: Mapping[str, Any], name: str, card: Path) -> float | None:
@@ -201,4 +211,4 @@ def _key(name: str) -> str:
     visible = "".join(
         sign for sign in unicodedata.normalize("NFKC", printable(name)) if unicodedata.category(sign) != "Cf"
     )
-    return " ".join(visible.replace("\ufffd", "").casefold().split())
+    return " ".join(_UNSEEN.sub("", visible).replace("\ufffd", "").casefold().split())

@@ -1,0 +1,226 @@
+"""Which submissions are on the board, and the others by name with the reason."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.systems.cliniqlink.submissions.conftest import Made
+from tests.systems.cliniqlink.submissions.making import SHARES, answers, places, reasons, scored
+
+from vivavoce.core.errors import InputError
+from vivavoce.systems.cliniqlink.submissions.board import read_board
+from vivavoce.systems.cliniqlink.submissions.board_files import write_board
+
+# Who counts
+
+
+def test_of_a_team_the_first_three_by_date_count(put: Any, folder: Path) -> None:
+    put("z first", "low", team="Team A", date="2026-03-01")
+    put("y second", "middle", team="team  A", date="2026-03-01T08:00:00")
+    put("x third", "fair", team="ＴＥＡＭ A", date="2026-03-02")
+    put("a fourth", "best", team="Team\u200b A\ufe0f", date="2026-03-03")
+    put("b undated", "good", team="Team A")
+    board = read_board(folder)
+    assert {"z first", "y second", "x third"} == set(places(board))
+    sentence = "a team has at most 3 submissions, and z first, y second and x third came first."
+    assert {"a fourth": sentence, "b undated": sentence} == reasons(board)
+
+
+def test_another_team_is_not_counted_with_it(full: Path) -> None:
+    assert 5 == len(read_board(full).rows)
+
+
+def test_what_cannot_be_ranked_takes_no_place_of_the_three(put: Any, folder: Path) -> None:
+    put("1", "unscored", team="A", date="2026-03-01")
+    for day, name in enumerate(("best", "fair", "low"), 2):
+        put(str(day), name, team="A", date=f"2026-03-0{day}")
+    board = read_board(folder)
+    assert {"2", "3", "4"} == set(places(board))
+    assert ["1"] == list(reasons(board))
+
+
+def test_another_exam_is_refused_by_name(full: Path, put: Any) -> None:
+    put("stranger", "other")
+    board = read_board(full)
+    assert set(SHARES) == set(places(board))
+    assert reasons(board)["stranger"].startswith("it is of another exam: its questions, keys or cases")
+
+
+def test_as_many_of_two_exams_are_no_board(put: Any, folder: Path) -> None:
+    put("a", "best")
+    put("b", "other")
+    with pytest.raises(
+        InputError, match="the submissions are of two exams, 1 of each: a holds other questions"
+    ):
+        read_board(folder)
+
+
+def test_an_altered_run_is_refused_by_its_hash(full: Path, put: Any) -> None:
+    good = read_board(full).rows[0]
+    put("stated", "middle", sha256="ab" * 32)
+    card = full / good.place / "submission.yaml"
+    card.write_text(card.read_text() + f"sha256: '{good.sha256.upper()}'\n")
+    board = read_board(full)
+    assert good.place in places(board)
+    reason = reasons(board)["stated"]
+    assert reason.startswith("stated/run.viva is not the file that was taken in: its SHA-256 is ")
+    assert "ab" * 32 in reason
+
+
+def test_a_run_whose_scores_were_changed_is_refused(full: Path, put: Any) -> None:
+    path = put("changed", "middle") / "run.viva"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE scores SET value = 1.0 WHERE value < 1.0")
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("PRAGMA journal_mode = DELETE")
+    reason = reasons(read_board(full))["changed"]
+    assert "is not as vivavoce wrote it" in reason
+    assert reason.endswith("It is not ranked.")
+
+
+def test_a_run_that_is_still_open_is_refused(full: Path, put: Any) -> None:
+    path = put("open", "middle") / "run.viva"
+    path.with_name("run.viva-wal").write_bytes(b"x")
+    assert "open/run.viva is open in a program, or was not closed" in reasons(read_board(full))["open"]
+
+
+def test_a_copy_of_another_submission_is_refused(full: Path, put: Any) -> None:
+    put("copy", "best", date="2026-04-01")
+    assert "its run is that of best, byte by byte." == reasons(read_board(full))["copy"]
+
+
+def test_copies_have_no_vote_on_the_exam(put: Any, folder: Path) -> None:
+    for name in ("best", "low"):
+        put(name, name)
+    for day in range(1, 4):
+        put(f"stranger {day}", "other", date=f"2026-03-0{day}")
+    board = read_board(folder)
+    assert {"best", "low"} == set(places(board))
+    assert reasons(board)["stranger 1"].startswith("it is of another exam")
+
+
+def test_a_run_of_two_candidates_may_be_submitted_once_for_each(put: Any, folder: Path) -> None:
+    for place, candidate in (("a", "one"), ("b", "other"), ("c", "other")):
+        put(place, "two", candidate=candidate)
+    board = read_board(folder)
+    assert ["a", "b"] == places(board)
+    assert {"c": "its run is that of b, byte by byte."} == reasons(board)
+
+
+def test_names_of_runs_and_candidates_are_taken_as_they_are_written(
+    made: Made, put: Any, folder: Path
+) -> None:
+    texts = answers(made.spec, 0.9, 1)
+    place = put("a", "best")
+    (place / "submission.yaml").write_text("team: A\nrun: my  run.viva\ncandidate: my  model\n")
+    scored(place / "my  run.viva", made.spec, {"my  model": texts, "another": texts})
+    assert ["a"] == places(read_board(folder))
+
+
+def test_scores_by_another_metric_are_no_ranks(put: Any, folder: Path) -> None:
+    put("a", "unscored")
+    with pytest.raises(
+        InputError, match=r"the board ranks by cliniqlink, which scores all formats, not by acc"
+    ):
+        read_board(folder, metric="accuracy")
+
+
+def test_other_scores_are_refused(full: Path, put: Any) -> None:
+    for name in ("published", "unscored", "two"):
+        put(f"of {name}", name)
+    said = reasons(read_board(full))
+    assert said["of published"].startswith("it is scored otherwise than the others, by cliniqlink(")
+    assert said["of unscored"].endswith("needs scores by one version of cliniqlink, from `viva score`.")
+    assert "of two/run.viva holds 2 candidates (one, other): name one under candidate" in said["of two"]
+    assert all(str(full.parent) not in reason for reason in said.values())
+
+
+def test_a_card_may_name_one_of_several_candidates(full: Path, put: Any) -> None:
+    put("of two", "two", candidate="other")
+    put("none of two", "two", candidate="othr")
+    board = read_board(full)
+    assert "of two" in places(board)
+    assert "has no candidate 'othr'" in reasons(board)["none of two"]
+
+
+@pytest.mark.parametrize(
+    ("card", "sentence"),
+    [
+        ("team: [x", "no valid YAML"),
+        ("team: ''", "names no team"),
+        ("team: '\u200b'", "names no team"),
+        ("team: 2026-01-01", "team is a text"),
+        ("tean: A", "has no field 'tean'. Did you mean"),
+        ("team: A\ndate: soon", "date is a day or a time in UTC"),
+        ("team: A\ndate: 7", "date is a day or a time in UTC"),
+        ("team: A\ndate: '0001-01-01T00:00+14:00'", "date is a day or a time in UTC"),
+        ("team: A\nsize_gb: -1", "size_gb is a number above 0"),
+        ("team: A\nsize_gb: big", "size_gb is a number above 0"),
+        ("team: A\nparameters: true", "parameters is a number above 0"),
+        ("team: A\nsha256: abc", "sha256 is 64 hex digits"),
+        ("team: A\nrun: ../best/run.viva", "is no file of this folder"),
+        ("team: A\nrun: absent.viva", "holds no run 'absent.viva'"),
+        (f"team: A\nrun: {'a' * 300}", "holds no run 'aaa"),
+        ('team: A\nrun: "a\\0b"', "holds no run 'a\\x00b'"),
+        ("team: '\ufe0f\u3164'", "names no team"),
+        ("a\nlist", "a mapping of names to settings is needed"),
+    ],
+)
+def test_a_faulty_card_is_named_and_loses_no_other(full: Path, put: Any, card: str, sentence: str) -> None:
+    (put("faulty", "middle") / "submission.yaml").write_text(card, encoding="utf-8")
+    board = read_board(full)
+    assert set(SHARES) == set(places(board))
+    assert sentence in reasons(board)["faulty"]
+
+
+def test_a_card_that_is_a_link_to_nothing_is_named(full: Path, put: Any) -> None:
+    card = put("faulty", "middle") / "submission.yaml"
+    card.unlink()
+    card.symlink_to("absent")
+    assert "cannot read the card of faulty/submission.yaml" in reasons(read_board(full))["faulty"]
+
+
+def test_what_a_desktop_lays_beside_a_run_is_no_run(put: Any, folder: Path) -> None:
+    (put("a", "best") / "._run.viva").write_bytes(b"what a Mac adds")
+    assert ["a"] == places(read_board(folder))
+
+
+def test_the_name_of_a_folder_cannot_pass_for_a_line_of_ours(full: Path) -> None:
+    hostile = full / "x\nNot on the board: best: copied"
+    hostile.mkdir()
+    (hostile / "submission.yaml").write_text("team: A")
+    (entry,) = read_board(full).refused
+    assert "x Not on the board: best: copied" == entry.place
+    assert "\n" not in entry.reason
+
+
+def test_what_is_no_run_is_named(full: Path, put: Any) -> None:
+    (put("text", "best") / "run.viva").write_text("no database")
+    (put("none", "best") / "run.viva").unlink()
+    shutil.copy(full / "best" / "run.viva", put("several", "low") / "second.viva")
+    said = reasons(read_board(full))
+    assert "text/run.viva" in said["text"]
+    assert "none holds no run file" in said["none"]
+    assert "several holds 2 runs (run.viva, second.viva)" in said["several"]
+
+
+def test_a_folder_without_a_submission_that_can_be_ranked_is_no_board(put: Any, folder: Path) -> None:
+    with pytest.raises(InputError, match="cannot read the folder"):
+        read_board(folder)
+    folder.mkdir()
+    (folder / "notes").mkdir()
+    with pytest.raises(InputError, match="holds no submissions: they are run files"):
+        read_board(folder)
+    put("a", "unscored")
+    with pytest.raises(InputError, match=r"can be ranked, and 1 refused\. a: "):
+        read_board(folder)
+
+
+def test_submissions_are_left_as_they_are(full: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
+    write_board(read_board(full), tmp_path / "board.html")
+    assert before == {path: path.read_bytes() for path in full.rglob("*") if path.is_file()}
