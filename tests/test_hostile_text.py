@@ -143,8 +143,9 @@ def test_packets_of_a_hostile_run_run_nothing_and_come_back(
         with page.expect_download() as coming:
             page.locator("#save").click()
         coming.value.save_as(saved)
-        page.reload()  # the draft comes back from the browser's own store
-        assert ALL == page.locator("textarea").first.input_value().replace("\r", "")
+        looking.reload_until(
+            page, lambda: ALL == page.locator("textarea").first.input_value().replace("\r", "")
+        )
         assert NOTHING == page.evaluate(FOREIGN)
         assert [] == dialogs
     hostile_draft = json.loads(saved.read_text(encoding="utf-8"))

@@ -60,8 +60,7 @@ def test_a_ballot_filled_in_and_downloaded_is_read_back(browser: Browser, run: R
         coming.value.save_as(saved)
         assert page.evaluate("typeof pwned") == "undefined"
         assert 0 == page.locator("main :is(script, img, b, pre)").count()
-        page.reload()  # what was filled in is still there
-        assert "3 of 3" in page.locator("#told").inner_text()
+        looking.reload_until(page, lambda: "3 of 3" in page.locator("#told").inner_text())
     (done,) = store_ballots(run.file, [saved])
     assert (N, 0, 1, 1) == (done.new, done.skipped, done.clearly_wrong, done.remarks)
     shown = run.scores.filter((pl.col("criterion") == "rank") & (pl.col("item") != "q00"))
@@ -143,8 +142,7 @@ def test_ratings_filled_in_and_downloaded_are_read_back(
         coming.value.save_as(saved)
         assert page.evaluate("typeof pwned") == "undefined"
         assert 0 == page.locator("main :is(script, img, pre)").count()
-        page.reload()  # what was filled in is still there
-        assert "11 of 11" in page.locator("#told").inner_text()
+        looking.reload_until(page, lambda: "11 of 11" in page.locator("#told").inner_text())
     (done,) = store_ballots(rates.file, [saved])
     assert (N, 0, 1) == (done.new, done.skipped, done.remarks)
     # The radio buttons of a scale are 0 to 5, and cannot tell: every seventh of 55 is none.

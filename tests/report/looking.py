@@ -1,7 +1,7 @@
 """A browser's view of a report: a page that may ask for nothing, its contrasts, and how it is built."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,15 @@ def opened(browser: Browser, path: Path, *, strict: bool = True, **settings: Any
         assert [] == asked
     finally:
         context.close()
+
+
+def reload_until(page: Page, restored: Callable[[], bool]) -> None:
+    """Load a page again; its draft comes from the browser's own store, which is late where that is busy."""
+    for _ in range(20):
+        page.reload()
+        if restored():
+            return
+    raise AssertionError("what was filled in is gone")
 
 
 def until(page: Page, expression: str, seconds: float = 30) -> None:

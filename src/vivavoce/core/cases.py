@@ -11,7 +11,7 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from operator import eq
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
@@ -310,7 +310,8 @@ def _are_apart(items: Sequence[Item]) -> bool:
 
 
 def _has_equal(hashes: Iterable[int]) -> bool:
-    return any(one == next_one for one, next_one in pairwise(sorted(array("q", hashes))))
+    ordered = sorted(array("q", hashes))
+    return any(map(eq, ordered, ordered[1:]))
 
 
 def place_of(item: Item) -> Place:
