@@ -35,7 +35,7 @@ from vivavoce.pipeline.collect.loglikelihood import (
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.shards.memory import remember_shard
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
-from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
+from vivavoce.store.calls import Asked, asked_last, known_items, last_logprob_item, ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
@@ -311,9 +311,11 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if the run holds other items of this benchmark, or with other weights."""
     benchmark = plan.items[0].benchmark
     stored = known_items(run, benchmark)
+    if not stored:
+        return
     planned = {(i.item, i.variant): i.weight for i in plan.items}
     sampled = any(weight != 1.0 for weight in (*stored.values(), *planned.values()))
-    if stored and sampled and stored != planned:
+    if sampled and stored != planned:
         n_others = len(stored.keys() - planned.keys())
         why = (
             f"not {len(planned)}"
@@ -328,24 +330,29 @@ def _check_sample(run: RunFile, plan: CollectPlan) -> None:
 
 def _check_wording(run: RunFile, plan: CollectPlan) -> None:
     """Raise `InputError` if a candidate was asked otherwise before, under the same name."""
-    items = {(item.item, item.variant): item for item in plan.items}
     benchmark = plan.items[0].benchmark
     for candidate in plan.candidates:
         name = str(candidate.spec)
         for task in plan.tasks:
             last = last_logprob_item(run, benchmark, name, task.probe.name)
-            item = items.get((last.item, last.variant)) if last else None
+            item = _planned_item(plan, last) if last else None
             if last and item and first_key(task, item, prompt_builder(plan, candidate)) != last.key:
                 raise reworded(candidate.spec, item)
         if plan.tasks:
             continue
         last = asked_last(run, benchmark, name)
-        item = items.get((last.item, last.variant)) if last else None
+        item = _planned_item(plan, last) if last else None
         if last and item:
             with run.reading() as db:
                 item = EarlierTurns(db).as_asked(item, name, last.repeat)
         if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
             raise reworded(candidate.spec, item)
+
+
+def _planned_item(plan: CollectPlan, request: Asked) -> Item | None:
+    """The item of the plan that a request was about; null where it is none of these."""
+    name = (request.item, request.variant)
+    return next((item for item in plan.items if (item.item, item.variant) == name), None)
 
 
 def reworded(candidate: object, item: Item) -> InputError:

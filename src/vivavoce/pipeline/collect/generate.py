@@ -103,6 +103,8 @@ def _recalled(stored: Mapping[str, Any] | None) -> CallOutcome | None:
 
 def _turns(plan: CollectPlan) -> list[CollectPlan]:
     """The plan in parts: the items that follow none, those that follow these, and so on."""
+    if all(item.follows is None for item in plan.items):
+        return [plan]
     turns: list[CollectPlan] = []
     earlier: set[tuple[str, str]] = set()
     rest: Sequence[Item] = plan.items
