@@ -1,12 +1,13 @@
 """Loading and checking a benchmark, and what a stranger's benchmark may do wrong."""
 
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from vivavoce.benchmarks import Benchmark, item_or_exclusion, load
+from vivavoce.benchmarks import Benchmark, _check_items, item_or_exclusion, load
 from vivavoce.core import registry
 from vivavoce.core.errors import InputError
 from vivavoce.core.records import Card, Exclusion, Item
@@ -183,3 +184,35 @@ def test_the_signature_is_of_the_files_that_are_read_and_of_no_other(
     assert before == load(spec).signature
     read.write_text("two")
     assert before != load(spec).signature
+
+
+def test_checking_ids_holds_hashes_of_them(own: Callable[..., None]) -> None:
+    """A dict of names would take some 180 bytes an item."""
+    peaks = []
+    for n in (100, 2_000, 10_000):  # the first loads what is loaded at first use
+        items = [item(f"q{k}") for k in range(n)]
+        tracemalloc.start()
+        _check_items(items, "own")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (peaks[2] - peaks[1]) / 8_000 < 80
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ({"name": "q7"}, "the id 'q7' stands there twice"),
+        ({"name": "last", "alias": "q7"}, "the alias 'q7' of 'last' is the id of another item"),
+        ({"name": "q7", "variant": "v"}, None),
+        ({"name": "last", "alias": "last"}, None),
+    ],
+)
+def test_one_name_among_many_that_is_not_alone(
+    own: Callable[..., None], last: dict[str, Any], message: str | None
+) -> None:
+    own(lambda: [*(item(f"q{k}") for k in range(50)), item(**last)])
+    if message is None:
+        assert 51 == len(load("own").items)
+    else:
+        with pytest.raises(InputError, match=message):
+            load("own")

@@ -3,7 +3,6 @@
 import random
 import time
 import tracemalloc
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -267,3 +266,29 @@ def test_hostile_text_is_read_in_linear_time():
         begun = time.perf_counter()
         content_text(hostile)
         assert time.perf_counter() - begun < 1
+
+
+def test_counting_items_gives_what_joining_all_of_them_gives():
+    chance = random.Random(0)
+    for _ in range(300):
+        rows = [
+            item(
+                f"q{k // 2}", chance.choice(("", "Same?", "Same!", f"What {k}?")), variant=str(k % 2),
+                group=chance.choice(("", "a", "b", f"g{k}")), format="multi_hop",
+                false_answer=chance.choice((None, None, "x")), origin=chance.choice((None, "m()")),
+            )
+            for k in range(chance.randrange(1, 12))
+        ]  # fmt: skip
+        assert count_cases(cases_of(rows)) == [count_items(rows)]
+
+
+def test_counting_items_holds_two_hashes_of_each():
+    """Hashes of group and text, sorted; places and contents would take some 600."""
+    peaks = []
+    for n in (100, 2_000, 10_000):  # the first loads what is loaded at first use
+        rows = [item(f"q{k}") for k in range(n)]
+        tracemalloc.start()
+        assert n == count_items(rows).cases
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (peaks[2] - peaks[1]) / 8_000 < 100

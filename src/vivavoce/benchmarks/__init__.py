@@ -3,7 +3,7 @@
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -13,6 +13,7 @@ from vivavoce.core import registry
 from vivavoce.core.errors import InputError, RowError, VivaError
 from vivavoce.core.exclusions import ExclusionCounts, digest, plain, reasons, reasons_in_words
 from vivavoce.core.records import Card, Download, Exclusion, Item
+from vivavoce.core.repeats import hashes_of, repeats
 from vivavoce.core.specs import Spec
 from vivavoce.core.text import one_line, refuse_line_ends
 
@@ -207,7 +208,7 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
         _check_item(item, benchmark)
     by_id: dict[tuple[str, str], Item] = {}
     by_alias: dict[str, Item] = {}
-    for item in items:
+    for item in _possible_repeats(items):
         if (item.item, item.variant) in by_id or item.alias in by_alias:
             raise InputError(
                 f"{benchmark}: the id {item.name!r} stands there twice; every item needs an id of its own."
@@ -221,6 +222,13 @@ def _check_items(items: Sequence[Item], benchmark: str) -> None:
             raise InputError(f"{benchmark}: the alias {alias!r} of {item.item!r} is the id of another item.")
     if len({item.benchmark for item in items}) > 1:
         raise InputError(f"{benchmark}: its items name more than one benchmark: give all of them the same.")
+
+
+def _possible_repeats(items: Sequence[Item]) -> Iterator[Item]:
+    """The items that have an alias, or whose id may be another item's id or alias; few of most benchmarks."""
+    ids = hashes_of((item.item, item.variant) for item in items)
+    suspects = repeats(ids) | {hash((item.alias, "")) for item in items if item.alias}
+    return (item for item, key in zip(items, ids, strict=True) if item.alias or key in suspects)
 
 
 def sampled(items: Sequence[Item], size: str, draw: int = 1) -> tuple[Item, ...]:

@@ -1,6 +1,7 @@
 """A user's own exam in a table, jsonl or csv: no code, columns named like the record's fields or mapped."""
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,8 +27,8 @@ _TEXT = (
     *("variant", "alias", "group", "category", "format", "question", "follows", "false_answer", "context"),
     "source",
 )
-_LABELS = {"variant", "category", "format", "source"}
-"""Columns that many rows have one text in; it is held once."""
+_LABELS = ("format", "category", "source")
+"""Texts that many items share: each is held once."""
 _ITEM_COLUMNS = {"item", *_TEXT, *LISTS, "step", "rubric", "messages", "turns"}
 """Every other column goes into `meta`."""
 
@@ -57,7 +58,7 @@ def read_item(line: Line, benchmark: str, *, arrays: bool) -> Item:
     for name in _TEXT:
         if row.get(name) not in (None, ""):
             text = _text(row[name], f"{line.where}, {name}")
-            texts[name] = intern(text) if name in _LABELS else text
+            texts[name] = sys.intern(text) if name in _LABELS else text
     lists: dict[str, Any] = {}
     for name in LISTS:
         if row.get(name) is not None:

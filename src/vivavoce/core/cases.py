@@ -15,6 +15,7 @@ from operator import eq
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
+from vivavoce.core.repeats import hashes_of, repeats
 from vivavoce.core.text import SIGNS, raised_as_powers
 
 _MEANINGFUL = re.compile(
@@ -292,11 +293,22 @@ def cases_of(items: Iterable[Item]) -> Cases:
 
 
 def count_items(items: Sequence[Item]) -> CaseCount:
-    """The cases of the items of one benchmark, at least one."""
-    if _are_apart(items):
-        return CaseCount(items[0].benchmark, len(items), 0, len(items), 0, len(items))
-    (counted,) = count_cases(cases_of(items))
-    return counted
+    """The cases of the items of one benchmark, at least one.
+
+    An item is a case by itself if no other has its group or its text. Only the others are held and joined.
+    """
+    (benchmark,) = {item.benchmark for item in items}
+    groups = hashes_of(item.group for item in items)
+    texts = hashes_of(content.text if (content := _content(item)) else None for item in items)
+    shared_groups, shared_texts = repeats(groups), repeats(texts)
+    joined = join_cases(
+        place_of(item) if text in shared_texts else _place(item, None)
+        for item, group, text in zip(items, groups, texts, strict=True)
+        if group in shared_groups or text in shared_texts
+    )
+    cases = len(items) - len(joined.places) + len(set(joined.labels))
+    n_repeated = _count_repeated(joined, range(len(joined.places)))[benchmark]
+    return CaseCount(benchmark, len(items), n_repeated, cases, shared=0, further=cases)
 
 
 def _are_apart(items: Sequence[Item]) -> bool:
@@ -315,14 +327,22 @@ def _has_equal(hashes: Iterable[int]) -> bool:
 
 
 def place_of(item: Item) -> Place:
-    """Where an item stands, with its content. A later turn of a conversation has none of its own: two that
-    are worded alike ask for different things.
-    """
-    content = None
-    if item.origin is None and item.follows is None:
-        exhibit = exhibit_of(item.false_answer, item.steps, item.step)
-        content = content_of(item.question, item.options, item.context, exhibit=exhibit, meta=item.meta)
+    """Where an item stands, with its content."""
+    return _place(item, _content(item))
+
+
+def _place(item: Item, content: Content | None) -> Place:
     return Place(item.benchmark, item.item, item.variant, item.group, content)
+
+
+def _content(item: Item) -> Content | None:
+    """What an item says. A later turn of a conversation has no content of its own: two that are worded alike
+    ask for different things.
+    """
+    if item.origin is not None or item.follows is not None:
+        return None
+    exhibit = exhibit_of(item.false_answer, item.steps, item.step)
+    return content_of(item.question, item.options, item.context, exhibit=exhibit, meta=item.meta)
 
 
 def exhibit_of(false_answer: str | None, steps: Sequence[str], step: int | None) -> tuple[str, ...]:

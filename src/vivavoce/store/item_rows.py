@@ -62,21 +62,17 @@ _ITEM = (
 )
 
 
-def put_items(db: sqlite3.Connection, benchmark: int, items: Sequence[Item]) -> dict[ItemKey, int]:
-    """Store items as the current ones and return the key of each."""
-    if not items:
-        return {}
+def put_items(db: sqlite3.Connection, benchmark: int, items: Sequence[Item]) -> int:
+    """Store items as the current ones and return the key of the first; the others have those that follow."""
     (last,) = db.execute("SELECT coalesce(max(item_id), 0) FROM items").fetchone()
-    versions = _versions(db, benchmark)
-    keys = {(item.item, item.variant): key for key, item in enumerate(items, last + 1)}
+    versions = _versions(db, benchmark) if items else {}
     rows = (
-        (keys[name], benchmark, versions.get(name, 0) + 1, 1, *_item_fields(item))
-        for item in items
-        if (name := (item.item, item.variant))
+        (key, benchmark, versions.get((item.item, item.variant), 0) + 1, 1, *_item_fields(item))
+        for key, item in enumerate(items, last + 1)
     )
     names = ", ".join(f'"{name}"' for name in _ITEM)
     db.executemany(f"INSERT INTO items ({names}) VALUES ({', '.join('?' * len(_ITEM))})", rows)
-    return keys
+    return int(last) + 1
 
 
 def _item_fields(item: Item) -> tuple[object, ...]:

@@ -74,8 +74,10 @@ def put_benchmark(
     new = [item for item in items if not is_current(item, stored)]
     replaced = [(stored[i.item, i.variant][0],) for i in new if (i.item, i.variant) in stored]
     db.executemany("UPDATE items SET current = 0 WHERE item_id = ?", replaced)
-    keys = {names: item_id for names, (item_id, _) in stored.items()} | put_items(db, key, new)
+    first = put_items(db, key, new)
     renew_table_hashes(db, "benchmarks", "items")
+    keys = {names: item_id for names, (item_id, _) in stored.items()}
+    keys.update(((item.item, item.variant), item_id) for item_id, item in enumerate(new, first))
     return keys
 
 

@@ -35,7 +35,7 @@ from vivavoce.pipeline.collect.loglikelihood import (
 from vivavoce.pipeline.collect.plan import CollectPlan
 from vivavoce.pipeline.shards.memory import remember_shard
 from vivavoce.pipeline.stored_benchmarks import exclusion_sentences, store_loaded
-from vivavoce.store.calls import asked_last, known_items, last_logprob_item, ledger
+from vivavoce.store.calls import Asked, asked_last, known_items, last_logprob_item, ledger
 from vivavoce.store.earlier_turns import EarlierTurns
 from vivavoce.store.read import provenance
 from vivavoce.store.runfile import RunFile
@@ -351,18 +351,24 @@ def _check_wording(run: RunFile, plan: CollectPlan) -> None:
         name = str(candidate.spec)
         for task in plan.tasks:
             last = last_logprob_item(run, benchmark, name, task.probe.name)
-            item = plan.item_of(last.item, last.variant) if last else None
+            item = _planned_item(plan, last) if last else None
             if last and item and first_key(task, item, prompt_builder(plan, candidate)) != last.key:
                 raise reworded(candidate.spec, item)
         if plan.tasks:
             continue
         last = asked_last(run, benchmark, name)
-        item = plan.item_of(last.item, last.variant) if last else None
+        item = _planned_item(plan, last) if last else None
         if last and item:
             with run.reading() as db:
                 item = EarlierTurns(db).as_asked(item, name, last.repeat)
         if last and item and plan.requests.request(item, candidate, last.repeat).key != last.key:
             raise reworded(candidate.spec, item)
+
+
+def _planned_item(plan: CollectPlan, request: Asked) -> Item | None:
+    """The item of the plan that a request was about; null where it is none of these."""
+    name = (request.item, request.variant)
+    return next((item for item in plan.items if (item.item, item.variant) == name), None)
 
 
 def reworded(candidate: object, item: Item) -> InputError:
