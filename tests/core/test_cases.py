@@ -232,31 +232,6 @@ def test_repeats_are_counted_and_said():
     assert "" == count_items(rows[:12]).text
 
 
-def test_cases_are_counted_alike_where_all_are_apart_and_where_they_are_joined():
-    """A count that needs no joining is the one that joining gives; ever more of these items are joined."""
-    apart = [item(f"q{n}", f"Question {n}?") for n in range(40)]
-    unlike = [*apart, item("none", "…"), item("blank", "")]  # no content: nothing that they could share
-    for rows in (
-        apart[:1], apart, unlike, [*apart, item("x", "QUESTION 3 ?")], [*apart, replace(apart[0], item="y")],
-        [*apart, replace(apart[0], variant="v", question="Else?")],
-        [replace(row, group="g") for row in apart], [*apart, replace(apart[1], item="f", follows="q1")],
-    ):  # fmt: skip
-        (joined,) = count_cases(cases_of(rows))
-        assert joined == count_items(rows)
-
-
-def test_counting_cases_that_are_apart_holds_bytes_for_each():
-    """Peak traced bytes for each further item: hashes alone, no content, place or label."""
-    peaks = []
-    for n in (2_000, 2_000, 12_000):  # the first loads what is loaded at first use
-        rows = [item(f"q{k}", f"Question {k}?") for k in range(n)]
-        tracemalloc.start()
-        count_items(rows)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert (peaks[2] - peaks[1]) / 10_000 < 100
-
-
 def test_no_items_have_no_cases():
     assert ((), ()) == (cases_of([]).labels, cases_of([]).repeated)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from sys import intern
 from typing import Any
 
 from vivavoce.benchmarks import Benchmark, check_item

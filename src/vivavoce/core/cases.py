@@ -8,10 +8,8 @@ import hashlib
 import json
 import re
 import unicodedata
-from array import array
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from operator import eq
 from typing import Any, NamedTuple
 
 from vivavoce.core.records import Item, ItemKey
@@ -309,21 +307,6 @@ def count_items(items: Sequence[Item]) -> CaseCount:
     cases = len(items) - len(joined.places) + len(set(joined.labels))
     n_repeated = _count_repeated(joined, range(len(joined.places)))[benchmark]
     return CaseCount(benchmark, len(items), n_repeated, cases, shared=0, further=cases)
-
-
-def _are_apart(items: Sequence[Item]) -> bool:
-    """True where no two items have a group or a content in common; false where two might.
-
-    A hash of 8 bytes stands for each, which is all that a large exam then takes.
-    """
-    if _has_equal(hash(item.group) for item in items):
-        return False
-    return not _has_equal(hash(content.text) for item in items if (content := place_of(item).content))
-
-
-def _has_equal(hashes: Iterable[int]) -> bool:
-    ordered = sorted(array("q", hashes))
-    return any(map(eq, ordered, ordered[1:]))
 
 
 def place_of(item: Item) -> Place:

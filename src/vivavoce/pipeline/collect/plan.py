@@ -173,10 +173,6 @@ class CollectPlan(NamedTuple):
     exam: tuple[Item, ...] = ()
     shard: ShardWork | None = None
 
-    def item_of(self, item: str, variant: str) -> Item | None:
-        """The item of this base id and variant; null where none is asked."""
-        return next((i for i in self.items if (i.item, i.variant) == (item, variant)), None)
-
 
 def unanswered(plan: CollectPlan, done: set[tuple[str, str, int]]) -> Iterator[tuple[Item, int]]:
     """Items and repeats without a response: the first repeat of every item, then the second, and so on."""
