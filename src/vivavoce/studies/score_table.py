@@ -118,8 +118,10 @@ class ScoreTable(NamedTuple):
 
     def joined(self, more: "ScoreTable") -> "ScoreTable":
         """These scores and others of the same run."""
-        # Polars stacks only tables with the same columns in the same order.
-        scores = pl.concat([self.scores, more.scores.select(self.scores.columns)])
+        # Polars stacks only tables with the same columns in the same order, and then copies both.
+        scores = self.scores
+        if more.scores.height:
+            scores = pl.concat([scores, more.scores.select(scores.columns)])
         return self._replace(
             scores=scores,
             measures={**self.measures, **more.measures},
@@ -220,14 +222,15 @@ def identical_repeats(responses: pl.DataFrame) -> frozenset[str]:
 
     Responses that failed have no text: failing alike is not answering alike.
     """
-    arrived = responses.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
-    repeated = (
-        arrived.group_by("candidate", "benchmark", "item", "variant")
-        .agg(n=pl.len(), texts=pl.col("text").n_unique())
-        .filter(pl.col("n") > 1)
-    )
-    same = repeated.group_by("candidate").agg((pl.col("texts") == 1).all().alias("same"))
-    return frozenset(same.filter("same")["candidate"])
+    columns = responses.select(*ITEM_KEY, "candidate", "edit", "text")
+    identical = []
+    for name, of_candidate in by_candidate(columns):
+        arrived = of_candidate.filter((pl.col("edit") == "") & pl.col("text").is_not_null())
+        texts = arrived.group_by(ITEM_KEY).agg(n=pl.len(), texts=pl.col("text").n_unique())
+        repeated = texts.filter(pl.col("n") > 1)
+        if repeated.height and (repeated["texts"] == 1).all():
+            identical.append(name)
+    return frozenset(identical)
 
 
 def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
@@ -239,7 +242,7 @@ def resolve(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     `high` is NaN only where a failed score meets a side without a limit: `span` turns it into "no bound".
     """
     # Two steps, because a plain mean would weigh repeats by their number of passes.
-    return over_repeats(by_repeat(rows, criterion))
+    return _stacked([over_repeats(_by_repeat(part, criterion)) for part in parts_by_item(rows)])
 
 
 def with_results(rows: pl.DataFrame) -> pl.DataFrame:
@@ -265,12 +268,76 @@ def by_benchmark(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(benchmark), select_rows(rows, pl.col("benchmark") == benchmark)
 
 
+def by_candidate(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each candidate, by name; one candidate's copy stands in memory at a time."""
+    for candidate in rows["candidate"].unique().sort():
+        yield str(candidate), select_rows(rows, pl.col("candidate") == candidate)
+
+
+PART = 500_000
+"""Rows of a part: what is worked out for each row stands in memory for one part at a time."""
+
+
+def distinct(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The different values of these columns, in the order in which they first stand.
+
+    Most rows repeat the row before: they are dropped before anything is hashed.
+    """
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns)
+    begins = differs | (pl.int_range(pl.len()) == 0)
+    parts = (part.filter(begins) for part in rows.select(columns).iter_slices(PART))
+    return pl.concat([rows.select(columns).clear(), *parts]).unique(maintain_order=True)
+
+
+def parts_by_item(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """The rows in parts of about `PART`, all those of an item in one; one part unless they stand by item."""
+    starts = [0]
+    for start in range(0, rows.height - 1, PART):
+        # One row more: the first of a part is compared with the last of the part before.
+        in_order, begins = _item_starts(rows.slice(start, PART + 1))
+        if not in_order:
+            return [rows]
+        if start and len(begins):
+            starts.append(start + 1 + begins[0])
+    ends = [*starts[1:], rows.height]
+    return [rows.slice(start, end - start) for start, end in zip(starts, ends, strict=True)]
+
+
+def _item_starts(rows: pl.DataFrame) -> tuple[bool, pl.Series]:
+    """Whether the rows stand in the order of items, and after which of them another item begins."""
+    greater, equal = _beside_previous(ITEM_KEY)
+    tests = rows.lazy().select(ordered=greater | equal, same=equal).slice(1).collect()
+    if tests["ordered"].null_count() or not tests["ordered"].all():
+        return False, pl.Series(dtype=pl.UInt32)
+    return True, (~tests["same"]).arg_true()
+
+
+def _stacked(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of all parts, at least one; a column of texts with one value in all of them is held once."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    texts = [name for name in first.columns if first.schema[name] == pl.String]
+    same = {
+        name: first[name][0]
+        for name in texts
+        if all(part[name][0] == first[name][0] and part[name].n_unique() == 1 for part in parts)
+    }
+    rows = pl.concat([part.drop(*same) for part in parts], rechunk=True)
+    constant = {name: pl.lit(value, pl.String) for name, value in same.items()}
+    return rows.with_columns(**constant).select(first.columns)
+
+
 FILLED = ("observed", "low", "high")
 """A value as observed, and what the failed scores could make of it."""
 
 
 def by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     """As `resolve`, one row per candidate, item and repeat: the means of its passes."""
+    return _stacked([_by_repeat(part, criterion) for part in parts_by_item(rows)])
+
+
+def _by_repeat(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     failed = pl.col("status") == "failed"
     observed = counted_value(criterion)
 
@@ -324,11 +391,7 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
     """
     if rows.height < 2 or any(rows[name].null_count() for name in order):
         return None
-    greater, equal = pl.lit(False), pl.lit(True)
-    for name in reversed(order):
-        column, before = pl.col(name), pl.col(name).shift(1)
-        greater = (column > before) | ((column == before) & greater)
-        equal = equal & (column == before)
+    greater, equal = _beside_previous(order)
     differs = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in keys if name not in order]
     tests = rows.lazy().select(
         sorted=greater | equal, same=equal, change=pl.any_horizontal(differs) if differs else pl.lit(False)
@@ -338,10 +401,21 @@ def _starts(rows: pl.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pl
     return pl.concat([pl.Series([True]), ~tests["same"]])
 
 
+def _beside_previous(order: Sequence[str]) -> tuple[pl.Expr, pl.Expr]:
+    """Whether a row comes after the row before it in this order, and whether both are equal in it."""
+    greater, equal = pl.lit(False), pl.lit(True)
+    for name in reversed(order):
+        column, before = pl.col(name), pl.col(name).shift(1)
+        greater = (column > before) | ((column == before) & greater)
+        equal = equal & (column == before)
+    return greater, equal
+
+
 def repeats(rows: pl.DataFrame, criterion: Criterion) -> pl.DataFrame:
     """One row per candidate, item and repeat: `y`, the mean of its passes, without failures."""
-    values = by_repeat(rows, criterion).rename({"observed": "y"}).filter(pl.col("y").is_not_null())
-    return values.select(*item_of(values), "candidate", "repeat", "y")
+    columns = (*item_of(rows), "candidate", "repeat")
+    parts = (_by_repeat(part, criterion) for part in parts_by_item(rows))
+    return _stacked([part.select(*columns, y="observed").filter(pl.col("y").is_not_null()) for part in parts])
 
 
 CONFIDENCE = "confidence"

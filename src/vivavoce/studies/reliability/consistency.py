@@ -16,7 +16,17 @@ from vivavoce.core.records import Criterion, Finding, Measure
 from vivavoce.core.registry import study
 from vivavoce.stats import LEAST_GROUPS
 from vivavoce.studies.score_matrix import row_labels
-from vivavoce.studies.score_table import ITEM, ScoreTable, by_answer, counted_value, repeats, unweighted
+from vivavoce.studies.score_table import (
+    ITEM,
+    ScoreTable,
+    by_answer,
+    by_benchmark,
+    by_candidate,
+    counted_value,
+    repeats,
+    select_rows,
+    unweighted,
+)
 from vivavoce.studies.study import MeasureRow, Study, measure_columns
 from vivavoce.studies.text import count, once
 
@@ -80,7 +90,7 @@ class Consistency(Study):
         single, notes = by_answer(scores.measures)
         for key, measure in single.items():
             of_measure = (pl.col("measure_id") == key) & (pl.col("role") == "candidate")
-            rows.extend(_measure_rows(measure, scores.scores.filter(of_measure), scores.identical))
+            rows.extend(_measure_rows(measure, select_rows(scores.scores, of_measure), scores.identical))
         text = "\n".join(_sentences(rows, scores)) or "No candidate was marked: there is no spread to part."
         weighing = unweighted(scores.scores, "components of variance count")
         return self.finding(rows, text, (*notes, *weighing))
@@ -92,10 +102,10 @@ def _measure_rows(
     """The rows of one measure, from its score rows of candidates."""
     table = repeats(scores, measure.criterion)
     # One candidate's silence never varies, which is no consistency of anything it said.
-    ok = scores.filter((pl.col("status") == "ok") & (pl.col("edit") == ""))
-    with_result = ok.select("benchmark", "candidate").unique()
+    ok = (pl.col("status") == "ok") & (pl.col("edit") == "")
+    with_result = scores.lazy().filter(ok).select("benchmark", "candidate").unique().collect()
     passes = _pass_variances(scores, measure)
-    for (benchmark,), part in table.group_by("benchmark", maintain_order=True):
+    for benchmark, part in by_benchmark(table):
         for (candidate,), rows in part.group_by("candidate", maintain_order=True):
             row = _empty_row(str(benchmark), measure, str(candidate))
             row = replace(row, identical=candidate in identical)
@@ -111,18 +121,22 @@ def _measure_rows(
 
 
 def _of(rows: pl.DataFrame, with_result: pl.DataFrame) -> pl.DataFrame:
-    """The rows of candidates with a result on their benchmark."""
-    return rows.join(with_result, on=["benchmark", "candidate"], how="semi", maintain_order="left")
+    """The rows, at least one and all of a benchmark, of candidates with a result on it."""
+    names = with_result.filter(pl.col("benchmark") == rows["benchmark"][0])["candidate"]
+    return select_rows(rows, pl.col("candidate").is_in(names.implode()))
 
 
 def _with_published(row: ConsistencyRow, rows: pl.DataFrame, criterion: Criterion) -> ConsistencyRow:
     """With the published self-consistency, from the means of passes by repeat."""
-    prompts = (
-        rows.group_by(*ITEM, "candidate")
+    of_candidates = [
+        of_candidate.group_by(*ITEM, "candidate")
         .agg(n=pl.len(), mean=pl.col("y").mean(), variance=pl.col("y").sort().var(ddof=0))
         .filter(pl.col("n") > 1)
-        .sort(*ITEM, "candidate")
-    )
+        for _, of_candidate in by_candidate(rows)
+    ]
+    if not of_candidates:
+        return row
+    prompts = pl.concat(of_candidates).sort(*ITEM, "candidate")
     if not prompts.height:
         return row
     by_prompt = _over_candidates(prompts, pl.col("variance"))
@@ -275,12 +289,15 @@ def _raw(component: stats.Component | None) -> float | None:
 
 def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], int]:
     """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
-    rows = part.filter(pl.col("candidate").is_in(names))
+    rows = select_rows(part, pl.col("candidate").is_in(names))
     numbers = sorted(rows["repeat"].unique())
     # The crossed design needs every cell: an item that lacks one is left out for all.
-    full = rows.group_by(*ITEM).len().filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
-    rows = rows.join(full, on=list(ITEM), how="semi").sort("candidate", *ITEM, "repeat")
-    cube = np.asarray(rows["y"].to_numpy().reshape(len(names), full.height, len(numbers)))
+    sizes = rows.group_by(*ITEM).len()
+    full = sizes.filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
+    if full.height < sizes.height:
+        rows = rows.join(full, on=list(ITEM), how="semi")
+    values = rows.select(pl.col("y").sort_by("candidate", *ITEM, "repeat")).to_series()
+    cube = np.asarray(values.to_numpy().reshape(len(names), full.height, len(numbers)))
     return cube, full["group"].n_unique()
 
 
