@@ -13,8 +13,9 @@ from vivavoce.store.read import Benchmark
 from vivavoce.studies.leaderboard.overall_design import OVERALL
 from vivavoce.studies.leaderboard.primary import Primary
 from vivavoce.studies.raters.validation_status import saturated_criteria, validation_statuses
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import MISSING, JudgedCriterion, by_candidate, distinct, select_rows
+from vivavoce.studies.score_table import MISSING, JudgedCriterion, by_candidate, select_rows
 
 Rows = Sequence[Mapping[str, Any]]
 RESPONSE = ("candidate", "item", "variant", "repeat")
@@ -89,8 +90,8 @@ class ReportData(NamedTuple):
         tables = [self.responses, self.scores]
         if self.logprob_rows is not None:
             tables.append(self.logprob_rows)
-        asked = pl.concat(distinct(select_rows(t, pl.col("edit") == ""), *columns) for t in tables)
-        return pl.concat([asked.clear(), *(part.unique() for _, part in by_candidate(asked))])
+        places = pl.concat(distinct(select_rows(t, pl.col("edit") == ""), *columns) for t in tables)
+        return pl.concat([places.clear(), *(part.unique() for _, part in by_candidate(places))])
 
     @property
     def n_logprob_items(self) -> int:

@@ -13,8 +13,9 @@ import polars as pl
 
 from vivavoce.core.records import Measure
 from vivavoce.core.text import label, printable
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
-from vivavoce.studies.score_table import by_candidate, counted_value, distinct, select_rows
+from vivavoce.studies.score_table import by_candidate, counted_value, select_rows
 
 MOST_ANSWERS = 3_000
 MOST_BYTES = 3_000_000
@@ -122,12 +123,12 @@ def _chosen(
     """
     items = distinct(answers, *_ITEM)
     order = [hashlib.sha256("\0".join((SEED, *item)).encode()).hexdigest()[:16] for item in items.rows()]
-    drawn = items.with_columns(pl.Series("drawn", order, pl.String))
+    with_order = items.with_columns(pl.Series("drawn", order, pl.String))
     worst, random = [], []
     columns = scores.select(*_KEY, "edit", "measure_id", "status", "value")
     for candidate, part in by_candidate(answers):
         of_candidate = columns.filter((pl.col("candidate") == candidate) & (pl.col("edit") == ""))
-        ranked = _ranked(part.join(drawn, on=_ITEM, how="left"), of_candidate, measures)
+        ranked = _ranked(part.join(with_order, on=_ITEM, how="left"), of_candidate, measures)
         scored = (pl.col("role") == "candidate") & pl.col("goodness").is_not_null()
         worst.append(ranked.filter(scored).head(MOST_ANSWERS))
         random.append(ranked.sort("drawn", *_KEY).head(MOST_ANSWERS))

@@ -10,12 +10,12 @@ import polars as pl
 from vivavoce.core.records import Measure
 from vivavoce.core.specs import signed
 from vivavoce.studies.leaderboard.pooling import counts, ratio_of
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_table import (
     ITEM,
     ScoreTable,
     by_answer,
     by_benchmark,
-    distinct,
     item_of,
     resolve,
     select_rows,

@@ -28,6 +28,7 @@ from vivavoce.studies.leaderboard.pooling import counts
 from vivavoce.studies.leaderboard.thresholds import BadEnds, RedLine, apply_vetoes, share_no_format
 from vivavoce.studies.raters.rater_scores import is_judge
 from vivavoce.studies.raters.validation_status import stamp_notes, status_of
+from vivavoce.studies.row_parts import distinct
 from vivavoce.studies.score_matrix import key_of, labels
 from vivavoce.studies.score_table import (
     MISSING,
@@ -39,7 +40,6 @@ from vivavoce.studies.score_table import (
     by_benchmark,
     by_candidate,
     by_repeat,
-    distinct,
     notes_by_word,
     over_repeats,
     resolve,

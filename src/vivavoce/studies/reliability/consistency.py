@@ -243,7 +243,7 @@ def _candidate_row(
 def _joint_row(row: ConsistencyRow, part: pl.DataFrame, identical: frozenset[str]) -> ConsistencyRow:
     """The candidates together, on the items and repeats that all of them have."""
     # Where all repeats are one text nothing varies between them, and the variance would look smaller.
-    names = sorted(set(part["candidate"]) - identical)
+    names = sorted(set(part["candidate"].unique()) - identical)
     cube, n_groups = _cube(part, names)
     n_candidates, n_items, n_repeats = cube.shape
     row = replace(
@@ -289,15 +289,19 @@ def _raw(component: stats.Component | None) -> float | None:
 
 def _cube(part: pl.DataFrame, names: Sequence[str]) -> tuple[np.ndarray[Any, Any], int]:
     """The complete cube, candidates x items x repeats, and how many groups its items lie in."""
-    rows = select_rows(part, pl.col("candidate").is_in(names))
-    numbers = sorted(rows["repeat"].unique())
+
+    def of_names() -> Iterator[pl.DataFrame]:  # one candidate's rows are copied at a time
+        return (rows for name, rows in by_candidate(part) if name in names)
+
+    numbers = sorted({number for rows in of_names() for number in rows["repeat"].unique()})
     # The crossed design needs every cell: an item that lacks one is left out for all.
-    sizes = rows.group_by(*ITEM).len()
-    full = sizes.filter(pl.col("len") == len(names) * len(numbers)).select(*ITEM)
-    if full.height < sizes.height:
-        rows = rows.join(full, on=list(ITEM), how="semi")
-    values = rows.select(pl.col("y").sort_by("candidate", *ITEM, "repeat")).to_series()
-    cube = np.asarray(values.to_numpy().reshape(len(names), full.height, len(numbers)))
+    nobody = part.clear().group_by(*ITEM).len()
+    sizes = pl.concat([nobody, *(rows.group_by(*ITEM).len() for rows in of_names())])
+    full = sizes.group_by(*ITEM).agg(pl.col("len").sum()).filter(pl.col("len") == len(names) * len(numbers))
+    cube = np.zeros((len(names), full.height, len(numbers)))
+    for place, rows in enumerate(of_names()):
+        complete = rows.join(full, on=list(ITEM), how="semi").sort(*ITEM, "repeat")
+        cube[place] = complete["y"].to_numpy().reshape(full.height, len(numbers))
     return cube, full["group"].n_unique()
 
 
